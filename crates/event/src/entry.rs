@@ -16,7 +16,7 @@ use crate::words::{CallState, Certainty, Phase};
 /// Named values of a fact, in camelCase, as they are shown.
 pub type Metadata = Map<String, Value>;
 
-/// What an entry is about.
+/// Describes what an entry is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Subject {
@@ -34,7 +34,7 @@ pub enum Subject {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Evidence {
-    /// How sure it is.
+    /// Holds how sure it is.
     pub certainty: Certainty,
     /// One phrase: which channel and field said so.
     pub reason: String,
@@ -80,7 +80,7 @@ impl Evidence {
 pub struct Series {
     /// The name that all channels give it.
     pub name: String,
-    /// What stands for the text of this one. Those with the same text are joined first; empty if it is not known.
+    /// Holds what stands for the text of this one. Those with the same text are joined first; empty if it is not known.
     pub part: String,
 }
 
@@ -96,11 +96,11 @@ impl Series {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
-    /// What it is about.
+    /// Holds what it is about.
     pub subject: Subject,
-    /// What it does to its fact.
+    /// Holds what it does to its fact.
     pub phase: Phase,
-    /// Whose fact it is.
+    /// Holds whose fact it is.
     pub task: TaskKey,
     /// The natural key of the fact within its task, such as `tool:toolu_…`, `response:msg_…`,
     /// `prompt:<prompt id>`. The name of the observation serves only where the event has none of its own.
@@ -111,24 +111,24 @@ pub struct Entry {
     /// The series that the fact is one of, if channels have no name for it that they share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
-    /// When it happened, as far as the observation can say.
+    /// Holds the time at which it happened, as far as the observation can say.
     pub occurred_at: Millis,
-    /// Where in its source it stood: breaks ties between equal times.
+    /// Holds where in its source it stood: breaks ties between equal times.
     #[serde(default)]
     pub order: u64,
-    /// When the fact ended.
+    /// Holds the time at which the fact ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Millis>,
     /// The lane where it is not the usual one of the kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lane: Option<Lane>,
-    /// What a person reads in the timeline.
+    /// Holds what a person reads in the timeline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Longer text: the prompt, the message, the question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
-    /// Where a tool call stands.
+    /// Holds where a tool call stands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<CallState>,
     /// The tool as the agent calls it.
@@ -146,7 +146,7 @@ pub struct Entry {
     /// The type of the agent that acted, byte for byte as given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_type: Option<String>,
-    /// The name of the hook event, if a hook told.
+    /// The name of the hook event, if a hook reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hook_event_name: Option<String>,
     /// Files it was about.
@@ -221,13 +221,13 @@ pub enum Unrecognised {
     Line(String),
 }
 
-/// What was understood of one observation, and what was not.
+/// Describes what was understood of one observation, and what was not.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Reading {
-    /// What it says.
+    /// Holds what it says.
     pub entries: Vec<Entry>,
-    /// What it holds that we do not know.
+    /// Holds what it holds that we do not know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unrecognised: Vec<Unrecognised>,
     /// The version of the client, where the observation names it.

@@ -1,9 +1,9 @@
 //! Identifiers: opaque strings, derived from what they name and never drawn.
 //!
 //! The same session, call or response gets the same id on every reading, on every machine, whichever
-//! channel told of it first. A task's id is the letter `t` and 100 bits of XXH3-128 over the parts of its
+//! channel reported it first. A task's id is the letter `t` and 100 bits of XXH3-128 over the parts of its
 //! natural key, in Crockford's base 32. What belongs to a task is named by the task and 64 bits of its own
-//! key (`<task>-e…`), so that whoever holds the id also knows the task, and a store finds it there. Parts
+//! key (`<task>-e…`), so that the id gives the task too, and a store finds it there. Parts
 //! are framed by their length, so that ("ab", "c") and ("a", "bc") differ.
 
 use std::fmt;
@@ -153,7 +153,7 @@ id!(
     EntryId, |text| is_derived(text, 'n', TASK_LETTERS)
 );
 
-/// What a task is derived from: the agent and what it calls its session.
+/// Describes what a task is derived from: the agent and what it calls its session.
 ///
 /// Inside a Claude Code subagent the runtime session is `sub--<agent id>`; for Codex it is the thread.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

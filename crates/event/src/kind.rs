@@ -7,9 +7,9 @@ use crate::words::words;
 words! {
     /// A lane of the timeline.
     Lane {
-        /// What the human said.
+        /// Holds what the human said.
         User = "user",
-        /// What the model said.
+        /// Holds what the model said.
         Assistant = "assistant",
         /// Reading the world.
         Exploration = "exploration",
@@ -33,7 +33,7 @@ words! {
 }
 
 words! {
-    /// What an event is. Every event has exactly one kind.
+    /// Holds what an event is. Every event has exactly one kind.
     Kind {
         /// A runtime session was seen for the first time.
         SessionStarted = "session.started",
@@ -53,7 +53,7 @@ words! {
         InstructionsLoaded = "instructions.loaded",
         /// Something about the context changed.
         ContextSaved = "context.saved",
-        /// How full the context window is.
+        /// Holds how full the context window is.
         ContextSnapshot = "context.snapshot",
         /// Another model took over.
         ModelSwitched = "model.switched",
@@ -71,7 +71,7 @@ words! {
         AgentActivityLogged = "agent.activity.logged",
         /// A plan was presented.
         PlanLogged = "plan.logged",
-        /// A subagent started or ended, told on its parent.
+        /// A subagent started or ended, recorded on its parent.
         ActionLogged = "action.logged",
         /// A question to the human.
         QuestionLogged = "question.logged",

@@ -1,6 +1,6 @@
 //! The vocabulary of Agent Tracer.
 //!
-//! What happened is told in these words and no others: who did it ([`Agent`], [`TaskKey`]), what it was
+//! Names everything that happens: the actor ([`Agent`], [`TaskKey`]), the event
 //! ([`Kind`], [`Lane`], [`semantics`]), how we know ([`Channel`], [`Certainty`]), and what became of what
 //! arrived ([`Outcome`]). Agents' own spellings never reach this crate. Every key of the metadata is declared in
 //! [`attributes`]. The crate knows no clock, no file and no network: everything here is a value.
@@ -22,4 +22,4 @@ pub use kind::{Kind, Lane};
 pub use outcome::Outcome;
 pub use time::Millis;
 pub use usage::Usage;
-pub use words::{CallState, Certainty, Channel, ErrorClass, Phase};
+pub use words::{CallState, Certainty, Channel, CompletionReason, ErrorClass, Phase};

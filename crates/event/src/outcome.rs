@@ -1,4 +1,4 @@
-//! What became of something that arrived.
+//! Covers what became of something that arrived.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What a tool call means, in words that are the same for every agent.
+//! Covers what a tool call means, in words that are the same for every agent.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::entry::Metadata;
 use crate::words::words;
 
 words! {
-    /// What was done.
+    /// Holds what was done.
     SubtypeKey {
         /// A file was read.
         ReadFile = "read_file",
@@ -105,7 +105,7 @@ words! {
 }
 
 words! {
-    /// What the call was about.
+    /// Holds what the call was about.
     EntityType {
         /// A file.
         File = "file",
@@ -135,7 +135,7 @@ words! {
 }
 
 words! {
-    /// How much a person should care, least first.
+    /// Holds how much a person should care, least first.
     Importance {
         /// Probes and telemetry.
         Minor = "minor",
@@ -210,7 +210,7 @@ impl SubtypeKey {
 /// The semantic fields that every tool event carries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Semantics {
-    /// What was done.
+    /// Holds what was done.
     pub subtype: SubtypeKey,
     /// A label where the common one of the subtype says too little.
     pub label: Option<String>,
@@ -218,11 +218,11 @@ pub struct Semantics {
     pub family: ToolFamily,
     /// The verb: read, search, list, fetch, create, modify, delete, rename, execute, probe, invoke, delegate, …
     pub operation: String,
-    /// What it was about.
+    /// Holds what it was about.
     pub entity: Option<(EntityType, String)>,
     /// The tool's name as the agent gave it.
     pub source_tool: String,
-    /// How much a person should care.
+    /// Holds how much a person should care.
     pub importance: Importance,
 }
 

@@ -1,4 +1,4 @@
-//! What a response of a provider cost in tokens, counted the same way for every agent.
+//! Covers what a response of a provider cost in tokens, counted the same way for every agent.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,7 +17,7 @@ pub struct Usage {
     pub cache_read_tokens: u64,
     /// Tokens read by the model and written to a cache.
     pub cache_creation_tokens: u64,
-    /// How many of `output_tokens` were reasoning, where the provider says so.
+    /// Holds how many of `output_tokens` were reasoning, where the provider says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
 }

@@ -38,7 +38,7 @@ macro_rules! words {
 pub(crate) use words;
 
 words! {
-    /// How something reached us. The order is also how far a channel is believed where two differ about
+    /// Holds how something reached us. The order is also how far a channel is believed where two differ about
     /// the same field and neither is more certain: later is truer.
     Channel {
         /// Posted to `/ingest/v1` or `/hooks`.
@@ -53,7 +53,7 @@ words! {
 }
 
 words! {
-    /// What an entry does to its fact.
+    /// Holds what an entry does to its fact.
     Phase {
         /// It begins.
         Open = "open",
@@ -65,7 +65,7 @@ words! {
 }
 
 words! {
-    /// How sure a field or a link is, least first.
+    /// Holds how sure a field or a link is, least first.
     Certainty {
         /// A guess that later evidence may overturn.
         Guessed = "guessed",
@@ -79,7 +79,7 @@ words! {
 }
 
 words! {
-    /// Where a tool call stands.
+    /// Holds where a tool call stands.
     CallState {
         /// Attempted and not ended yet.
         Running = "running",
@@ -91,7 +91,7 @@ words! {
         Denied = "denied",
         /// Cut off by the user or by the end of its turn.
         Interrupted = "interrupted",
-        /// Never heard of again.
+        /// No event arrived any more.
         Abandoned = "abandoned",
     }
 }
@@ -105,7 +105,7 @@ words! {
         Permission = "permission",
         /// Took too long.
         Timeout = "timeout",
-        /// What it needed is not there.
+        /// Holds what it needed is not there.
         NotFound = "not_found",
         /// The network or a server.
         Network = "network",
@@ -119,6 +119,26 @@ words! {
         PolicyDenied = "policy_denied",
         /// None of these.
         Unknown = "unknown",
+    }
+}
+
+words! {
+    /// The reason of the end of a session.
+    CompletionReason {
+        /// The session pauses; the task goes on with the next prompt.
+        Idle = "idle",
+        /// The turn ended; a subagent has then done its work.
+        AssistantTurnComplete = "assistant_turn_complete",
+        /// The user left.
+        ExplicitExit = "explicit_exit",
+        /// The client ended for another reason.
+        RuntimeTerminated = "runtime_terminated",
+        /// The user cleared the conversation.
+        Cleared = "cleared",
+        /// The sender gave the session up.
+        Abandoned = "abandoned",
+        /// The subagent was stopped.
+        Cancelled = "cancelled",
     }
 }
 

@@ -14,6 +14,9 @@ mod config;
 mod dead_letters;
 mod doors;
 mod epoch;
+#[cfg(test)]
+mod event_page;
+mod event_schema;
 mod excluded;
 mod guard;
 mod half_open;

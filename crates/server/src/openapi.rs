@@ -14,6 +14,7 @@ use utoipa::openapi::{
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::backtest;
+use crate::event_schema;
 use crate::ingest;
 use crate::problem::Problem;
 use crate::query::{self, Param, Reads};
@@ -187,6 +188,7 @@ pub(crate) fn document() -> OpenApi {
     for call in OWN_CALLS.iter().chain(ingest::CALLS) {
         paths = paths.path(call.path, called(call, &problem, &mut schemas));
     }
+    event_schema::describe(&mut schemas);
     let info = InfoBuilder::new()
         .title("Agent Tracer")
         .version(env!("CARGO_PKG_VERSION"))

@@ -86,7 +86,7 @@ const FOREIGN: &[(&str, &str, &[&str])] = &[
     (
         "crates/server",
         "members and parameters of HTTP calls",
-        &["agentType", "lastAssistantMessage", "parentEventId", "toolInput"],
+        &["agentType", "errorClass", "lastAssistantMessage", "parentEventId", "toolInput"],
     ),
 ];
 

@@ -52,6 +52,8 @@ const GENERATED: &[&str] = &["docs/cli.md", "docs/events.md", "docs/tables.md"];
 
 /// Stored names, which outlive the code: a word does not count on a line with the fragment.
 const STORED: &[(&str, &str, &str)] = &[
+    ("told", "rename = \"told\"", "a field of the stored state of a rollout's reader"),
+    ("told", "b\"told\"", "a name in the stored state of a transcript's reader"),
     ("told", "session, told", "a column of the table `task` in `ledger.db`"),
     ("told", "agent, told", "the same column"),
     ("told", "SET told =", "the same column"),
@@ -65,7 +67,6 @@ const STORED: &[(&str, &str, &str)] = &[
 const ALLOWED: &[(&str, usize)] = &[
     ("crates/agents", 2452),
     ("crates/cli", 833),
-    ("crates/event", 40),
     ("crates/fleet", 460),
     ("crates/hook", 135),
     ("crates/intake", 258),

@@ -12,7 +12,7 @@ export const RUNNING_TASK = 'task-running';
 
 const HOUR_MS = 3_600_000;
 const PAGE_ROWS = 500;
-const TOOLS = [
+const TOOLS: { tool: string; kind: Row['kind']; lane: Row['lane']; typicalMs: number }[] = [
   { tool: 'Read', kind: 'tool.used', lane: 'exploration', typicalMs: 12 },
   { tool: 'Edit', kind: 'tool.used', lane: 'implementation', typicalMs: 30 },
   { tool: 'Bash', kind: 'terminal.command', lane: 'implementation', typicalMs: 900 },

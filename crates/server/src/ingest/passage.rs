@@ -4,7 +4,7 @@
 //! command, a prompt or a file's contents is treated by its name wherever it stands and however it is spelled. What
 //! comes back is what may be written.
 
-use agent_tracer_event::{Agent, Kind};
+use agent_tracer_event::{Agent, Kind, attributes};
 use agent_tracer_intake::Privacy;
 use agent_tracer_privacy::{self as privacy, Level, Source};
 use serde::Serializer;
@@ -164,7 +164,9 @@ fn pick_up(members: Map<String, Value>, body_name: Option<&str>, excluded: bool)
             "cwd" => cwd = Some(value).filter(Value::is_string),
             INNER => inner = Some(value),
             own if Some(own) == body_name => match value {
-                Value::Object(length) => drop(passed.metadata.insert("body".to_owned(), length.into())),
+                Value::Object(length) => {
+                    drop(passed.metadata.insert(attributes::BODY.to_owned(), length.into()))
+                }
                 said => passed.body = text(said),
             },
             own if OWN.contains(&own) => {}
@@ -178,7 +180,7 @@ fn pick_up(members: Map<String, Value>, body_name: Option<&str>, excluded: bool)
         passed.metadata.extend(inner);
     }
     if let Some(cwd) = cwd {
-        passed.metadata.insert("cwd".to_owned(), cwd);
+        passed.metadata.insert(attributes::CWD.to_owned(), cwd);
     }
     passed
 }
