@@ -22,5 +22,7 @@ export default defineConfig({
     // The strict content policy of the server allows no inline script, and every browser we support preloads modules.
     modulePreload: { polyfill: false },
   },
+  // Tests of components mount them as a browser does; `happy-dom` is chosen by the file that needs it.
+  resolve: process.env['VITEST'] ? { conditions: ['browser'] } : {},
   test: { environment: 'node', include: ['src/**/*.test.ts'] },
 });

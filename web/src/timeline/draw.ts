@@ -331,6 +331,9 @@ function drawSpecial(
   }
   if (bar.waitMs && run.bars === 1) {
     const wx = Math.min(toX(bar.start + bar.waitMs), x + width);
+    // On the ground, not on the colour of the lane: waiting looks the same in each lane, as in the legend.
+    pen.fillStyle = palette.panel;
+    pen.fillRect(x, y, Math.max(wx - x, 1), h);
     pen.fillStyle = palette.warn;
     pen.globalAlpha = 0.55;
     pen.fillRect(x, y, Math.max(wx - x, 1), h);
@@ -557,6 +560,7 @@ function drawRuler(
     pen.fillRect(x, RULER_PX - 6, 1, 5);
     // A label that a break would cover is not written: half a time is a wrong time.
     if (breaks.some((at) => at > x - 8 && at < x + textWidth(mark.label) + 12)) continue;
+    if (x + 4 + textWidth(mark.label) > scene.width) continue;
     pen.fillStyle = mark.major ? palette.text : palette.faint;
     pen.fillText(mark.label, x + 4, 11);
   }
