@@ -31,8 +31,9 @@ pub fn activity<R: Rollups>(rollups: &R, range: &Range, buckets: u32) -> Answer<
     };
     let Some(grid) = Grid::of(from, to, buckets) else { return Ok(Page::whole(Vec::new())) };
     let mut columns = vec![Sums::default(); grid.columns];
-    // Only what the store knows is read, however far the chart goes.
-    let known = (first.max(grid.from), last.min(grid.to()));
+    // Only what the store knows is read, however far the chart goes, and whole stretches of it: a column of days holds whole
+    // days, also where the window ends within one.
+    let known = grid.level.around((first.max(grid.from), last.min(grid.to())));
     for stretch in rollups.sums(&window, known, Dim::Activity, GroupBy::Time(grid.level))? {
         if let Some(column) = grid.column(stretch.at).and_then(|column| columns.get_mut(column)) {
             column.add(&stretch.sums, 1);

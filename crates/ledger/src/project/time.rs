@@ -44,6 +44,12 @@ impl Level {
             Self::Month => month_start(month_start(at) + 32 * DAY_MS),
         }
     }
+
+    /// Returns the span rounded outwards to whole stretches.
+    #[must_use]
+    pub const fn around(self, (from, to): (i64, i64)) -> (i64, i64) {
+        (self.start(from), if self.start(to) == to { to } else { self.end(to) })
+    }
 }
 
 /// The beginning of the UTC month that holds this moment.
@@ -74,8 +80,7 @@ pub struct Piece {
 /// The edges are rounded outwards to the finest level.
 #[must_use]
 pub fn pieces(from: i64, to: i64, finest: Level) -> Vec<Piece> {
-    let from = finest.start(from);
-    let to = if finest.start(to) == to { to } else { finest.end(to) };
+    let (from, to) = finest.around((from, to));
     let mut pieces: Vec<Piece> = Vec::new();
     let mut at = from;
     while at < to {
@@ -99,8 +104,7 @@ pub fn pieces(from: i64, to: i64, finest: Level) -> Vec<Piece> {
 /// edges are rounded outwards to the finest level.
 #[must_use]
 pub fn signed_pieces(from: i64, to: i64, finest: Level) -> Vec<(Piece, i64)> {
-    let from = finest.start(from);
-    let to = if finest.start(to) == to { to } else { finest.end(to) };
+    let (from, to) = finest.around((from, to));
     let mut pieces = Vec::new();
     if from >= to {
         return pieces;

@@ -17,7 +17,7 @@ use clickhouse::Row;
 use serde::Deserialize;
 
 use super::closed::{Closed, of_sums};
-use super::sums::{Asked, Span, rounded, whose_tasks};
+use super::sums::{Asked, Span, whose_tasks};
 use super::{Reader, texts_in};
 use crate::clickhouse::days::day_of;
 use crate::clickhouse::write::word;
@@ -69,7 +69,7 @@ impl Reader {
         let files = self.rows::<Filed>(&format!(
             "SELECT path, sum(read) AS reads, sum(changed) AS changes FROM ({}) \
              GROUP BY path HAVING reads + changes > 0",
-            self.uses(&closed, rounded(span, Level::Day), range, Some(&texts_in(&paths)))
+            self.uses(&closed, Level::Day.around(span), range, Some(&texts_in(&paths)))
         ))?;
         let page = cursor::page(Listing::Ranked, &range.paging, files, |file| {
             [-(file.reads + file.changes), cursor::stable(&file.path)]

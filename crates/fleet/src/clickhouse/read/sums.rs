@@ -144,12 +144,6 @@ fn together(extents: &[Extent]) -> Option<(i64, i64)> {
     some().map(|extent| extent.first).min().zip(some().map(|extent| extent.last).max())
 }
 
-/// A range rounded outwards to stretches.
-pub(crate) fn rounded((from, to): Span, level: Level) -> Span {
-    let to = if level.start(to) == to { to } else { level.end(to) };
-    (level.start(from), to)
-}
-
 /// The lines of a task's residual as rows of an array.
 const LINES: &str = "JSONExtract(residual, 'lines', 'Array(Tuple(model String, reason String, input Int64, \
     output Int64, cacheRead Int64, cacheWrite Int64, cost Int64, unpriced Int64))')";
@@ -267,7 +261,7 @@ impl Reader {
         range: &Range,
         by: GroupBy,
     ) -> Answer<Vec<KeySums>> {
-        let span = rounded(span, dim.finest());
+        let span = dim.finest().around(span);
         let mut parts = Vec::new();
         parts.extend(closed.made(span, group_level(by)).map(|made| self.made_sums(&made, dim, range, by)));
         parts.extend(closed.open(span).map(|open| self.open_sums(&open, dim, range, by)));
@@ -353,7 +347,7 @@ impl Reader {
         closed: &Closed,
         range: &Range,
     ) -> Answer<HashMap<String, Durations>> {
-        let span = rounded(span, Level::Day);
+        let span = Level::Day.around(span);
         let (mine, facts) = (self.mine(), self.my_facts());
         let made = closed.made(span, Level::Day).map(|made| {
             format!(

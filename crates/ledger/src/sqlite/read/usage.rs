@@ -143,8 +143,7 @@ fn stretch_of(day: i64, by: UsageBy) -> (i64, i64) {
 
 /// The stretches of the asker between two moments, oldest first.
 pub fn local_stretches(from: i64, to: i64, by: UsageBy, zone: &dyn Zone) -> Vec<Local> {
-    let from = Level::Quarter.start(from);
-    let to = if Level::Quarter.start(to) == to { to } else { Level::Quarter.end(to) };
+    let (from, to) = Level::Quarter.around((from, to));
     let mut stretches = Vec::new();
     let mut day = local_day(from, zone);
     let mut begins = from;
