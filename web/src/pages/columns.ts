@@ -6,9 +6,9 @@ export const PHONE_PX = 700;
 
 const PERSON: Column = { key: 'owner', label: 'Person', width: 'minmax(60px, 96px)' };
 
-/** Columns of the list of tasks; a team's server has owners. */
-export const taskColumns = (isTeam: boolean): readonly Column[] => [
-  { key: 'status', label: 'Status', width: '96px' },
+/** Columns of the list of tasks. A team's server has owners; on a phone the state is only its sign. */
+export const taskColumns = (isTeam: boolean, isPhone: boolean): readonly Column[] => [
+  isPhone ? { key: 'status', label: '', width: '14px' } : { key: 'status', label: 'Status', width: '96px' },
   { key: 'title', label: 'Task', width: 'minmax(220px, 1fr)' },
   ...(isTeam ? [PERSON] : []),
   { key: 'project', label: 'Project', width: 'minmax(70px, 112px)' },

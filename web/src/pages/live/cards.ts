@@ -75,6 +75,16 @@ export function activityOf(before: TaskActivity | undefined, row: Row): TaskActi
   };
 }
 
+/** Keeps known cards in the order of `places` and puts new ones after them: a card does not move while it is read. */
+export function keepOrder(cards: readonly Card[], places: readonly string[]): Card[] {
+  const place = new Map(places.map((key, i) => [key, i]));
+  const placeOf = (card: Card) => place.get(taskKey(card.task)) ?? places.length;
+  return cards
+    .map((card, i) => ({ card, i }))
+    .sort((a, b) => placeOf(a.card) - placeOf(b.card) || a.i - b.i)
+    .map(({ card }) => card);
+}
+
 const WINDOWS: Record<string, string> = { five_hour: '5 hours', seven_day: '7 days' };
 
 /** What people call the window of a limit. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Limit, Row, Task } from '../../api/types';
-import { groupTasks, activityOf, isSilent, limitName, sortLimits, updatesLimits } from './cards';
+import { groupTasks, keepOrder, activityOf, isSilent, limitName, sortLimits, updatesLimits } from './cards';
 
 const task = (id: string, more: Partial<Task> = {}) =>
   ({ id, status: 'running', startedAt: '2026-01-01T00:00:00.000Z', ...more }) as Task;
@@ -31,6 +31,16 @@ describe('cards', () => {
     expect(found).toEqual([
       ['ann', [['ann', 'b']]],
       ['bob', [['bob', 'b']]],
+    ]);
+  });
+
+  it('keep their places while they stand, and new ones come after them', () => {
+    const asks = task('asks', { status: 'waiting', waitingReason: 'permission' });
+    const found = groupTasks([asks, task('runs'), task('new')]);
+    const order = (places: string[]) => keepOrder(found, places).map((card) => card.task.id);
+    expect([order([]), order(['runs', 'gone', 'asks'])]).toEqual([
+      ['asks', 'new', 'runs'],
+      ['runs', 'asks', 'new'],
     ]);
   });
 

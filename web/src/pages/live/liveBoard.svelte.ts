@@ -7,7 +7,7 @@ import { Resource } from '../../app/resource.svelte';
 import type { Listener } from '../../app/stream';
 import { taskKey } from '../../text/format';
 import { throttle } from '../../ui/throttle';
-import { activityOf, groupTasks, isIdle, isSilent, updatesLimits, type TaskActivity } from './cards';
+import { activityOf, groupTasks, isIdle, keepOrder, isSilent, updatesLimits, type TaskActivity } from './cards';
 
 /** The person and the machine that the page is filtered by. */
 export interface OwnerScope {
@@ -41,9 +41,16 @@ export class LiveBoard {
   /** The newest call of each task. */
   activities = $state.raw<ReadonlyMap<string, TaskActivity>>(new Map());
 
+  /** The keys of the running cards in the order in which they stand. */
+  private places = $state.raw<readonly string[]>([]);
   readonly items = $derived(this.tasks.data?.items ?? []);
   readonly cards = $derived(groupTasks(this.items));
-  readonly busy = $derived(this.cards.filter((card) => !isIdle(card.task) && !isSilent(card)));
+  readonly busy = $derived(
+    keepOrder(
+      this.cards.filter((card) => !isIdle(card.task) && !isSilent(card)),
+      this.places,
+    ),
+  );
   readonly silent = $derived(this.cards.filter(isSilent).sort(byLastEvent));
   readonly idle = $derived(this.cards.filter((card) => isIdle(card.task)).sort(byLastEvent));
   readonly requests = $derived((this.attention.data?.items ?? []).filter((item) => item.reason !== 'idle'));
@@ -67,6 +74,7 @@ export class LiveBoard {
   show(scope: OwnerScope): void {
     this.scope = scope;
     this.failures = [];
+    this.places = [];
     this.loadAll();
   }
 
@@ -155,6 +163,7 @@ export class LiveBoard {
     const { scope } = this;
     const ask = (signal: AbortSignal) => api.tasks({ ...scope, status: ['running', 'waiting'], limit: 500 }, signal);
     await this.tasks.load(ask, this.key('tasks'));
+    this.places = this.busy.map(({ task }) => taskKey(task));
     // A task that is no longer listed has finished.
     const running = this.items.filter(({ kind }) => kind === 'primary').map(taskKey);
     if (this.running.some((key) => !running.includes(key))) void this.loadFinished();
