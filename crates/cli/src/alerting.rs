@@ -58,7 +58,7 @@ pub(crate) fn send(settings: &Settings, alert: &Alert) -> Vec<Sent> {
         sent.push(Sent { to: "desktop".to_owned(), error: show(alert).err() });
     }
     for (number, target) in settings.webhook.iter().enumerate() {
-        let error = webhook::send(target, alert).err();
+        let error = webhook::send(target, alert).err().map(|error| error.to_string());
         sent.push(Sent { to: format!("webhook {}", number + 1), error });
     }
     sent
@@ -114,7 +114,7 @@ impl Watching {
     fn look(&mut self, now: Millis, notes: &Notes, stop: &Stop) -> Result<(), String> {
         let settings = read(&self.home).map_err(|failure| failure.to_string())?;
         // A store without anybody to tell is not even asked.
-        let Some(settings) = settings.filter(Settings::is_heard) else { return Ok(()) };
+        let Some(settings) = settings.filter(Settings::has_receiver) else { return Ok(()) };
         let midnight = self.zone.midnight(now);
         let alerts = self.watch.look(self.store.as_ref(), &settings, now, midnight);
         let alerts = alerts.map_err(|error| format!("cannot look for alerts: {error}"))?;

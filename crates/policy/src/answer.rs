@@ -14,19 +14,19 @@ use crate::words::{Decision, Event};
 /// Longest text that is handed to an agent, in characters.
 const CHARS_MAX: usize = 10_000;
 
-/// What the hook prints and how it ends.
+/// The output and the exit code of the hook.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// For standard output: one line of JSON with its line end, or nothing.
     pub stdout: String,
     /// For standard error.
     pub stderr: String,
-    /// The exit code: 0, or 2 where that is how the agent is told.
+    /// The exit code: 0, or 2 where the agent reads the decision from it.
     pub exit: u8,
 }
 
 impl Answer {
-    /// Whether nothing is said.
+    /// Returns whether the answer is empty.
     #[must_use]
     pub fn is_silent(&self) -> bool {
         *self == Self::default()
@@ -42,11 +42,11 @@ pub fn answer(call: &Call, verdict: &Verdict) -> Answer {
 /// Says a verdict to an agent at an event.
 #[must_use]
 pub fn answer_to(agent: Agent, event: Event, verdict: &Verdict) -> Answer {
-    // Nobody has seen what an agent makes of words at an event that it does not have.
+    // The reaction of an agent to an output at an unknown event was never observed.
     if !legality::has_event(agent, event) {
         return Answer::default();
     }
-    let call = Asked { agent, event };
+    let call = AnswerContext { agent, event };
     let mut writer = Writer { call, top: Map::new(), specific: Map::new() };
     let decision = verdict.outcome.decision();
     let means = decision.and_then(|decision| legality::means(call.agent, call.event, decision));
@@ -83,19 +83,19 @@ pub fn answer_unjudged(agent: Agent, event: Event, why: &str) -> Answer {
 }
 
 /// A prompt that is not sent takes no context with it.
-fn blocks_prompt(call: Asked, verdict: &Verdict) -> bool {
+fn blocks_prompt(call: AnswerContext, verdict: &Verdict) -> bool {
     call.event == Event::UserPromptSubmit && verdict.outcome >= Outcome::Deny
 }
 
-/// Who asked, and when.
+/// The agent and the event of a question.
 #[derive(Clone, Copy)]
-struct Asked {
+struct AnswerContext {
     agent: Agent,
     event: Event,
 }
 
 struct Writer {
-    call: Asked,
+    call: AnswerContext,
     top: Map<String, Value>,
     /// The content of `hookSpecificOutput`.
     specific: Map<String, Value>,

@@ -1,6 +1,6 @@
-//! What an agent asks: one hook payload, read into what rules can speak about.
+//! Parses one hook payload into the call that rules match.
 //!
-//! The law: total over JSON. A payload that is not JSON is an error; one whose event no rule can name is nobody's
+//! The law: total over JSON. A payload that is not JSON is an error; one whose event no rule can name is no
 //! business; a field that is missing or of an odd type is absent, and a rule that needs it does not match.
 //! The payload is the agent's own, before privacy has reduced it: it stays in memory and is never written.
 
@@ -15,7 +15,7 @@ use crate::path;
 use crate::touch::{self, Touch};
 use crate::words::{Event, Thread, Weekday};
 
-/// Why a payload could not be read.
+/// Reasons why a payload could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     /// Not JSON.
@@ -38,21 +38,21 @@ pub struct LocalTime {
     pub minute: u16,
 }
 
-/// What the caller knows and the payload does not say. Nothing here is needed; without it some rules cannot match.
+/// Facts that the caller knows and the payload does not hold. Nothing here is needed; without it some rules cannot match.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
     /// The root of the project. Without it the payload's `cwd` stands in.
     pub project: Option<String>,
     /// The user's home.
     pub home: Option<String>,
-    /// What time it is.
+    /// The local time.
     pub now: Option<LocalTime>,
 }
 
 /// One question of an agent.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// Who asks.
+    /// The agent.
     pub agent: Agent,
     /// At which moment.
     pub event: Event,
@@ -60,9 +60,9 @@ pub struct Call {
     pub session: Option<String>,
     /// The subagent, by the agent's name of it; absent on the main thread.
     pub agent_id: Option<String>,
-    /// What kind of agent it is.
+    /// The kind of agent.
     pub agent_type: Option<String>,
-    /// How freely the agent may act.
+    /// The permission mode.
     pub permission_mode: Option<String>,
     /// The tool.
     pub tool: Option<String>,
@@ -70,15 +70,15 @@ pub struct Call {
     pub input: Value,
     /// The id of the tool call.
     pub tool_use_id: Option<String>,
-    /// What the human said.
+    /// The prompt of the human.
     pub prompt: Option<String>,
-    /// Whether an end is asked for again after a rule has put it off.
+    /// True if a stop is repeated after a rule has deferred it.
     pub again: bool,
-    /// Where the call was made.
+    /// The working directory of the call.
     pub cwd: Option<String>,
-    /// What the payload does not say.
+    /// Facts from the caller.
     pub around: Surroundings,
-    /// Where its command starts, if the input says so.
+    /// The working directory of its command, if the input names one.
     pub started_in: Option<String>,
     /// The command, and what it does. Where an input holds several, all of them together.
     pub command: Option<ShellCall>,
@@ -86,7 +86,7 @@ pub struct Call {
     pub touches: Vec<Touch>,
     /// The hosts it talks to.
     pub hosts: Vec<String>,
-    /// Whether more files are touched or hosts talked to than are listed.
+    /// True if more files or hosts are involved than are listed.
     pub beyond: bool,
     /// The server and its tool.
     pub mcp: Option<(String, String)>,
@@ -207,19 +207,19 @@ impl Call {
         self.input = input;
     }
 
-    /// Whether everything that the call does can be read from its input.
+    /// Returns whether all effects of the call can be read from its input.
     #[must_use]
     pub fn is_understood(&self) -> bool {
         !self.beyond && self.command.as_ref().is_none_or(|shell| shell.exposure.is_understood())
     }
 
-    /// Where the paths of its command are seen from.
+    /// Returns the folders that the paths of its command start from.
     #[must_use]
     pub fn command_folder(&self) -> Option<&str> {
         self.started_in.as_deref().or(self.cwd.as_deref())
     }
 
-    /// Who acts.
+    /// Returns the agent that acts.
     #[must_use]
     pub const fn thread(&self) -> Thread {
         match self.agent_id {
@@ -234,7 +234,7 @@ impl Call {
         self.around.project.as_deref().or(self.cwd.as_deref())
     }
 
-    /// What paths are seen from.
+    /// Returns the folders that paths start from.
     #[must_use]
     pub fn roots(&self) -> Roots<'_> {
         Roots { project: self.project(), home: self.around.home.as_deref() }

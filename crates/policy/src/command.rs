@@ -1,7 +1,7 @@
 //! The commands in the input of a tool.
 //!
 //! The law: every text under a name that a shell could take for a command is read as one, and whatever else stands there
-//! is not understood. Tools of a server name their fields as they like; which of them it obeys, nobody here knows.
+//! is not understood. Tools of a server name their fields as they like; which of them it obeys is not known here.
 
 use agent_tracer_shell::{Context, Dialect, Opacity, ShellCall, describe};
 use serde_json::{Map, Value};
@@ -51,7 +51,7 @@ const COMMAND_KEYS: &[&str] = &[
     "expression",
 ];
 
-/// Those whose text is code in a language that nobody names.
+/// Fields with code in an unnamed language.
 const CODE_KEYS: &[&str] = &["code", "source_code", "expression"];
 
 /// Those that hold one command in each entry of a list; a list elsewhere is one command in words.
@@ -84,14 +84,14 @@ const SHELL_NAMES: &[&str] = &["bash", "sh", "zsh", "dash", "ksh", "fish"];
 const MOST_COMMANDS: usize = 64;
 /// Most bytes of all commands but the first, which has a limit of its own.
 const MOST_BYTES: usize = 512 * 1024;
-/// How deep commands may lie in an input.
+/// The deepest level of commands in an input.
 const MOST_LEVELS: usize = 8;
 
 /// The names under which a tool takes what it types into something that runs.
 const TYPED_KEYS: &[&str] =
     &["input", "stdin", "keys", "text", "data", "statement", "line", "lines", "content"];
 
-/// Whether the name of a server's tool says that it types into a terminal or an interpreter.
+/// Returns whether the name of a server's tool means typing into a terminal or an interpreter.
 fn types_text(tool: &str) -> bool {
     let name = tool.strip_prefix("mcp__").unwrap_or_default().to_ascii_lowercase();
     let words = [
@@ -100,7 +100,7 @@ fn types_text(tool: &str) -> bool {
     words.iter().any(|word| name.contains(word))
 }
 
-/// What an input holds for a shell.
+/// The shell commands of an input.
 #[derive(Default)]
 struct Found {
     texts: Vec<String>,
@@ -133,7 +133,7 @@ pub(crate) fn folder_of(tool: &str, input: &Value, from: From<'_>) -> Option<Str
     given.filter(|folder| !folder.is_empty()).map(|folder| path::absolute(folder, from.cwd, from.home))
 }
 
-/// What the commands of an input do, taken together; nothing if the tool is no shell or is given none.
+/// Returns the combined effects of the commands of an input; none if the tool is no shell or has no command.
 pub(crate) fn of_input(tool: &str, input: &Value, from: From<'_>) -> Option<ShellCall> {
     let dialect = dialect_of(tool)?;
     let mut found = Found::default();
@@ -206,7 +206,7 @@ fn gather(value: &Value, level: usize, found: &mut Found) {
     }
 }
 
-/// Whether a name is one of a command in other words: `command2`, `preCommand`, `setup_script`.
+/// Returns whether a name is a variant of `command`: `command2`, `preCommand`, `setup_script`.
 fn is_like_command(key: &str) -> bool {
     let lower = key.to_ascii_lowercase();
     lower.contains("command") || lower.contains("cmd") || key.ends_with("Script") || key.ends_with("_script")
@@ -333,7 +333,7 @@ fn variables(fields: &Map<String, Value>, found: &mut Found) {
     }
 }
 
-/// Whether a text names a shell of the system and nothing else.
+/// Returns whether a text names a shell of the system and nothing else.
 fn is_shell(text: &str) -> bool {
     let name = ["/bin/", "/usr/bin/"].iter().find_map(|folder| text.strip_prefix(folder)).unwrap_or(text);
     SHELL_NAMES.contains(&name)

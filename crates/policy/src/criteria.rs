@@ -1,8 +1,8 @@
-//! When work is done: criteria that an agent has to meet before it may end.
+//! Criteria of finished work that an agent has to meet before it may stop.
 //!
 //! Pure functions over [`Work`], which the ledger fills. The law: only proof counts. A test run counts if its exit code
 //! is known and means that the tests passed (not masked by `|| true`, a pipe or a trailing `echo`), if it came after
-//! the last change, and if it ran inside the project. What cannot be known is unknown, and nobody is kept for it.
+//! the last change, and if it ran inside the project. What cannot be known is unknown, and defers no stop.
 
 use agent_tracer_shell::{Context, Effect, ShellCall, Verdict, describe};
 
@@ -20,25 +20,25 @@ pub enum Deed {
     Ran {
         /// As it was given.
         command: String,
-        /// Where it started.
+        /// Its working directory.
         directory: Option<String>,
-        /// How it ended; `None` if nobody knows.
+        /// Its exit; `None` if unknown.
         exit: Option<i32>,
     },
 }
 
-/// What one agent has done since it was last asked to.
+/// The actions of one agent since its last prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Oldest first.
     pub deeds: Vec<Deed>,
-    /// Work items that are not closed; `None` if nobody knows.
+    /// Work items that are not closed; `None` if unknown.
     pub open_todos: Option<u64>,
     /// Files and folders that the human named, by their absolute paths.
     pub mentioned: Vec<String>,
 }
 
-/// What has to be so at an end.
+/// The conditions of a stop.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Criteria {
     /// Tests ran and passed after the last change.
@@ -53,28 +53,28 @@ pub struct Criteria {
     pub wrote: Vec<PathGlob>,
 }
 
-/// Whether a criterion is met.
+/// The state of a criterion.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Met {
+pub enum CriterionState {
     /// It is.
     Yes,
     /// It is not, and why.
     No(String),
-    /// Nobody can tell.
+    /// Unknown.
     Unknown,
 }
 
 impl Criteria {
-    /// Whether nothing is asked for.
+    /// Returns whether there are no criteria.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Holds work against every criterion. What is missing is told for all of them; what is unknown counts only where
+    /// Holds work against every criterion. Unmet criteria are all reported; an unknown one counts only where
     /// nothing is missing.
     #[must_use]
-    pub fn judge(&self, work: &Work, roots: Roots<'_>) -> Met {
+    pub fn judge(&self, work: &Work, roots: Roots<'_>) -> CriterionState {
         let runs = Runs::of(work, roots);
         let mut missing = Vec::new();
         let mut unknown = false;
@@ -87,15 +87,15 @@ impl Criteria {
         ];
         for met in judged.into_iter().flatten() {
             match met {
-                Met::Yes => {}
-                Met::No(why) => missing.push(why),
-                Met::Unknown => unknown = true,
+                CriterionState::Yes => {}
+                CriterionState::No(why) => missing.push(why),
+                CriterionState::Unknown => unknown = true,
             }
         }
         match (missing.is_empty(), unknown) {
-            (false, _) => Met::No(missing.join("; ")),
-            (true, true) => Met::Unknown,
-            (true, false) => Met::Yes,
+            (false, _) => CriterionState::No(missing.join("; ")),
+            (true, true) => CriterionState::Unknown,
+            (true, false) => CriterionState::Yes,
         }
     }
 }
@@ -137,9 +137,9 @@ impl<'w> Runs<'w> {
         edits.chain(commands).max_by_key(|(place, _)| *place)
     }
 
-    fn tests_passed(&self) -> Met {
-        let Some((changed, name)) = self.last_change() else { return Met::Yes };
-        let mut verdict: Option<Met> = None;
+    fn tests_passed(&self) -> CriterionState {
+        let Some((changed, name)) = self.last_change() else { return CriterionState::Yes };
+        let mut verdict: Option<CriterionState> = None;
         for (place, shell) in self.shells.iter().filter(|(place, _)| *place >= changed) {
             let Some(Deed::Ran { command, directory, exit }) = self.work.deeds.get(*place) else { continue };
             let tests = shell.analysis.checks.iter().filter(|check| check.operation == "run_test");
@@ -147,30 +147,31 @@ impl<'w> Runs<'w> {
                 let shown = short(command);
                 let judged = match exit {
                     _ if !self.runs_here(shell, check.step, directory.as_deref()) => {
-                        Met::No(format!("`{shown}` did not run inside the project"))
+                        CriterionState::No(format!("`{shown}` did not run inside the project"))
                     }
-                    None => Met::No(format!("nobody knows how `{shown}` ended")),
+                    None => CriterionState::No(format!("the result of `{shown}` is unknown")),
                     Some(code) => match check.verdict(*code) {
-                        Verdict::Passed => Met::Yes,
-                        Verdict::Failed => Met::No(format!("the tests failed: `{shown}`")),
-                        Verdict::Undecided => Met::No(format!(
+                        Verdict::Passed => CriterionState::Yes,
+                        Verdict::Failed => CriterionState::No(format!("the tests failed: `{shown}`")),
+                        Verdict::Undecided => CriterionState::No(format!(
                             "the exit code of `{shown}` does not say whether the tests passed: run them alone"
                         )),
                     },
                 };
                 // The last word counts, and what proves nothing takes no proof away.
-                let proves = judged == Met::Yes || judged == Met::No(format!("the tests failed: `{shown}`"));
-                if proves || verdict.as_ref() != Some(&Met::Yes) {
+                let proves = judged == CriterionState::Yes
+                    || judged == CriterionState::No(format!("the tests failed: `{shown}`"));
+                if proves || verdict.as_ref() != Some(&CriterionState::Yes) {
                     verdict = Some(judged);
                 }
             }
         }
         verdict.unwrap_or_else(|| {
-            Met::No(format!("no tests ran after the last change (`{}`)", self.shown(&name)))
+            CriterionState::No(format!("no tests ran after the last change (`{}`)", self.display_name(&name)))
         })
     }
 
-    /// Whether a step of a command ran inside the project, as far as the command tells.
+    /// Returns whether a step of a command ran inside the project, as far as the command shows.
     fn runs_here(&self, shell: &ShellCall, step: usize, directory: Option<&str>) -> bool {
         let Some(project) = self.roots.project else { return true };
         let Some(mut here) = directory.map(path::tidy) else { return false };
@@ -194,7 +195,7 @@ impl<'w> Runs<'w> {
         path::below(&here, project).is_some() && !pointed_away
     }
 
-    fn failures_handled(&self) -> Met {
+    fn failures_handled(&self) -> CriterionState {
         let kind = |shell: &ShellCall| {
             let step = shell.analysis.decisive_step.and_then(|place| shell.analysis.steps.get(place));
             step.map(|step| (step.command_name.clone(), step.subcommand.clone(), step.operation.clone()))
@@ -215,21 +216,23 @@ impl<'w> Runs<'w> {
             }
         }
         match open.last() {
-            None => Met::Yes,
-            Some((_, command)) => Met::No(format!("`{command}` failed and nothing was done about it")),
+            None => CriterionState::Yes,
+            Some((_, command)) => {
+                CriterionState::No(format!("`{command}` failed and nothing was done about it"))
+            }
         }
     }
 
-    fn todos_closed(&self) -> Met {
+    fn todos_closed(&self) -> CriterionState {
         match self.work.open_todos {
-            Some(0) => Met::Yes,
-            Some(1) => Met::No("one work item is open".to_owned()),
-            Some(open) => Met::No(format!("{open} work items are open")),
-            None => Met::Unknown,
+            Some(0) => CriterionState::Yes,
+            Some(1) => CriterionState::No("one work item is open".to_owned()),
+            Some(open) => CriterionState::No(format!("{open} work items are open")),
+            None => CriterionState::Unknown,
         }
     }
 
-    fn mentioned_opened(&self) -> Met {
+    fn mentioned_opened(&self) -> CriterionState {
         let mut opened: Vec<&str> = Vec::new();
         for deed in &self.work.deeds {
             match deed {
@@ -245,24 +248,28 @@ impl<'w> Runs<'w> {
             .mentioned
             .iter()
             .filter(|name| !opened.iter().any(|opened| path::below(opened, name).is_some()))
-            .map(|name| format!("`{}`", self.shown(name)))
+            .map(|name| format!("`{}`", self.display_name(name)))
             .collect();
-        if missing.is_empty() { Met::Yes } else { Met::No(format!("not opened: {}", missing.join(", "))) }
+        if missing.is_empty() {
+            CriterionState::Yes
+        } else {
+            CriterionState::No(format!("not opened: {}", missing.join(", ")))
+        }
     }
 
-    fn wrote(&self, globs: &[PathGlob]) -> Met {
+    fn wrote(&self, globs: &[PathGlob]) -> CriterionState {
         let fits = |name: &str| globs.iter().any(|glob| glob.covers(name, self.roots));
         let edits = self.work.deeds.iter().any(|deed| matches!(deed, Deed::Changed(name) if fits(name)));
         let commands = self.shells.iter().any(|(_, shell)| shell.files.written.iter().any(|name| fits(name)));
         if edits || commands {
-            return Met::Yes;
+            return CriterionState::Yes;
         }
         let names: Vec<String> = globs.iter().map(|glob| format!("`{}`", glob.as_str())).collect();
-        Met::No(format!("nothing was written to {}", names.join(" or ")))
+        CriterionState::No(format!("nothing was written to {}", names.join(" or ")))
     }
 
     /// A path as people of this project say it.
-    fn shown(&self, name: &str) -> String {
+    fn display_name(&self, name: &str) -> String {
         let inside = self.roots.project.and_then(|project| path::below(name, project));
         inside.filter(|inside| !inside.is_empty()).unwrap_or(name).to_owned()
     }

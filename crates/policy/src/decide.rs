@@ -4,20 +4,20 @@
 //! nothing. A rule in `dry_run` is recorded and does nothing. A rule of a project that the user has not trusted may
 //! deny, ask and warn, and nothing else, and none of its own words reach the model or the human; trusted or not, it
 //! never makes weaker what the user's own rules decided.
-//! What holds for a call holds for what a rewrite makes of it: the new input goes through all rules again. An end is
-//! put off a bounded number of times, and never because somebody could not be asked.
+//! A rewritten call is a call: the new input goes through all rules again. A stop is deferred a bounded number of
+//! times, and never because of an outage.
 
 use serde_json::Value;
 
 use crate::call::Call;
-use crate::criteria::Met;
+use crate::criteria::CriterionState;
 use crate::history::{History, Truth};
 use crate::read::RuleFile;
 use crate::rewrite::Rewritten;
 use crate::rule::Rule;
 use crate::words::{Decision, Event, Mode, OnOutage, Severity};
 
-/// Whose rule it is.
+/// The origin of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
     /// The user's.
@@ -39,7 +39,7 @@ impl Origin {
         }
     }
 
-    /// Whether a rule of this origin may decide so.
+    /// Returns whether a rule of this origin may decide so.
     #[must_use]
     pub const fn may(self, decision: Decision) -> bool {
         match self {
@@ -49,7 +49,7 @@ impl Origin {
     }
 }
 
-/// What comes of a call, least strict first. `Silent` is what happens without us.
+/// The outcome of a call, least strict first. `Silent` is what happens without us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Outcome {
     /// Runs without asking.
@@ -92,12 +92,12 @@ impl Outcome {
     }
 }
 
-/// Why a rule spoke.
+/// The reason why a rule fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Basis {
     /// It applies.
     Applies,
-    /// Nobody could tell whether it applies.
+    /// Its conditions could not be evaluated.
     Outage,
     /// Its rewrite was not possible.
     NotPossible,
@@ -107,35 +107,35 @@ pub enum Basis {
 
 /// A rule that spoke.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fired {
+pub struct FiredRule {
     /// Its name.
     pub rule: String,
-    /// Whose it is.
+    /// Its origin.
     pub origin: Origin,
-    /// What it wants here.
+    /// Its decision here.
     pub decision: Decision,
-    /// Why.
+    /// The reason.
     pub basis: Basis,
-    /// Whether it acts.
+    /// Its mode.
     pub mode: Mode,
-    /// How much a person should care.
+    /// Its severity.
     pub severity: Severity,
-    /// Whether what it wants counted: it is enforced, and its origin may want it.
+    /// True if its decision counted: it is enforced, and its origin may decide so.
     pub counted: bool,
 }
 
-/// What comes of a call.
+/// The verdict on a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// The strictest of what was wanted.
     pub outcome: Outcome,
-    /// What the model is told about it.
+    /// The reason for the model.
     pub reasons: Vec<String>,
-    /// What the model is told besides.
+    /// Additional context for the model.
     pub context: Vec<String>,
-    /// What the human is told.
+    /// The message for the human.
     pub messages: Vec<String>,
-    /// What is shown when the agent stops.
+    /// The text shown when the agent stops.
     pub stop_reason: Option<String>,
     /// Keeps what the hook printed out of sight.
     pub suppress_output: bool,
@@ -144,7 +144,7 @@ pub struct Verdict {
     /// New permission rules.
     pub permissions: Vec<Value>,
     /// Every rule that spoke, those that did not count too.
-    pub fired: Vec<Fired>,
+    pub fired: Vec<FiredRule>,
 }
 
 impl Verdict {
@@ -162,7 +162,7 @@ impl Verdict {
         }
     }
 
-    /// Whether there is nothing to say.
+    /// Returns whether the verdict is empty.
     #[must_use]
     pub fn is_silent(&self) -> bool {
         self.outcome == Outcome::Silent && self.context.is_empty() && self.messages.is_empty()
@@ -175,7 +175,7 @@ pub struct Policy {
     rules: Vec<(Origin, Rule)>,
 }
 
-/// Whether the user has trusted a project's file.
+/// The user's trust in a project's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// By its hash.
@@ -213,10 +213,11 @@ impl Policy {
         let mut verdict = Verdict::silent();
         let mut decided: Option<Outcome> = None;
         for (origin, rule) in self.rules.iter().filter(|(_, rule)| rule.decision != Decision::Rewrite) {
-            let outcome = wish(rule, call, call, history).and_then(|wish| verdict.take(*origin, rule, wish));
+            let outcome =
+                rule_decision(rule, call, call, history).and_then(|wish| verdict.take(*origin, rule, wish));
             decided = decided.max(outcome);
         }
-        // Each rewrite works on what those before it made, and the user's come last: nobody undoes them.
+        // Each rewrite works on the result of those before it, and the user's come last, so that no other undoes them.
         let mut current: Option<Call> = None;
         let rewrites = |users: bool| {
             self.rules.iter().filter(move |(origin, rule)| {
@@ -225,7 +226,7 @@ impl Policy {
         };
         for (origin, rule) in rewrites(false).chain(rewrites(true)) {
             let subject = current.as_ref().unwrap_or(call);
-            let Some(wish) = wish(rule, call, subject, history) else { continue };
+            let Some(wish) = rule_decision(rule, call, subject, history) else { continue };
             let changed = wish.input.clone();
             if let Some(outcome) = verdict.take(*origin, rule, wish) {
                 decided = decided.max(Some(outcome));
@@ -251,7 +252,7 @@ impl Policy {
             if !forbids || spoke {
                 continue;
             }
-            if let Some(wish) = wish(rule, call, call, history)
+            if let Some(wish) = rule_decision(rule, call, call, history)
                 && let Some(outcome) = verdict.take(*origin, rule, wish)
             {
                 verdict.outcome = verdict.outcome.max(outcome);
@@ -260,8 +261,8 @@ impl Policy {
     }
 }
 
-/// What one rule wants of a call.
-struct Wish {
+/// Evaluates one rule on a call.
+struct RuleDecision {
     decision: Decision,
     basis: Basis,
     input: Option<Value>,
@@ -269,7 +270,7 @@ struct Wish {
 }
 
 /// Asks a rule about a call, or about what became of it on the way. A rewrite changes the latter.
-fn wish(rule: &Rule, call: &Call, subject: &Call, history: &dyn History) -> Option<Wish> {
+fn rule_decision(rule: &Rule, call: &Call, subject: &Call, history: &dyn History) -> Option<RuleDecision> {
     // What the client's own hook verifies is not judged here.
     let whole = rule.is_about(call) || rule.is_about(subject);
     let changes = rule.decision == Decision::Rewrite;
@@ -277,7 +278,7 @@ fn wish(rule: &Rule, call: &Call, subject: &Call, history: &dyn History) -> Opti
     if rule.verify.is_some() || !(whole || partly) {
         return None;
     }
-    let plain = |decision, basis| Some(Wish { decision, basis, input: None, why: None });
+    let plain = |decision, basis| Some(RuleDecision { decision, basis, input: None, why: None });
     let truth =
         rule.when.iter().fold(Truth::Holds, |truth, condition| truth.and(condition.holds(call, history)));
     match truth {
@@ -293,31 +294,34 @@ fn wish(rule: &Rule, call: &Call, subject: &Call, history: &dyn History) -> Opti
     }
     let mut why = None;
     if !rule.require.is_empty() {
-        // What nobody knows keeps nobody.
+        // An unknown criterion defers no stop.
         match history.work(call).map(|work| rule.require.judge(&work, call.roots())) {
-            Some(Met::No(missing)) => why = Some(missing),
-            Some(Met::Yes | Met::Unknown) | None => return None,
+            Some(CriterionState::No(missing)) => why = Some(missing),
+            Some(CriterionState::Yes | CriterionState::Unknown) | None => return None,
         }
     }
     if rule.decision == Decision::Deny && call.event.is_an_end() {
-        return put_off(rule, call, history, why);
+        return may_defer(rule, call, history, why);
     }
     if rule.decision != Decision::Rewrite {
-        return Some(Wish { decision: rule.decision, basis: Basis::Applies, input: None, why });
+        return Some(RuleDecision { decision: rule.decision, basis: Basis::Applies, input: None, why });
     }
     match rule.rewrite.apply(subject) {
         Rewritten::Unchanged => None,
         // What the rule is not about would run along without asking.
-        Rewritten::Changed(_) if !whole => Some(Wish {
+        Rewritten::Changed(_) if !whole => Some(RuleDecision {
             decision: Decision::Ask,
             basis: Basis::NotPossible,
             input: None,
             why: Some("the call does more than the rule is about".to_owned()),
         }),
-        Rewritten::Changed(input) => {
-            Some(Wish { decision: Decision::Rewrite, basis: Basis::Applies, input: Some(input), why: None })
-        }
-        Rewritten::Impossible(why) => Some(Wish {
+        Rewritten::Changed(input) => Some(RuleDecision {
+            decision: Decision::Rewrite,
+            basis: Basis::Applies,
+            input: Some(input),
+            why: None,
+        }),
+        Rewritten::Impossible(why) => Some(RuleDecision {
             decision: Decision::Ask,
             basis: Basis::NotPossible,
             input: None,
@@ -326,10 +330,11 @@ fn wish(rule: &Rule, call: &Call, subject: &Call, history: &dyn History) -> Opti
     }
 }
 
-/// An end is put off as often as the rule says. Where nobody counts, once: the client says when it comes again.
-fn put_off(rule: &Rule, call: &Call, history: &dyn History, why: Option<String>) -> Option<Wish> {
-    let plain = |decision, basis| Some(Wish { decision, basis, input: None, why });
-    match history.put_off(call, &rule.name) {
+/// Returns whether a stop may be deferred again: as often as the rule says. Without a count, once: the client marks a
+/// repeated stop.
+fn may_defer(rule: &Rule, call: &Call, history: &dyn History, why: Option<String>) -> Option<RuleDecision> {
+    let plain = |decision, basis| Some(RuleDecision { decision, basis, input: None, why });
+    match history.deferrals(call, &rule.name) {
         Some(times) if times < rule.at_most => plain(Decision::Deny, Basis::Applies),
         Some(_) => plain(Decision::Warn, Basis::LetGo),
         None if matches!(call.event, Event::Stop | Event::SubagentStop) && !call.again => {
@@ -341,12 +346,12 @@ fn put_off(rule: &Rule, call: &Call, history: &dyn History, why: Option<String>)
 
 impl Verdict {
     /// Takes up what a rule wants. Returns what it decides, if it counts and decides anything.
-    fn take(&mut self, origin: Origin, rule: &Rule, wish: Wish) -> Option<Outcome> {
+    fn take(&mut self, origin: Origin, rule: &Rule, wish: RuleDecision) -> Option<Outcome> {
         // Who may not change a call may not ask because it could not be changed either.
         let may =
             origin.may(wish.decision) && (wish.basis != Basis::NotPossible || origin.may(rule.decision));
         let counted = rule.mode == Mode::Enforce && may;
-        self.fired.push(Fired {
+        self.fired.push(FiredRule {
             rule: rule.name.clone(),
             origin,
             decision: wish.decision,
@@ -381,8 +386,9 @@ impl Verdict {
 
     /// Leaves only what belongs to the outcome.
     fn settle(&mut self) {
-        let wins =
-            |fired: &&Fired| fired.counted && fired.decision != Decision::Warn && fired.basis != Basis::LetGo;
+        let wins = |fired: &&FiredRule| {
+            fired.counted && fired.decision != Decision::Warn && fired.basis != Basis::LetGo
+        };
         // Reasons stand in the order of the rules that decided; those of weaker decisions are dropped.
         let decisions: Vec<Decision> = self.fired.iter().filter(wins).map(|fired| fired.decision).collect();
         let strictest = self.outcome.decision();
@@ -406,7 +412,7 @@ impl Verdict {
     }
 }
 
-/// What an agent is told where it could not be looked up whether a rule applies, and the rule's decision if it needs no
+/// Returns the text for an agent where the conditions of a rule could not be evaluated, and the rule's decision if it needs no
 /// past: then neither the server nor the program that stands in could judge the call, and the human has to.
 pub(crate) fn in_outage(origin: Origin, rule: &Rule) -> Option<Verdict> {
     let needs_past = !rule.when.is_empty() || !rule.require.is_empty();
@@ -418,13 +424,13 @@ pub(crate) fn in_outage(origin: Origin, rule: &Rule) -> Option<Verdict> {
         OnOutage::Deny => (Decision::Deny, Outcome::Deny),
     };
     let why = (!needs_past).then(|| "the call could not be checked".to_owned());
-    let wish = Wish { decision, basis: Basis::Outage, input: None, why };
+    let wish = RuleDecision { decision, basis: Basis::Outage, input: None, why };
     Some(Verdict { outcome, reasons: vec![said(origin, rule, &wish)], ..Verdict::silent() })
 }
 
-/// What the model is told, and by which rule: that comes first, so that whoever reads how a call ended sees at once who
+/// Returns the text for the model with the rule's name first, so that a reader of the outcome sees at once which rule
 /// refused it, however long the reason is.
-fn said(origin: Origin, rule: &Rule, wish: &Wish) -> String {
+fn said(origin: Origin, rule: &Rule, wish: &RuleDecision) -> String {
     let (who, reason, why) = match origin {
         Origin::User | Origin::TrustedProject => {
             let reason = match rule.reason.trim() {

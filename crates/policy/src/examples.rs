@@ -14,7 +14,7 @@ pub const EXAMPLES: &[(&str, &str)] = &[
 ];
 
 const HEAD: &str = "\
-# What your agents may do, and what they are told. Nothing here is in force yet: take the `#` away from the rules that
+# Rules for your agents. Nothing here is in force yet: take the `#` away from the rules that
 # you want, then run `agent-tracer policy check` and `agent-tracer policy test`.
 # Every key is described in docs/policy.md.
 

@@ -61,7 +61,7 @@ impl Glob {
         self.tokens.iter().all(|token| matches!(token, Token::Character(_))).then_some(self.text.as_str())
     }
 
-    /// Whether the pattern stands for this text.
+    /// Returns whether the pattern matches this text.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         if self.folds_case {
@@ -72,7 +72,7 @@ impl Glob {
     }
 }
 
-/// Where a path pattern starts.
+/// The start of a path pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Anchor {
     Root,
@@ -86,13 +86,13 @@ enum Anchor {
 pub struct PathGlob {
     text: String,
     anchor: Anchor,
-    /// What follows the anchor, name by name.
+    /// The names behind the anchor.
     tokens: Vec<Token>,
     /// The names at the beginning in which nothing is left open, joined by slashes.
     fixed: String,
 }
 
-/// What a path is seen from.
+/// The folders that relative paths start from.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Roots<'r> {
     /// The root of the project.
@@ -146,7 +146,7 @@ impl PathGlob {
         &self.text
     }
 
-    /// Whether an absolute, tidy path is the one that the pattern names, or lies below it.
+    /// Returns whether an absolute, tidy path is the one that the pattern names, or lies below it.
     #[must_use]
     pub fn covers(&self, path: &str, roots: Roots<'_>) -> bool {
         let Some(inside) = self.seen_from(path, roots) else { return false };
@@ -164,7 +164,7 @@ impl PathGlob {
         }
     }
 
-    /// Whether taking away everything below an absolute, tidy path may take away something that the pattern names.
+    /// Returns whether removing everything below an absolute, tidy path may remove something that the pattern names.
     #[must_use]
     pub fn may_lie_below(&self, path: &str, roots: Roots<'_>) -> bool {
         if self.anchor == Anchor::Anywhere {
@@ -181,7 +181,7 @@ impl PathGlob {
         path::below(&named, path).is_some()
     }
 
-    /// Whether some path that a shell pattern stands for is covered, or, if `below` everything below it goes too, lies
+    /// Returns whether some path that a shell pattern expands to is covered, or, if `below` everything below it goes too, lies
     /// below it.
     #[must_use]
     pub(crate) fn may_cover(&self, pattern: &str, below: bool, roots: Roots<'_>) -> bool {
@@ -202,7 +202,7 @@ impl PathGlob {
         overlap::meet(pattern, below, &tokens)
     }
 
-    /// Whether the last name of the pattern is a hidden one.
+    /// Returns whether the last name of the pattern is a hidden one.
     #[must_use]
     pub(crate) fn is_hidden(&self) -> bool {
         self.text

@@ -1,4 +1,4 @@
-//! Whether a rule that lets a call run without asking is about all of it.
+//! Checks that a rule that lets a call run without asking covers all of it.
 //!
 //! The law: what is not allowed alone is not allowed in company. So every step of a command has to fit by itself, with
 //! all its files, hosts, effects and wrappers; nothing may be hidden from the reader; and nothing that a rule cannot
@@ -55,7 +55,7 @@ impl FileList<'_> {
 }
 
 impl Rule {
-    /// Whether the rule is about every part of this call.
+    /// Returns whether the rule covers every part of this call.
     #[must_use]
     pub(crate) fn is_about_all(&self, call: &Call) -> bool {
         self.events.contains(&call.event)
@@ -81,7 +81,7 @@ const ESCAPES: &[(&str, &[&str])] = &[
 ];
 
 impl Rule {
-    /// Whether a call stays in the client's sandbox, or the rule itself says what becomes of that.
+    /// Returns whether a call stays in the client's sandbox, or the rule itself decides about leaving it.
     fn keeps_sandbox(&self, call: &Call) -> bool {
         ESCAPES.iter().all(|(field, stays)| {
             let inside = match call.input.get(field) {
@@ -105,7 +105,7 @@ impl Matcher {
                 && self.fits_files(&call.touches, call)
                 && self.fits_hosts(&call.hosts);
         };
-        // Only a rule that says so itself permits what nobody can read.
+        // Only a rule that names it permits a command that cannot be parsed.
         let wanted = self.command.as_ref().and_then(|command| command.understood).unwrap_or(true);
         if wanted != call.is_understood() || shell.analysis.omitted_steps > 0 {
             return false;
@@ -128,7 +128,7 @@ impl Matcher {
             && self.fits_hosts(&call.hosts)
     }
 
-    /// Whether a rule that names no command but hosts speaks of files too where the call has any, and the other way round:
+    /// Returns whether a rule that names no command but hosts names files too if the call has any, and the other way round:
     /// who may be asked says nothing about what is sent there or written here.
     fn names_all_kinds(&self, call: &Call) -> bool {
         match (self.host.is_empty(), self.names_files()) {
@@ -142,14 +142,14 @@ impl Matcher {
         !(self.path.is_empty() && self.reads.is_empty() && self.writes.is_empty() && self.deletes.is_empty())
     }
 
-    /// Whether every file is named for what is done to it, and every list of the rule by a file.
+    /// Returns whether every file is named for its operation, and every list of the rule by a file.
     fn fits_files(&self, touches: &[Touch], call: &Call) -> bool {
         let is_used = |list: &FileList<'_>| touches.iter().any(|touch| list.covers(touch, call));
         !self.names_files()
             || (self.file_lists().iter().all(is_used) && touches.iter().all(|touch| self.names(touch, call)))
     }
 
-    /// Whether a list of the rule names a file for what is done to it.
+    /// Returns whether a list of the rule names a file for its operation.
     fn names(&self, touch: &Touch, call: &Call) -> bool {
         self.file_lists().iter().any(|list| list.covers(touch, call))
     }
@@ -206,7 +206,7 @@ impl Matcher {
 }
 
 impl CommandMatcher {
-    /// Whether all of a step is of this kind.
+    /// Returns whether all of a step is of this kind.
     fn fits(&self, step: &Step, call: &Call) -> bool {
         let effect = |effect: &Effect| {
             self.effect.iter().any(|word| word.is_in(std::slice::from_ref(effect), &step.operation))
@@ -224,7 +224,7 @@ impl CommandMatcher {
             && self.targets_fit(step, call)
     }
 
-    /// Whether the effects that the rule lists cover what is done to files: an option may name one that is written.
+    /// Returns whether the effects that the rule lists cover the operations on files: an option may name one that is written.
     fn expects_files(&self, step: &Step) -> bool {
         let lists = |effect| self.effect.contains(&EffectWord::Effect(effect));
         let graver = lists(Effect::Destructive) || self.effect.contains(&EffectWord::Delete);

@@ -1,6 +1,6 @@
-//! What happened before, as rules ask about it.
+//! The history, as conditions of rules query it.
 //!
-//! The ledger answers through [`History`]; where nobody can, [`NoHistory`] does, and every condition is unknown.
+//! The ledger answers through [`History`]; without a ledger [`NoHistory`] does, and every condition is unknown.
 //! Unknown is not false: the rule's `on_outage` says what holds then.
 
 use crate::call::Call;
@@ -17,27 +17,27 @@ pub enum Since {
     Minutes(u64),
 }
 
-/// What is known of the past. `None` means that nobody can tell.
+/// Answers about the history. `None` means unknown.
 pub trait History {
     /// Tokens spent so far, of every kind.
     fn tokens(&self, call: &Call, scope: Scope) -> Option<u64>;
     /// Cost so far, in millionths of a dollar.
     fn cost_micros(&self, call: &Call, scope: Scope) -> Option<u64>;
-    /// How often this very call was made before, in its task.
+    /// Returns how often this very call was made before, in its task.
     fn repeats(&self, call: &Call) -> Option<u64>;
-    /// How many of the task's latest calls failed without one between them that did not.
+    /// Returns the number of the task's latest calls that failed in a row.
     fn failures_in_a_row(&self, call: &Call) -> Option<u64>;
-    /// Whether the task has read a file, by its absolute path.
+    /// Returns whether the task has read a file, by its absolute path.
     fn was_read(&self, call: &Call, path: &str) -> Option<bool>;
-    /// How long ago something was.
+    /// Returns the time since something happened.
     fn since(&self, call: &Call, moment: Moment) -> Option<Since>;
-    /// How often a rule has put off this end already.
-    fn put_off(&self, call: &Call, rule: &str) -> Option<u64>;
-    /// What the agent that wants to end has done.
+    /// Returns how often a rule has deferred this stop already.
+    fn deferrals(&self, call: &Call, rule: &str) -> Option<u64>;
+    /// Returns the actions of the agent that wants to stop.
     fn work(&self, call: &Call) -> Option<Work>;
 }
 
-/// Nobody knows anything.
+/// An empty history: every answer is unknown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoHistory;
 
@@ -60,7 +60,7 @@ impl History for NoHistory {
     fn since(&self, _: &Call, _: Moment) -> Option<Since> {
         None
     }
-    fn put_off(&self, _: &Call, _: &str) -> Option<u64> {
+    fn deferrals(&self, _: &Call, _: &str) -> Option<u64> {
         None
     }
     fn work(&self, _: &Call) -> Option<Work> {
@@ -68,14 +68,14 @@ impl History for NoHistory {
     }
 }
 
-/// Whether a condition holds.
+/// The truth of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truth {
     /// It does.
     Holds,
     /// It does not.
     Fails,
-    /// Nobody can tell.
+    /// Unknown.
     Unknown,
 }
 
@@ -124,7 +124,7 @@ pub enum Condition {
     UnreadEdit(bool),
     /// It is longer than this ago, or has never been.
     MinutesSince {
-        /// What.
+        /// The action.
         moment: Moment,
         /// More minutes than this.
         over: u64,
@@ -132,7 +132,7 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Whether it holds for a call.
+    /// Evaluates it for a call.
     pub fn holds(&self, call: &Call, history: &dyn History) -> Truth {
         let over = |sum: Option<u64>, limit: u64| Truth::of(sum.map(|sum| sum > limit));
         let least = |count: Option<u64>, least: u64| Truth::of(count.map(|count| count >= least));
@@ -162,7 +162,7 @@ impl Truth {
     }
 }
 
-/// Whether any file that the call changes was never read. A call that changes nothing does not.
+/// Returns whether any file that the call changes was never read. A call that changes nothing does not.
 fn unread_edit(call: &Call, history: &dyn History) -> Truth {
     let mut truth = Truth::Fails;
     for touch in call.touches.iter().filter(|touch| touch.access == Access::Write) {

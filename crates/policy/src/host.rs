@@ -59,7 +59,7 @@ pub(crate) fn of_step(step: &agent_tracer_shell::Step) -> Vec<String> {
     step.uses.hosts.iter().filter_map(name).collect()
 }
 
-/// Whether a host is this machine itself.
+/// Returns whether a host is this machine itself.
 #[must_use]
 pub(crate) fn is_loopback(host: &str) -> bool {
     host == "localhost" || host.ends_with(".localhost") || host == "::1" || host.starts_with("127.")

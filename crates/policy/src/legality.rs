@@ -1,4 +1,4 @@
-//! Which decision works where, and by which output: one table for the reader of rules, the writer of answers and the
+//! The decisions that work at each event, and their outputs: one table for the reader of rules, the writer of answers and the
 //! document.
 //!
 //! A cell stands here only if the client acts on that output. What a client cannot do is done by the nearest
@@ -58,9 +58,9 @@ impl Means {
     }
 }
 
-/// How we know that an output works.
+/// The evidence that an output works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Known {
+pub enum Provenance {
     /// Seen: the client did it.
     Measured,
     /// The client's own schema or text says so.
@@ -70,19 +70,19 @@ pub enum Known {
 /// One decision at one event of one agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cell {
-    /// Whose.
+    /// The agent.
     pub agent: Agent,
-    /// When.
+    /// The event.
     pub event: Event,
-    /// What.
+    /// The decision.
     pub decision: Decision,
     /// By which output.
     pub means: Means,
-    /// How we know.
-    pub known: Known,
+    /// The evidence.
+    pub known: Provenance,
 }
 
-const fn cell(agent: Agent, event: Event, decision: Decision, means: Means, known: Known) -> Cell {
+const fn cell(agent: Agent, event: Event, decision: Decision, means: Means, known: Provenance) -> Cell {
     Cell { agent, event, decision, means, known }
 }
 
@@ -90,7 +90,7 @@ const CLAUDE_CODE: Agent = Agent::CLAUDE_CODE;
 const CODEX: Agent = Agent::CODEX;
 
 use Decision::{Allow, Ask, Deny, Rewrite, Warn};
-use Known::{Declared, Measured};
+use Provenance::{Declared, Measured};
 
 /// Every decision that works.
 pub const TABLE: &[Cell] = &[
@@ -157,13 +157,13 @@ pub fn means(agent: Agent, event: Event, decision: Decision) -> Option<Means> {
     TABLE.iter().find(found).map(|cell| cell.means)
 }
 
-/// Whether an agent knows an event at all.
+/// Returns whether an agent has an event at all.
 #[must_use]
 pub fn has_event(agent: Agent, event: Event) -> bool {
     TABLE.iter().any(|cell| cell.agent == agent && cell.event == event)
 }
 
-/// Whether an agent accepts `suppressOutput` at an event. Codex refuses the whole answer where it does not.
+/// Returns whether an agent accepts `suppressOutput` at an event. Codex refuses the whole answer where it does not.
 #[must_use]
 pub const fn may_suppress(agent: Agent, event: Event) -> bool {
     match agent {
@@ -173,7 +173,7 @@ pub const fn may_suppress(agent: Agent, event: Event) -> bool {
     }
 }
 
-/// Whether an agent accepts `updatedPermissions` at an event: new permission rules that come with an `allow`.
+/// Returns whether an agent accepts `updatedPermissions` at an event: new permission rules that come with an `allow`.
 #[must_use]
 pub const fn may_update_permissions(agent: Agent, event: Event) -> bool {
     matches!((agent, event), (CLAUDE_CODE, Event::PermissionRequest))

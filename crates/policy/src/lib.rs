@@ -59,8 +59,8 @@ mod words;
 
 pub use answer::{Answer, answer, answer_to, answer_unjudged};
 pub use call::{Call, CallError, LocalTime, Surroundings};
-pub use criteria::{Criteria, Deed, Met, Work};
-pub use decide::{Basis, Fired, Origin, Outcome, Policy, Trust, Verdict};
+pub use criteria::{Criteria, CriterionState, Deed, Work};
+pub use decide::{Basis, FiredRule, Origin, Outcome, Policy, Trust, Verdict};
 pub use examples::{EXAMPLES, template};
 pub use glob::{Glob, PathGlob, Roots};
 pub use history::{Condition, History, NoHistory, Since, Truth};

@@ -1,4 +1,4 @@
-//! Whether a rule is about a call.
+//! Matches rules against calls.
 
 use agent_tracer_shell::{Breadth, Effect, Step};
 
@@ -11,7 +11,7 @@ use crate::touch::{Access, Touch, UNNAMED, each_step, fixed};
 use crate::words::Decision;
 
 impl Rule {
-    /// Whether the rule is about this call, as far as the call itself tells. A rule that lets a call run without asking
+    /// Returns whether the rule matches this call, without its history. A rule that lets a call run without asking
     /// has to be about all of it, any other about part of it.
     #[must_use]
     pub fn is_about(&self, call: &Call) -> bool {
@@ -21,7 +21,7 @@ impl Rule {
         }
     }
 
-    /// Whether the rule is about part of this call.
+    /// Returns whether the rule matches part of this call.
     ///
     /// `match` looks for one file, host or step that fits; `unless` excuses only what fits altogether. Otherwise one
     /// harmless step would excuse the harmful one beside it.
@@ -40,7 +40,7 @@ impl Rule {
     }
 }
 
-/// How much of a call has to fit.
+/// The part of a call that has to match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     One,
@@ -48,7 +48,7 @@ pub(crate) enum Reach {
 }
 
 impl Reach {
-    /// What is not listed may be one that fits, and is never known to be; nothing if all of it is listed.
+    /// Returns the truth for unlisted items: one may match, and none is known to; false if all are listed.
     const fn fits_beyond(self, call: &Call) -> Option<bool> {
         match (call.beyond, self) {
             (false, _) => None,
@@ -57,7 +57,7 @@ impl Reach {
         }
     }
 
-    /// Whether enough of some things fit; of nothing, nothing does.
+    /// Returns whether enough of some items match; of none, none does.
     fn fits<T>(self, mut things: impl Iterator<Item = T>, mut fits: impl FnMut(T) -> bool) -> bool {
         match self {
             Self::One => things.any(fits),
@@ -71,7 +71,7 @@ pub(crate) fn any(globs: &[Glob], text: Option<&str>) -> bool {
 }
 
 impl Matcher {
-    /// Whether all of it is so, but for the command.
+    /// Returns whether everything but the command matches.
     pub(crate) fn holds(&self, call: &Call, reach: Reach) -> bool {
         self.holds_around(call)
             && (self.host.is_empty()
@@ -81,7 +81,7 @@ impl Matcher {
             && self.paths_match(call, reach)
     }
 
-    /// Whether what does not depend on the parts of a command is so.
+    /// Returns whether the fields that do not depend on the parts of a command match.
     pub(crate) fn holds_around(&self, call: &Call) -> bool {
         (self.agent.is_empty() || self.agent.contains(&call.agent))
             && self.thread.is_none_or(|thread| thread == call.thread())
@@ -122,7 +122,7 @@ impl Matcher {
     }
 }
 
-/// Whether a pattern of the rule may stand for something that is touched.
+/// Returns whether a pattern of the rule may match a touched file.
 fn may_touch(globs: &[PathGlob], touch: &Touch, call: &Call) -> bool {
     let (path, roots) = (touch.path.as_str(), call.roots());
     let goes = touch.access == Access::Delete;
@@ -144,7 +144,7 @@ fn may_touch(globs: &[PathGlob], touch: &Touch, call: &Call) -> bool {
     })
 }
 
-/// Whether the patterns of the rule stand for everything that is touched.
+/// Returns whether the patterns of the rule match every touched file.
 pub(crate) fn surely_covers(globs: &[PathGlob], touch: &Touch, call: &Call) -> bool {
     match touch.breadth {
         Breadth::Pattern => covers(globs, fixed(&touch.path), call),
@@ -157,7 +157,7 @@ pub(crate) fn covers(globs: &[PathGlob], path: &str, call: &Call) -> bool {
 }
 
 impl CommandMatcher {
-    /// Whether the call is a command with such a step.
+    /// Returns whether the call is a command with such a step.
     #[must_use]
     pub fn holds(&self, call: &Call) -> bool {
         let Some(shell) = &call.command else {
@@ -177,7 +177,7 @@ impl CommandMatcher {
         found || (shell.analysis.omitted_steps > 0 && self.holds_of_whole(shell.analysis.overall_effect))
     }
 
-    /// Whether every step that a rule is about is of this kind.
+    /// Returns whether every step that a rule matches is of this kind.
     fn excuses(&self, about: Option<&Self>, call: &Call) -> bool {
         let Some(shell) = &call.command else { return false };
         let other = self.understood.is_some_and(|wanted| wanted != call.is_understood());
@@ -190,7 +190,7 @@ impl CommandMatcher {
         Reach::Every.fits(steps.into_iter(), |step| self.holds_of(step, call))
     }
 
-    /// Whether it looks at no step at all.
+    /// Returns whether it needs no step.
     pub(crate) fn asks_nothing_of_steps(&self) -> bool {
         Self { understood: None, ..self.clone() } == Self::default()
     }
@@ -247,7 +247,7 @@ const NOT_FILES: &[&str] = &[
     "rewrite_history",
 ];
 
-/// Whether a step names a host other than this machine.
+/// Returns whether a step names a host other than this machine.
 pub(crate) fn talks(step: &Step) -> bool {
     step.uses
         .hosts
@@ -265,7 +265,7 @@ impl EffectWord {
 }
 
 impl TimeMatcher {
-    /// Whether a time is in it.
+    /// Returns whether a time is in it.
     #[must_use]
     pub fn holds(&self, now: LocalTime) -> bool {
         let begins = |day| self.days.is_empty() || self.days.contains(&day);

@@ -1,4 +1,4 @@
-//! Whether two patterns have a path in common: the one that a shell would expand, and the one of a rule.
+//! Checks whether two patterns have a path in common: the one that a shell would expand, and the one of a rule.
 //!
 //! Both are walked through at once, so that the cost is the product of their lengths and never more.
 
@@ -20,7 +20,7 @@ enum Piece {
     Across,
 }
 
-/// Whether a path that the shell pattern stands for matches the tokens or lies below what they match. With `below`,
+/// Returns whether a path that the shell pattern expands to matches the tokens or lies below what they match. With `below`,
 /// everything below those paths counts as well.
 pub(crate) fn meet(pattern: &str, below: bool, tokens: &[Token]) -> bool {
     let pieces = pieces(pattern);
@@ -62,7 +62,7 @@ fn pieces(pattern: &str) -> Vec<Piece> {
     pieces
 }
 
-/// Whether some text matches both.
+/// Returns whether some text matches both.
 fn common(pieces: &[Piece], tokens: &[Token]) -> bool {
     let width = tokens.len() + 1;
     // Twice each pair: once where both were just entered, and once where a `**` has already stood for something.
@@ -118,7 +118,7 @@ fn common(pieces: &[Piece], tokens: &[Token]) -> bool {
     false
 }
 
-/// Whether one character fits both.
+/// Returns whether one character fits both.
 fn share(piece: Piece, token: &Token) -> bool {
     match (piece, token) {
         (Piece::Character(left), Token::Character(right)) => left == *right,

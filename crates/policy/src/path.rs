@@ -26,7 +26,7 @@ pub(crate) fn absolute(path: &str, cwd: Option<&str>, home: Option<&str>) -> Str
     tidy(&whole)
 }
 
-/// Whether the name of a user stands behind a tilde: `~root`, `~bob/x`, and not `~+` or a file such as `~x~`.
+/// Returns whether the name of a user stands behind a tilde: `~root`, `~bob/x`, and not `~+` or a file such as `~x~`.
 fn names_a_user(rest: &str) -> bool {
     let name = rest.split('/').next().unwrap_or_default();
     name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
@@ -59,7 +59,7 @@ pub(crate) fn tidy(path: &str) -> String {
     }
 }
 
-/// What a path is called below a folder: `None` if it is not below it, an empty text if it is the folder itself.
+/// Returns the relative name of a path below a folder: `None` if it is not below it, an empty text if it is the folder itself.
 #[must_use]
 pub(crate) fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     let folder = folder.trim_end_matches('/');

@@ -11,7 +11,7 @@ use crate::command::quote;
 use crate::path;
 use crate::rule::Rewrite;
 
-/// What became of a rewrite.
+/// The result of a rewrite.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rewritten {
     /// The input is already as the rule wants it.

@@ -1,4 +1,4 @@
-//! A rule, as it was read: what it is about, what it wants, and what holds when nobody can tell.
+//! A parsed rule: its conditions, its decision, and its decision when the conditions are unknown.
 
 use agent_tracer_event::Agent;
 use serde_json::{Map, Value};
@@ -14,43 +14,43 @@ use crate::words::{Decision, Event, Mode, OnOutage, Severity, Thread, Weekday};
 pub struct Rule {
     /// Its name, unique in its file.
     pub name: String,
-    /// What it is for, for people.
+    /// Its description, for people.
     pub description: Option<String>,
     /// The events at which it speaks.
     pub events: Vec<Event>,
-    /// What it wants.
+    /// Its decision.
     pub decision: Decision,
-    /// What the model is told.
+    /// The text for the model.
     pub reason: String,
-    /// How much a person should care.
+    /// Its severity.
     pub severity: Severity,
-    /// Whether it acts.
+    /// Its mode.
     pub mode: Mode,
-    /// What holds when nobody can tell whether it applies.
+    /// Its decision when its conditions cannot be evaluated.
     pub on_outage: OnOutage,
-    /// What all has to be so.
+    /// Conditions that must all hold.
     pub matches: Matcher,
-    /// What must not all be so.
+    /// Conditions that must not all hold.
     pub unless: Option<Matcher>,
-    /// What has to have been so.
+    /// Conditions about the history.
     pub when: Vec<Condition>,
-    /// What has to be so at an end; the rule speaks where it is not.
+    /// Criteria of a stop; the rule fires where they are not met.
     pub require: Criteria,
-    /// Who else verifies it, instead of us.
+    /// The client's verifier, instead of us.
     pub verify: Option<Verify>,
-    /// What a `rewrite` changes.
+    /// The changes of a `rewrite`.
     pub rewrite: Rewrite,
-    /// What else is said.
+    /// Additional outputs.
     pub says: Says,
-    /// How often it may put off one end before it lets go.
+    /// The most deferrals of one stop.
     pub at_most: u64,
-    /// What its writer expects of it.
+    /// Its examples.
     pub examples: Vec<Example>,
-    /// Where it stands in its file, counted from one.
+    /// Its line in its file, counted from one.
     pub line: usize,
 }
 
-/// What all has to be so. An empty list asks for nothing; a list is satisfied by any of its members.
+/// Conditions that must all hold. An empty list requires nothing; a list is satisfied by any of its members.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matcher {
     /// The product.
@@ -69,7 +69,7 @@ pub struct Matcher {
     pub writes: Vec<PathGlob>,
     /// A file that is taken away.
     pub deletes: Vec<PathGlob>,
-    /// What a command means.
+    /// Conditions on the meaning of a command.
     pub command: Option<CommandMatcher>,
     /// A host that is talked to.
     pub host: Vec<Glob>,
@@ -79,36 +79,36 @@ pub struct Matcher {
     pub mcp_tool: Vec<Glob>,
     /// The skill.
     pub skill: Vec<Glob>,
-    /// How freely the agent may act.
+    /// Permission modes.
     pub permission_mode: Vec<Glob>,
     /// The project.
     pub project: Vec<PathGlob>,
-    /// What the human said.
+    /// Patterns of the prompt.
     pub prompt: Vec<Glob>,
-    /// When.
+    /// Times.
     pub time: Option<TimeMatcher>,
 }
 
-/// What a command means: all of this has to be so of one and the same step.
+/// Conditions on the meaning of a command: all must hold for one and the same step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CommandMatcher {
     /// The program behind all wrappers.
     pub program: Vec<Glob>,
     /// Its subcommand.
     pub subcommand: Vec<Glob>,
-    /// What is done, as one word.
+    /// Operations.
     pub operation: Vec<Glob>,
-    /// What it does to the world.
+    /// Effects.
     pub effect: Vec<EffectWord>,
-    /// What it is done to.
+    /// Targets.
     pub target: Vec<PathGlob>,
-    /// What was unwrapped to reach the program.
+    /// Wrappers around the program.
     pub wrapper: Vec<Glob>,
     /// The step's own words.
     pub text: Vec<Glob>,
-    /// Whether it reaches everything below its targets.
+    /// True if it must reach everything below its targets.
     pub recursive: Option<bool>,
-    /// Whether the whole command could be understood.
+    /// True if the whole command must be understood.
     pub understood: Option<bool>,
 }
 
@@ -132,7 +132,7 @@ pub struct TimeMatcher {
     pub to: u16,
 }
 
-/// What a `rewrite` does to the input of a tool.
+/// The changes of a `rewrite` to the input of a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rewrite {
     /// Sets these.
@@ -146,14 +146,14 @@ pub struct Rewrite {
 }
 
 impl Rewrite {
-    /// Whether it changes nothing.
+    /// Returns whether it changes nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// What else an answer says.
+/// Additional outputs of an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Says {
     /// Shown to the human.
@@ -169,14 +169,14 @@ pub struct Says {
 /// A call and what should come of it, written beside the rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Example {
-    /// Who asks.
+    /// The agent.
     pub agent: Agent,
-    /// When.
+    /// Times.
     pub event: Event,
     /// The payload, without what the above says.
     pub fields: Map<String, Value>,
-    /// What should come of it; nothing if absent.
+    /// The expected decision; none if absent.
     pub expect: Option<Decision>,
-    /// Where it stands, counted from one.
+    /// Its line, counted from one.
     pub line: usize,
 }

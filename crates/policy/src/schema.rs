@@ -1,7 +1,7 @@
 //! A schema of `policy.toml` for editors: which keys there are, what each takes, and what it means.
 //!
 //! Law: a file that is read without a fault fits the schema. The schema is not as strict as the reader: what depends on
-//! two keys at once is told by `policy check`.
+//! two keys at once is checked by `policy check`.
 
 use agent_tracer_shell::Effect;
 use serde_json::{Map, Value, json};
@@ -13,7 +13,7 @@ use crate::words::{Decision, Event, Mode, Moment, OnOutage, Scope, Severity, Thr
 /// A closed set of words.
 type Set = fn() -> Vec<&'static str>;
 
-/// What a key takes.
+/// The type of a key.
 enum Takes {
     /// A text that is not empty.
     Text,
@@ -52,17 +52,17 @@ pub enum Part {
     File,
     /// A rule.
     Rule,
-    /// What has to be so, or must not be.
+    /// A matcher.
     Match,
-    /// What a shell command means.
+    /// A matcher of shell commands.
     Command,
-    /// When.
+    /// A matcher of times.
     Time,
-    /// What has to have been so.
+    /// A condition about the history.
     When,
-    /// What has to be so at an end.
+    /// Criteria of a stop.
     Require,
-    /// What a rewrite changes.
+    /// Changes of a rewrite.
     Rewrite,
     /// A call and what should come of it.
     Example,

@@ -10,7 +10,7 @@ use crate::rule::{CommandMatcher, EffectWord, Matcher, Rewrite, Rule, TimeMatche
 use crate::words::{Moment, Scope};
 
 impl Rule {
-    /// What has to be so, and what is changed then. Nothing means that the rule is about every such event.
+    /// Describes the conditions and the changes. Empty means that the rule matches every such event.
     #[must_use]
     pub fn in_words(&self) -> Vec<String> {
         let mut lines = matcher(&self.matches);
@@ -79,7 +79,7 @@ fn command(command: &CommandMatcher) -> Vec<String> {
     lines
 }
 
-/// What is said of a yes, and of a no.
+/// The texts for yes and for no.
 fn with(is: bool, yes: &'static str) -> &'static str {
     match (is, yes) {
         (true, yes) => yes,
@@ -166,8 +166,8 @@ mod tests {
     }
 
     #[test]
-    fn every_key_of_a_matcher_is_told() {
-        let told = words(
+    fn every_key_of_a_matcher_is_described() {
+        let lines = words(
             r#"
             on = "PreToolUse"
             decision = "deny"
@@ -192,7 +192,7 @@ mod tests {
             "#,
         );
         assert_eq!(
-            told,
+            lines,
             [
                 "agent is `codex`",
                 "agent type is `Explore` or `writer-*`",
@@ -222,8 +222,8 @@ mod tests {
     }
 
     #[test]
-    fn what_has_to_have_been_what_is_required_and_what_is_changed_are_told() {
-        let told = words(
+    fn history_criteria_and_rewrites_are_described() {
+        let lines = words(
             r#"
             on = "PreToolUse"
             decision = "rewrite"
@@ -240,7 +240,7 @@ mod tests {
             "#,
         );
         assert_eq!(
-            told,
+            lines,
             [
                 "more than 1000 tokens in this task and its subagents",
                 "more than $2.50 today",
@@ -254,14 +254,14 @@ mod tests {
                 "starts in `sub`",
             ]
         );
-        let told = words(
+        let lines = words(
             r#"
             on = "Stop"
             decision = "deny"
             require = { tests_passed = true, failures_handled = true, todos_closed = true, mentioned_opened = true, wrote = ["LOG.md"] }
             "#,
         );
-        assert_eq!(told.len(), 5);
-        assert!(told.iter().all(|line| line.starts_with("requires that ")), "{told:?}");
+        assert_eq!(lines.len(), 5);
+        assert!(lines.iter().all(|line| line.starts_with("requires that ")), "{lines:?}");
     }
 }

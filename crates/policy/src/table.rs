@@ -1,9 +1,9 @@
-//! Compiles rules into `policy.tbl`: which hooks must be answered at all, and what holds if nobody can.
+//! Compiles rules into `policy.tbl`: which hooks must be answered at all, and the decision in an outage.
 //!
 //! The law: a row too many costs a question, a row too few would let a call pass unseen. So the table knows of a rule
 //! only whose event it is about and which tools it could match, and asks for more rather than less. A rule of a project
-//! that may not decide so has no row. One that only the server can judge (in `dry_run`, where nobody but the record is
-//! told, or about the past, where an outage means silence) is not worth a second process where there is no server. What
+//! that may not decide so has no row. One that only the server can judge (in `dry_run`, which only writes the
+//! record, or about the history, where an outage means silence) is not worth a second process where there is no server. What
 //! stands in a row for an outage is said only if that second process could not be started either: a rule that needs no
 //! past and forbids then leaves the call to the human at least.
 
@@ -18,10 +18,10 @@ use crate::legality;
 use crate::rule::Rule;
 use crate::words::{Event, Mode, OnOutage};
 
-/// Where a rule holds.
+/// The scope of a rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'p> {
-    /// Whose it is.
+    /// Its origin.
     pub origin: Origin,
     /// The root of its project; everywhere if it is the user's.
     pub project: Option<&'p str>,

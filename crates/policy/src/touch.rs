@@ -1,4 +1,4 @@
-//! Which files a call touches, and how: from the tool's input, from a patch, from a command.
+//! Lists the files a call touches, and the operations: from the tool's input, from a patch, from a command.
 
 use agent_tracer_shell::{Breadth, CommandAnalysis, FileAccess, Step};
 use serde_json::Value;
@@ -11,7 +11,7 @@ const MOST: usize = 400;
 /// Stands for a file that the command does not name: a variable, or code.
 pub(crate) const UNNAMED: &str = "?";
 
-/// What is done to a file.
+/// The operation on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
     /// It is read.
@@ -20,7 +20,7 @@ pub enum Access {
     Write,
     /// It is taken away, or moved.
     Delete,
-    /// Nobody knows: a tool that no table names.
+    /// Unknown: a tool that no table names.
     Any,
 }
 
@@ -29,13 +29,13 @@ pub enum Access {
 pub struct Touch {
     /// Absolute and tidy, if it is known where the call was made.
     pub path: String,
-    /// What is done.
+    /// The operation.
     pub access: Access,
-    /// How much the path stands for.
+    /// The extent of the path.
     pub breadth: Breadth,
 }
 
-/// Where names are seen from.
+/// The folders that names start from.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct From<'f> {
     pub(crate) cwd: Option<&'f str>,
@@ -75,7 +75,7 @@ const PATH_KEYS: &[&str] = &[
     "destination",
 ];
 
-/// How a tool treats the path in its input.
+/// The operation of a tool on the path in its input.
 fn access_of(tool: &str) -> Access {
     match tool {
         "Read" | "NotebookRead" | "view_image" | "Glob" | "Grep" | "LS" | "read_file" => Access::Read,
@@ -86,14 +86,14 @@ fn access_of(tool: &str) -> Access {
     }
 }
 
-/// How deep paths may lie in an input.
+/// The deepest level of paths in an input.
 const MOST_LEVELS: usize = 8;
 
 /// The paths of one call that rules look at.
 #[derive(Debug, Default)]
 pub(crate) struct Touches {
     pub(crate) list: Vec<Touch>,
-    /// Whether there are more than are listed.
+    /// True if there are more than are listed.
     pub(crate) beyond: bool,
 }
 
@@ -304,7 +304,7 @@ pub(crate) fn of_command(analysis: &CommandAnalysis, from: From<'_>) -> Touches 
     touches
 }
 
-/// The paths that one step reaches. What nobody can name still counts as touched: no exception covers it.
+/// Returns the paths that one step reaches. An unnamed path still counts as touched: no exception covers it.
 pub(crate) fn of_step(step: &Step, from: From<'_>) -> Vec<Touch> {
     let touch = |file: &agent_tracer_shell::FileUse| {
         let access = match file.access {
@@ -361,7 +361,7 @@ mod tests {
 
     const FROM: From<'_> = From { cwd: Some("/code/app"), home: Some("/home/dev") };
 
-    fn shown(touches: &[Touch]) -> Vec<String> {
+    fn display_name(touches: &[Touch]) -> Vec<String> {
         let wide = |touch: &Touch| if touch.breadth == Breadth::One { "" } else { " and more" };
         touches.iter().map(|touch| format!("{:?} {}{}", touch.access, touch.path, wide(touch))).collect()
     }
@@ -369,10 +369,10 @@ mod tests {
     #[test]
     fn inputs_name_their_paths() {
         let touches = of_input("Write", &json!({"file_path": "a/../b.txt"}), FROM);
-        assert_eq!(shown(&touches.list), ["Write /code/app/b.txt"]);
+        assert_eq!(display_name(&touches.list), ["Write /code/app/b.txt"]);
         let touches = of_input("mcp__fs__move", &json!({"source": "/x", "destination": "~/y", "n": 3}), FROM);
-        assert_eq!(shown(&touches.list), ["Any /x", "Any /home/dev/y"]);
-        assert_eq!(shown(&of_input("Grep", &json!({"pattern": "x"}), FROM).list), ["Read /code/app"]);
+        assert_eq!(display_name(&touches.list), ["Any /x", "Any /home/dev/y"]);
+        assert_eq!(display_name(&of_input("Grep", &json!({"pattern": "x"}), FROM).list), ["Read /code/app"]);
         assert!(of_input("Write", &json!([1, 2]), FROM).list.is_empty());
         assert!(of_input("Write", &json!({"file_path": 3}), FROM).list.is_empty());
     }
@@ -382,7 +382,7 @@ mod tests {
         let patch = "*** Begin Patch\n*** Update File: a.txt\n*** Move to: b.txt\n@@\n+*** Add File: no\n*** \
                      Delete File: c.txt\n*** End Patch\n";
         assert_eq!(
-            shown(&of_patch(patch, FROM).list),
+            display_name(&of_patch(patch, FROM).list),
             ["Delete /code/app/a.txt", "Write /code/app/b.txt", "Delete /code/app/c.txt"]
         );
     }
@@ -392,7 +392,7 @@ mod tests {
         let of = |command: &str| {
             let context = Context { cwd: FROM.cwd, home: FROM.home, ..Context::default() };
             let call = describe(command, &context);
-            shown(&of_command(&call.analysis, FROM).list)
+            display_name(&of_command(&call.analysis, FROM).list)
         };
         assert_eq!(of("echo hi >> logs/app.log"), ["Write /code/app/logs/app.log"]);
         assert_eq!(of("sudo rm -rf src/*"), ["Delete /code/app/src/* and more"]);

@@ -7,21 +7,21 @@ use crate::read::RuleFile;
 use crate::rule::Example;
 use crate::words::Decision;
 
-/// What came of an example.
+/// The result of an example.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial<'f> {
     /// The rule beside which it stands.
     pub rule: &'f str,
     /// The example.
     pub example: &'f Example,
-    /// What came of it; nothing if absent.
+    /// The actual decision; none if absent.
     pub got: Option<Decision>,
     /// The rules that decided it.
     pub by: Vec<String>,
 }
 
 impl Trial<'_> {
-    /// Whether it is what its writer expects.
+    /// Returns whether it is the expected one.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.got == self.example.expect
@@ -42,12 +42,12 @@ pub fn try_examples<'f>(file: &'f RuleFile, around: &Surroundings) -> Vec<Trial<
             let verdict = policy.decide(&call, &NoHistory);
             let by =
                 verdict.fired.iter().filter(|fired| fired.counted).map(|fired| fired.rule.clone()).collect();
-            trials.push(Trial { rule: &rule.name, example, got: shown(&verdict), by });
+            trials.push(Trial { rule: &rule.name, example, got: display_name(&verdict), by });
         }
     }
     trials
 }
 
-fn shown(verdict: &Verdict) -> Option<Decision> {
+fn display_name(verdict: &Verdict) -> Option<Decision> {
     verdict.outcome.decision().or((!verdict.context.is_empty()).then_some(Decision::Warn))
 }

@@ -6,7 +6,7 @@
 use crate::rule::Rule;
 use crate::spoken;
 
-/// Who verifies.
+/// The kind of verifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verifier {
     /// A small model that sees the conversation.
@@ -35,17 +35,17 @@ impl Verifier {
     }
 }
 
-/// What is verified, and by whom.
+/// A verification and its verifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verify {
     /// By whom.
     pub by: Verifier,
-    /// What has to be so, in words; what `require` asks for if absent.
+    /// The condition, in words; that of `require` if absent.
     pub condition: Option<String>,
 }
 
 impl Rule {
-    /// What the client's own hook is asked, with whom; none of a rule that is judged here.
+    /// Returns the prompt for the client's own hook, and its verifier; none for a rule that is judged here.
     #[must_use]
     pub fn verifier(&self) -> Option<(Verifier, String)> {
         let verify = self.verify.as_ref()?;

@@ -60,7 +60,7 @@ words! {
 }
 
 impl Event {
-    /// Whether the event is about one call of a tool.
+    /// Returns whether the event is about one call of a tool.
     #[must_use]
     pub const fn has_tool(self) -> bool {
         matches!(
@@ -69,7 +69,7 @@ impl Event {
         )
     }
 
-    /// Whether the event is an end that a rule can put off. A denial there means: go on working.
+    /// Returns whether the event is a stop that a rule can defer. A denial there means: go on working.
     #[must_use]
     pub const fn is_an_end(self) -> bool {
         matches!(self, Self::Stop | Self::SubagentStop | Self::TaskCompleted | Self::TeammateIdle)
@@ -77,17 +77,17 @@ impl Event {
 }
 
 words! {
-    /// What a rule wants, least strict first. `warn` stands beside the others: it says something and permits nothing.
+    /// The decision of a rule, least strict first. `warn` stands beside the others: it adds a text and permits nothing.
     Decision {
         /// Runs without asking the human.
         Allow = "allow",
         /// Runs with another input, without asking the human.
         Rewrite = "rewrite",
-        /// Goes its usual way; the model, or the human, is told something.
+        /// Goes its usual way; the model, or the human, receives a text.
         Warn = "warn",
         /// The human decides.
         Ask = "ask",
-        /// Does not happen, and the model is told why.
+        /// Does not happen, and the model receives the reason.
         Deny = "deny",
         /// Does not happen, and the agent stops.
         Stop = "stop",
@@ -95,7 +95,7 @@ words! {
 }
 
 words! {
-    /// What holds when nobody can tell whether a rule applies, least strict first.
+    /// The decision when the conditions of a rule cannot be evaluated, least strict first.
     OnOutage {
         /// The rule keeps silent. Nothing is permitted by this.
         Allow = "allow",
@@ -107,7 +107,7 @@ words! {
 }
 
 words! {
-    /// Whether a rule acts or only says what it would have done.
+    /// The mode of a rule: it acts, or only records its decision.
     Mode {
         /// It acts.
         Enforce = "enforce",
@@ -117,7 +117,7 @@ words! {
 }
 
 words! {
-    /// How much a person should care, least first.
+    /// The severity of a rule, least first.
     Severity {
         /// For the record.
         Info = "info",
@@ -127,13 +127,13 @@ words! {
         Medium = "medium",
         /// Something of value is at stake.
         High = "high",
-        /// Wake somebody.
+        /// Wake a person.
         Critical = "critical",
     }
 }
 
 words! {
-    /// Who acts inside a session.
+    /// The actor inside a session.
     Thread {
         /// The agent that the human talks to.
         Main = "main",

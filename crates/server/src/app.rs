@@ -1,4 +1,4 @@
-//! What every request shares, and the one place where waiting for a disk is allowed.
+//! State shared by every request, and the one place where waiting for a disk is allowed.
 
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicU64;
@@ -9,29 +9,29 @@ use axum::http::StatusCode;
 use tokio::sync::{Semaphore, watch};
 
 use crate::config::Config;
-use crate::doors::Doors;
+use crate::deps::ServerDeps;
 use crate::epoch::Epoch;
 use crate::excluded::Excluded;
 use crate::memory::Memory;
 use crate::metrics::Cache;
 use crate::problem::Problem;
-use crate::query::AskersZone;
+use crate::query::ClientZone;
 use crate::security::Access;
 
-/// When to ask again while it is not known what may be kept.
+/// Seconds until a client should retry while the privacy settings cannot be read.
 const PRIVACY_RETRY_S: u32 = 5;
 
-/// How many requests may wait for the store at once. The others wait for them.
+/// Requests that may wait for the store at once. The others wait for them.
 const WORKERS: usize = 12;
 
-/// What every request shares.
+/// State shared by every request.
 pub(crate) struct App {
     pub(crate) config: Config,
-    pub(crate) doors: Doors,
-    /// Where it really listens: the port may have been left to the system.
+    pub(crate) deps: ServerDeps,
+    /// The address it really listens on: the port may have been left to the system.
     pub(crate) address: SocketAddr,
-    /// Whose days are meant where a question does not say.
-    pub(crate) zone: Option<AskersZone>,
+    /// The time zone of days where a query does not say.
+    pub(crate) zone: Option<ClientZone>,
     /// Drawn at start: tags of answers of an earlier server, with another store, are not ours.
     pub(crate) instance: u64,
     /// Within which places in the order of delivery mean the same.
@@ -56,27 +56,27 @@ pub(crate) struct App {
 impl App {
     pub(crate) fn new(
         config: Config,
-        doors: Doors,
+        deps: ServerDeps,
         address: SocketAddr,
-        zone: Option<AskersZone>,
+        zone: Option<ClientZone>,
         instance: u64,
         closing: watch::Receiver<bool>,
     ) -> Self {
         Self {
-            epoch: match doors.team {
-                None => Epoch::beginning((doors.clock)()),
+            epoch: match deps.team {
+                None => Epoch::beginning((deps.clock)()),
                 Some(_) => Epoch::none(),
             },
-            access: Access::new(&config, address, doors.team.clone()),
+            access: Access::new(&config, address, deps.team.clone()),
             streams: Arc::new(Semaphore::new(config.limits.streams)),
             memory: Memory::new(),
             backtests: Arc::new(Semaphore::new(1)),
             clamped: AtomicU64::new(0),
             workers: Arc::new(Semaphore::new(WORKERS)),
             metrics: Mutex::new(Cache::default()),
-            excluded: Excluded::new(&doors.excluded),
+            excluded: Excluded::new(&deps.excluded),
             config,
-            doors,
+            deps,
             address,
             zone,
             instance,
@@ -86,7 +86,7 @@ impl App {
 
     /// Returns what may be kept now, or the refusal of everything that would be.
     pub(crate) fn privacy(&self) -> Result<Arc<Privacy>, Problem> {
-        (self.doors.privacy)().map_err(|why| Problem::later(why.to_string(), PRIVACY_RETRY_S))
+        (self.deps.privacy)().map_err(|why| Problem::later(why.to_string(), PRIVACY_RETRY_S))
     }
 
     /// Runs work that may wait, away from the threads that serve connections.
@@ -104,10 +104,7 @@ impl App {
             done
         };
         tokio::task::spawn_blocking(work).await.map_err(|_| {
-            Problem::new(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "the answer could not be made: this is a bug of ours",
-            )
+            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error: the request was not answered")
         })
     }
 }

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::app::App;
-use crate::doors::Asset;
+use crate::deps::Asset;
 use crate::guard::takes;
 use crate::problem::Problem;
 
@@ -33,7 +33,7 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Respon
         return Problem::not_found("there is no such path").into_response();
     }
     let name = if path.is_empty() { PAGE } else { path };
-    if let Some(asset) = (app.doors.assets)(name) {
+    if let Some(asset) = (app.deps.assets)(name) {
         return give(&asset, name, &request);
     }
     let last = path.rsplit('/').next().unwrap_or_default();
@@ -42,7 +42,7 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Respon
     }
     let none =
         Asset { content_type: "text/html; charset=utf-8", plain: NO_DASHBOARD, gzip: None, brotli: None };
-    give(&(app.doors.assets)(PAGE).unwrap_or(none), PAGE, &request)
+    give(&(app.deps.assets)(PAGE).unwrap_or(none), PAGE, &request)
 }
 
 fn give(asset: &Asset, name: &str, request: &Request) -> Response {

@@ -1,4 +1,4 @@
-//! What draft rules would have done: `POST /api/v1/policies/backtest`.
+//! Replays draft rules over the history: `POST /api/v1/policies/backtest`.
 //!
 //! Law: one at a time, no longer than a request may take, and no longer than the asker is there. What was found by then
 //! is answered, and says that it is not everything.
@@ -19,10 +19,10 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::ingest::read_body;
-use crate::problem::{Problem, Wrong};
-use crate::query::{Asked, Param, Reads, may};
+use crate::problem::{FieldError, Problem};
+use crate::query::{Param, ParamType, QueryParams, may};
 
-/// How far back to look where the asker does not say.
+/// The stretch of history to replay where the request names none.
 const USUAL_MS: i64 = 30 * 24 * 60 * 60 * 1000;
 
 /// The longest draft that is tried over HTTP: what is built of it takes some hundred times as much.
@@ -32,8 +32,8 @@ const DRAFT_BYTES: usize = 128 << 10;
 const FAULTS: usize = 100;
 
 pub(crate) const PARAMS: &[Param] = &[
-    may("since", Reads::Time, "From when on; thirty days ago unless given."),
-    may("project", Reads::Text, "Only tasks of this project."),
+    may("since", ParamType::Time, "From when on; thirty days ago unless given."),
+    may("project", ParamType::Text, "Only tasks of this project."),
 ];
 
 /// Rules to try.
@@ -58,7 +58,7 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Respo
     }
 }
 
-/// Says that nobody waits for the answer any more: dropped with the request.
+/// Signals that the client no longer waits for the answer: dropped with the request.
 struct Waiting(Arc<AtomicBool>);
 
 impl Drop for Waiting {
@@ -68,14 +68,14 @@ impl Drop for Waiting {
 }
 
 async fn answer(app: &Arc<App>, request: Request) -> Result<Backtest, Problem> {
-    let Some(setting) = app.doors.acts.backtest.clone() else {
+    let Some(setting) = app.deps.capabilities.backtest.clone() else {
         let detail =
             "this server has no rules to try\nhint: rules are a matter of each machine; ask its own server";
         return Err(Problem::not_found(detail));
     };
     let began = Instant::now();
-    let now = (app.doors.clock)();
-    let asked = Asked::read(&[PARAMS], request.uri().query().unwrap_or_default(), now)?;
+    let now = (app.deps.clock)();
+    let asked = QueryParams::read(&[PARAMS], request.uri().query().unwrap_or_default(), now)?;
     let body = read_body(app, request, &["application/json"]).await?;
     body.check(Bounds::POSTED)?;
     let draft: BacktestRequest = serde_json::from_slice(&body.bytes).map_err(|error| {
@@ -123,7 +123,7 @@ fn replay(
 ) -> Result<Backtest, Problem> {
     let Question { policy, since, now, project, setting } = question;
     let ask = Ask { policy, since, now, project, setting };
-    let found = run(app.doors.store.as_ref(), &ask, |_| {
+    let found = run(app.deps.store.as_ref(), &ask, |_| {
         if is_over.load(Ordering::Relaxed) {
             return Some("stopped");
         }
@@ -135,13 +135,13 @@ fn replay(
 /// The rules of a draft, or everything that is wrong with it, each with its line and column.
 fn understood(text: &str) -> Result<Policy, Problem> {
     read(text).map(Policy::of_user).map_err(|faults| {
-        let told = faults.into_iter().take(FAULTS).map(|fault| {
+        let errors = faults.into_iter().take(FAULTS).map(|fault| {
             let reason = match fault.hint {
                 Some(hint) => format!("{}\nhint: {hint}", fault.what),
                 None => fault.what,
             };
-            Wrong::new(format!("policy:{}:{}", fault.line, fault.column), reason)
+            FieldError::new(format!("policy:{}:{}", fault.line, fault.column), reason)
         });
-        Problem::wrong(StatusCode::UNPROCESSABLE_ENTITY, told.collect())
+        Problem::wrong(StatusCode::UNPROCESSABLE_ENTITY, errors.collect())
     })
 }

@@ -1,10 +1,10 @@
-//! How the server is set up.
+//! Settings of the server.
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-/// What a token allows.
+/// The permission of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Ask questions and follow the stream.
@@ -15,12 +15,12 @@ pub enum Scope {
     Owner,
 }
 
-/// A token that somebody else may use.
+/// A token for another person or program.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token {
     /// The secret.
     pub secret: String,
-    /// What it allows.
+    /// Its permission.
     pub scope: Scope,
 }
 
@@ -40,7 +40,7 @@ pub struct Proxy {
     pub secret: String,
     /// The addresses it may have; none named: any.
     pub from: Vec<std::net::IpAddr>,
-    /// Who of them may change things. All others may read.
+    /// The people who may change things. All others may read.
     pub admins: Vec<String>,
 }
 
@@ -61,19 +61,19 @@ pub struct Limits {
     pub body_bytes: usize,
     /// Bytes of a request's line and headers.
     pub header_bytes: usize,
-    /// How long the headers of a request may take to arrive.
+    /// The time in which the headers of a request must arrive.
     pub header_time: Duration,
-    /// How long a request may take in all.
+    /// The time a request may take in all.
     pub request_time: Duration,
     /// Connections at once; the next ones wait.
     pub connections: usize,
     /// Followers of the stream at once.
     pub streams: usize,
-    /// How long a stream stays silent before it says that it is alive.
+    /// The silence of a stream after which it sends a heartbeat.
     pub heartbeat: Duration,
-    /// How often it is asked whether a follower of the stream still may follow.
+    /// The interval of checking that a follower of the stream still has access.
     pub recheck: Duration,
-    /// How many rows behind a follower may begin and still get every one of them.
+    /// The most rows a follower may be behind at its start and still get every one of them.
     pub catch_up_rows: u64,
 }
 
@@ -93,25 +93,25 @@ impl Default for Limits {
     }
 }
 
-/// Says to which user of the machine a connection belongs, from its far and its near end.
-pub type PeerOwner = fn(SocketAddr, SocketAddr) -> Option<PeerIs>;
+/// Finds the user of a loopback connection from its remote and its local address.
+pub type PeerOwner = fn(SocketAddr, SocketAddr) -> Option<PeerUser>;
 
-/// Whose a connection is.
+/// The user of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PeerIs {
+pub enum PeerUser {
     /// Of the user that runs the server.
     Same,
     /// Of another user.
     Another,
 }
 
-/// How the server is set up.
+/// Settings of the server.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where it listens.
+    /// The address to listen on.
     pub listen: SocketAddr,
-    /// Names under which it may be called besides the loopback ones, without a port. Who calls it by one of them comes
-    /// from elsewhere and needs a token for everything.
+    /// Host names besides the loopback ones, without a port. A request under one of them comes from another machine
+    /// and needs a token for everything.
     pub names: Vec<String>,
     /// The owner's token: everything that changes anything needs it.
     pub owner_token: String,
@@ -119,9 +119,9 @@ pub struct Config {
     pub proxy: Option<Proxy>,
     /// Tokens of others. Needed to listen anywhere but on loopback.
     pub tokens: Vec<Token>,
-    /// Whose days are meant where a question does not say: an IANA name or an offset. UTC if there is none.
+    /// The time zone of days where a query does not say: an IANA name or an offset. UTC if there is none.
     pub time_zone: Option<String>,
-    /// How many models have a price of the user's own.
+    /// The number of models with a price of the user's own.
     pub own_prices: u64,
     /// The most of everything.
     pub limits: Limits,

@@ -1,4 +1,4 @@
-//! What the spool could not read: seen by everybody who may read, put back by who may change things.
+//! Dead letters: listed for clients that may read, put back by clients that may change things.
 
 use std::sync::Arc;
 
@@ -23,11 +23,11 @@ const LISTED_MAX: usize = 200;
 pub(crate) struct DeadLetter {
     /// Its name, by which it can be put back.
     pub(crate) name: String,
-    /// Why it could not be read.
+    /// The reason why it could not be read.
     pub(crate) reason: String,
-    /// How long it is.
+    /// Its length.
     pub(crate) bytes: u64,
-    /// When it arrived. Absent for what never was an envelope, which cannot be put back.
+    /// The time of its arrival. Absent for a file that never was an envelope and cannot be put back.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub(crate) arrived_at: Option<Millis>,
@@ -42,7 +42,7 @@ impl From<spool::DeadLetter> for DeadLetter {
 
 /// Lists the newest dead letters.
 pub(crate) fn list(app: &App) -> Result<Page<DeadLetter>, Problem> {
-    let Some(home) = &app.doors.home else { return Ok(Page::whole(Vec::new())) };
+    let Some(home) = &app.deps.home else { return Ok(Page::whole(Vec::new())) };
     let letters = Spool::at(&home.spool()).dead_letters(LISTED_MAX).map_err(|error| unavailable(&error))?;
     Ok(Page::whole(letters.into_iter().map(DeadLetter::from).collect()))
 }
@@ -50,7 +50,7 @@ pub(crate) fn list(app: &App) -> Result<Page<DeadLetter>, Problem> {
 /// Puts a dead letter back among those that wait.
 pub(crate) async fn requeue(State(app): State<Arc<App>>, Path(name): Path<String>) -> Response {
     let worker = Arc::clone(&app);
-    match app.blocking(move || put_back(worker.doors.home.as_ref(), &name)).await {
+    match app.blocking(move || put_back(worker.deps.home.as_ref(), &name)).await {
         Ok(Ok(())) => StatusCode::NO_CONTENT.into_response(),
         Ok(Err(problem)) | Err(problem) => problem.into_response(),
     }

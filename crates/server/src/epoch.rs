@@ -15,7 +15,7 @@ const DIGITS: usize = 16;
 /// The largest place in the order of delivery: what a script can count to.
 pub(crate) const LARGEST: u64 = (1 << 53) - 1;
 
-/// When the server began to count, in milliseconds; zero is none.
+/// The start of counting, in milliseconds; zero is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Epoch(u64);
 
@@ -81,7 +81,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_is_no_id_is_none(text in ".*") {
+        fn a_text_that_is_not_an_id_is_none(text in ".*") {
             let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
             prop_assert!(is_number || Place::parse(&text).is_none());
         }

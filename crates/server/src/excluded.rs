@@ -1,14 +1,14 @@
-//! Sessions of which nothing may be recorded, because somebody said where they work and that place is excluded.
+//! Sessions of which nothing may be recorded, because their working directory is known and excluded.
 //!
 //! Telemetry and most posted events do not say where they come from. They are refused by their session, which is
-//! remembered over a restart by whoever started the server.
+//! remembered over a restart through [`crate::ExcludedSessions`].
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_tracer_event::TaskId;
 
-use crate::doors::Remembered;
+use crate::deps::ExcludedSessions;
 
 /// The most sessions that are remembered; the oldest gives way.
 const REMEMBERED: usize = 10_000;
@@ -20,8 +20,8 @@ pub(crate) struct Excluded {
 }
 
 impl Excluded {
-    /// Those that were known before.
-    pub(crate) fn new(before: &Remembered) -> Self {
+    /// Starts with the sessions that were known before.
+    pub(crate) fn new(before: &ExcludedSessions) -> Self {
         let excluded = Self { known: Mutex::default(), keep: Arc::clone(&before.keep) };
         for task in &before.tasks {
             excluded.put(task.clone());
@@ -36,7 +36,7 @@ impl Excluded {
         }
     }
 
-    /// Whether it was not known yet.
+    /// Adds a session; returns whether it is new.
     fn put(&self, task: TaskId) -> bool {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let (set, order) = &mut *known;
@@ -52,7 +52,7 @@ impl Excluded {
         is_new
     }
 
-    /// Whether nothing of this task may be recorded.
+    /// Returns whether nothing of this task may be recorded.
     pub(crate) fn holds(&self, task: &TaskId) -> bool {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).0.contains(task)
     }
@@ -70,7 +70,7 @@ mod tests {
         let kept: Arc<Mutex<Vec<TaskId>>> = Arc::default();
         let keep = Arc::clone(&kept);
         let keep = Arc::new(move |task: &TaskId| keep.lock().unwrap().push(task.clone()));
-        let excluded = Excluded::new(&Remembered { tasks: vec![task("old")], keep });
+        let excluded = Excluded::new(&ExcludedSessions { tasks: vec![task("old")], keep });
         assert!(excluded.holds(&task("old")) && !excluded.holds(&task("new")));
         for name in ["old", "new", "new"] {
             excluded.add(task(name));
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn only_so_many_are_remembered() {
-        let excluded = Excluded::new(&Remembered::default());
+        let excluded = Excluded::new(&ExcludedSessions::default());
         let task = |number: usize| TaskKey::new(Agent::CODEX, number.to_string()).task_id();
         for number in 0..=REMEMBERED {
             excluded.add(task(number));

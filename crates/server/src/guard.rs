@@ -1,4 +1,4 @@
-//! Around every request: who may pass, how long it may take, and what every answer carries.
+//! Wraps every request: access control, a time limit, compression and the headers of every answer.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -22,19 +22,19 @@ const WORTH_BYTES: u64 = 1024;
 /// Answers longer than this are compressed where waiting is allowed.
 const LONG_BYTES: usize = 64 << 10;
 
-/// Lets a request pass, or answers why not.
+/// Admits a request or answers with the reason of the refusal.
 pub(crate) async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let gzip = takes(request.headers(), "gzip");
     let peer = request.extensions().get::<Peer>().copied();
-    let now = (app.doors.clock)();
+    let now = (app.deps.clock)();
     let granted = match peer {
         _ if head_bytes(&request) > app.config.limits.header_bytes => {
             let most = app.config.limits.header_bytes;
-            let detail = format!("the request line and headers are over {most} bytes");
+            let detail = format!("request line and headers exceed {most} bytes");
             Err(Problem::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, detail))
         }
         Some(peer) => app.access.check(request.method(), request.uri(), request.headers(), peer, now),
-        None => Err(Problem::new(StatusCode::FORBIDDEN, "nobody knows where this comes from")),
+        None => Err(Problem::new(StatusCode::FORBIDDEN, "peer address unknown")),
     };
     let answered = match granted {
         Err(problem) => problem.into_response(),
@@ -53,8 +53,8 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
     response
 }
 
-/// Returns how long the request line and the headers are on the wire. The HTTP library counts what is in its buffer, and
-/// lets through what is larger if it arrives at once.
+/// Returns the length of the request line and the headers on the wire. The HTTP library limits its buffer only, and
+/// lets a larger head through if it arrives at once.
 fn head_bytes(request: &Request) -> usize {
     let line = request.method().as_str().len() + request.uri().to_string().len() + " HTTP/1.1\r\n ".len();
     let headers =
@@ -62,7 +62,7 @@ fn head_bytes(request: &Request) -> usize {
     line + headers.sum::<usize>() + "\r\n".len()
 }
 
-/// Whether the asker takes this encoding.
+/// Returns whether the client accepts this encoding.
 pub(crate) fn takes(headers: &HeaderMap, encoding: &str) -> bool {
     let lists = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     lists.flat_map(|list| list.split(',')).any(|one| {
@@ -88,7 +88,11 @@ async fn compress(app: &App, response: Response) -> Response {
     let plain = match body.collect().await {
         Ok(body) => body.to_bytes(),
         Err(_) => {
-            return Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the answer broke off").into_response();
+            return Problem::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "internal error: the answer could not be read",
+            )
+            .into_response();
         }
     };
     let given = plain.clone();

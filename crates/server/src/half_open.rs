@@ -19,7 +19,7 @@ use tokio::time::{Instant, Sleep};
 use crate::places::Place;
 use crate::security::is_held;
 
-/// How often it is looked whether a client that ended its sending still reads.
+/// The interval of checking that a client that ended its sending still reads.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// A connection with the place that it has.
@@ -28,7 +28,7 @@ pub(crate) struct HalfOpen {
     place: Arc<Place>,
     /// Both ends of a connection of this machine.
     ends: Option<(SocketAddr, SocketAddr)>,
-    /// When to look again, once the client ended its sending.
+    /// The next check, once the client ended its sending.
     again: Option<Pin<Box<Sleep>>>,
 }
 

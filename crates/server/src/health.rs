@@ -1,4 +1,4 @@
-//! Whether the server answers: a small question for whoever watches processes.
+//! Answers `/health`: a small question for a process supervisor.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(crate) struct Liveness {
 /// Answers if the store does.
 pub(crate) async fn get(State(app): State<Arc<App>>) -> Response {
     let worker = Arc::clone(&app);
-    match app.blocking(move || worker.doors.store.seq()).await {
+    match app.blocking(move || worker.deps.store.seq()).await {
         Ok(Ok(_)) => {
             let alive = Liveness { status: "ok".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() };
             let headers = [

@@ -1,9 +1,9 @@
 //! The HTTP side of Agent Tracer: questions, the live stream, what others bring, and the dashboard.
 //!
 //! [`serve`] starts a [`Server`] on threads of its own and gives it back; it runs until it is stopped or dropped.
-//! Everything it needs of other rooms comes through [`Doors`], and how it is set up stands in [`Config`].
+//! Everything it needs of other rooms comes through [`ServerDeps`], and how it is set up stands in [`Config`].
 //!
-//! The laws of the room: who may ask and who may change is decided before anything else is looked at; every error is
+//! The laws of the room: access is decided before anything else is read; every error is
 //! `application/problem+json`; nothing that was posted is written before it passed privacy, and nothing is answered
 //! before it is on disk; the store is asked only where waiting is allowed; every buffer, body, list and wait has an end.
 
@@ -12,7 +12,7 @@ mod assets;
 mod backtest;
 mod config;
 mod dead_letters;
-mod doors;
+mod deps;
 mod epoch;
 #[cfg(test)]
 mod event_page;
@@ -36,13 +36,13 @@ mod security;
 mod serve;
 mod stream;
 
-pub use config::{Config, Limits, PeerIs, PeerOwner, Proxy, Scope, Token};
-pub use doors::{
-    Acts, Append, Ask, AskCompactions, Asset, AuditEntry, AuditFilter, Cause, Done, Doors, FindAsset,
-    FindHolder, Holder, ListLooks, Look, NoteLook, PolicyFile, Remembered, RuleInForce, RulesInForce,
-    ShipmentError, SpoolView, TakeShipment, Team,
+pub use config::{Config, Limits, PeerOwner, PeerUser, Proxy, Scope, Token};
+pub use deps::{
+    AccessEvent, Append, Ask, Asset, AuditEntry, AuditFilter, Capabilities, Cause, Done, ExcludedSessions,
+    FindAsset, FindHolder, Holder, ListAccess, PolicyFile, ReadCompactions, RecordAccess, RuleInForce,
+    RulesInForce, ServerDeps, ShipmentError, SpoolView, StoreShipment, Team,
 };
 pub use live::Live;
-pub use problem::{Problem, Wrong};
+pub use problem::{FieldError, Problem};
 pub use security::{LINK_MINUTES, TokenError, owner_token, peer_owner};
 pub use serve::{ServeError, Server, draw_token, serve};

@@ -1,6 +1,6 @@
-//! What is committed, for everybody who follows.
+//! Broadcasts committed changes to the followers of the stream.
 //!
-//! The writer puts changes in and never waits: who is too slow misses some, is told so, and asks the store.
+//! The writer puts changes in and never waits: a slow follower misses some, receives a gap, and asks the store.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -15,25 +15,25 @@ use crate::epoch::Epoch;
 /// Changes that are kept for the slowest follower. A row is some two kilobytes.
 const CHANGES: usize = 4096;
 
-/// Ids that are told as gone at once.
+/// Ids of removed rows in one event.
 const IDS: usize = 500;
 
 /// Ids of rows that are gone which are remembered for those who come back.
 const REMEMBERED: usize = 10_000;
 
-/// What was committed.
+/// A committed change.
 #[expect(clippy::large_enum_variant, reason = "nearly all are rows, and each is behind one pointer already")]
 pub(crate) enum What {
     /// A row is new or changed.
     Row(Row),
     /// Rows of these ids are no more.
     Removed(Vec<String>),
-    /// So much happened that nobody is told of it row by row; up to which place that began.
+    /// A gap: too much happened for single rows; holds the place where it begins.
     Missed(u64),
 }
 
 impl What {
-    /// Whether everybody is told, whatever they follow.
+    /// True if every follower receives it, whatever it follows.
     pub(crate) const fn is_for_all(&self) -> bool {
         !matches!(self, Self::Row(_))
     }
@@ -43,7 +43,7 @@ impl What {
 pub(crate) struct Change {
     /// Its place in the order of delivery.
     pub(crate) seq: u64,
-    /// What changed.
+    /// The change.
     pub(crate) what: What,
     /// The change as it is sent: written once for all followers.
     text: OnceLock<Arc<str>>,
@@ -77,7 +77,7 @@ impl Change {
     }
 }
 
-/// A gap as one event of a stream. Its id is its end: who reconnects after this must not be told of the same gap again.
+/// Writes a gap as one event of a stream. Its id is its end: a client that reconnects after it must not receive it again.
 pub(crate) fn missed(epoch: Epoch, from: u64, to: u64) -> String {
     let id = epoch.id(to);
     format!("event: missed\nid: {id}\ndata: {{\"from\":{from},\"to\":{to}}}\n\n")
@@ -88,16 +88,16 @@ pub(crate) fn removed(ids: &[String]) -> String {
     format!("event: removed\ndata: {}\n\n", json!({ "ids": ids }))
 }
 
-/// Where committed changes are put in.
+/// Publishes committed changes.
 #[derive(Clone)]
 pub struct Live {
     changes: broadcast::Sender<Arc<Change>>,
-    gone: Arc<Mutex<Gone>>,
+    gone: Arc<Mutex<RemovedRows>>,
 }
 
 /// Rows that are gone, for those who come back.
 #[derive(Default)]
-struct Gone {
+struct RemovedRows {
     /// The place in the order of delivery at which each of them went.
     ids: VecDeque<(u64, String)>,
     /// Up to here not all of them are remembered.
@@ -105,13 +105,13 @@ struct Gone {
 }
 
 impl Live {
-    /// Nobody follows yet.
+    /// Starts without followers.
     #[must_use]
     pub fn new() -> Self {
         Self { changes: broadcast::Sender::new(CHANGES), gone: Arc::default() }
     }
 
-    /// Whether anybody follows.
+    /// Returns whether the stream has a follower.
     #[must_use]
     pub fn is_followed(&self) -> bool {
         self.changes.receiver_count() > 0
@@ -139,7 +139,7 @@ impl Live {
         }
     }
 
-    /// Says that so much happened between two places that whoever follows had better ask the store. Never waits.
+    /// Publishes a gap between two places, which followers fill by asking the store. Never waits.
     pub fn publish_missed(&self, from: u64, to: u64) {
         self.put(Change::missed(from, to));
     }
@@ -165,7 +165,7 @@ impl Live {
     }
 
     fn put(&self, change: Change) {
-        // An error says that the last follower has just left.
+        // An error means that the last follower has just left.
         drop(self.changes.send(Arc::new(change)));
     }
 

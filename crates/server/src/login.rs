@@ -1,4 +1,4 @@
-//! The one-time link: made for whoever has the token, opened by a browser.
+//! The one-time link: made for a client with the token, opened by a browser.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
 use crate::problem::Problem;
-use crate::query::{Asked, Reads, may};
+use crate::query::{ParamType, QueryParams, may};
 
 /// Makes a link.
 pub(crate) async fn make(State(app): State<Arc<App>>) -> Response {
@@ -17,7 +17,7 @@ pub(crate) async fn make(State(app): State<Arc<App>>) -> Response {
         let detail = "a team's server has no one-time links\nhint: a browser comes through a proxy that names people; see docs/team.md";
         return Problem::not_found(detail).into_response();
     }
-    match app.access.codes.make((app.doors.clock)()) {
+    match app.access.codes.make((app.deps.clock)()) {
         Ok(code) => {
             let headers = [
                 (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
@@ -32,9 +32,9 @@ pub(crate) async fn make(State(app): State<Arc<App>>) -> Response {
 
 /// Opens a link: the browser gets its cookie and goes on to the dashboard.
 pub(crate) async fn open(State(app): State<Arc<App>>, request: Request) -> Response {
-    let now = (app.doors.clock)();
-    let params: &[&[crate::query::Param]] = &[&[may("code", Reads::Text, "The code.")]];
-    let asked = match Asked::read(params, request.uri().query().unwrap_or_default(), now) {
+    let now = (app.deps.clock)();
+    let params: &[&[crate::query::Param]] = &[&[may("code", ParamType::Text, "The code.")]];
+    let asked = match QueryParams::read(params, request.uri().query().unwrap_or_default(), now) {
         Ok(asked) => asked,
         Err(problem) => return problem.into_response(),
     };

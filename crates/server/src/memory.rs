@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::problem::Problem;
 
-/// What heavy bodies may weigh together, in bytes.
+/// The bytes that heavy bodies may take together.
 const TOGETHER: usize = 256 << 20;
 
 /// Bodies up to this weight do not wait.
@@ -20,7 +20,7 @@ const LIGHT: usize = 1 << 20;
 /// Bytes that one permit stands for.
 const UNIT: usize = 1 << 10;
 
-/// How long a heavy body waits for others.
+/// The time a heavy body waits for others.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Memory that heavy requests share.

@@ -26,7 +26,7 @@ const BOUNDS_MS: [u64; 16] = [
     5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000, 1_200_000, 3_600_000,
 ];
 
-/// How long numbers are given again.
+/// The time for which numbers are cached.
 const FRESH_MS: i64 = 5_000;
 
 /// The most label sets of one metric; what is beyond them is `other`.
@@ -38,7 +38,7 @@ const CROSSED_SETS: usize = 200;
 /// The most types of agents that are listed apart by tool: each is a question to the store.
 const TYPES: usize = 20;
 
-/// What the label sets beyond them are called.
+/// The label of the sets beyond them.
 const OTHER: &str = "other";
 
 /// The most parts of a list that are asked for: beyond that the list is not for a chart.
@@ -64,7 +64,7 @@ pub(crate) async fn get(State(app): State<Arc<App>>) -> Response {
 }
 
 fn fresh(app: &App) -> Result<Arc<str>, Problem> {
-    let now = (app.doors.clock)();
+    let now = (app.deps.clock)();
     // Held while the numbers are made: two who ask at once make them once.
     let mut cache = app.metrics.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((at, text)) = &cache.0
@@ -80,7 +80,7 @@ fn fresh(app: &App) -> Result<Arc<str>, Problem> {
 fn text(app: &App) -> Result<String, Problem> {
     let mut out = Out(String::new());
     own(app, &mut out)?;
-    let store = &*app.doors.store;
+    let store = &*app.deps.store;
     let range = |agent: Agent| Range { agent: Some(agent), ..Range::default() };
     let (mut calls, mut failed, mut classes) = (Metric::new(), Metric::new(), Metric::new());
     let (mut tokens, mut costs, mut unpriced) = (Metric::new(), Metric::new(), Metric::new());
@@ -150,7 +150,7 @@ fn text(app: &App) -> Result<String, Problem> {
     Ok(out.0)
 }
 
-/// What each type of agent did with each tool.
+/// Writes the calls of each type of agent by tool.
 #[derive(Default)]
 struct Crossed {
     calls: Metric,
@@ -228,12 +228,12 @@ fn crossed_labels(agent: Agent, agent_type: &str, tool: &str) -> Labels {
     labels(&[("agent", agent.as_str()), ("agent_type", agent_type), ("tool", tool)])
 }
 
-/// How the tracer itself is.
+/// Writes the health of the tracer.
 fn own(app: &App, out: &mut Out) -> Result<(), Problem> {
-    let store = &*app.doors.store;
+    let store = &*app.deps.store;
     let health = store.health()?;
     let outcomes = store.outcomes()?;
-    let spool = (app.doors.spool)();
+    let spool = (app.deps.spool)();
     out.one("agent_tracer_entries_total", "counter", "Entries in the ledger.", health.entries);
     out.one("agent_tracer_events", "gauge", "Rows of timelines.", health.events);
     out.one("agent_tracer_tasks", "gauge", "Tasks.", health.tasks);
@@ -399,7 +399,7 @@ fn histogram(out: &mut Out, name: &str, words: &str, mut sets: Vec<(Labels, Tool
     }
 }
 
-/// Writes how long calls of each tool took, whoever called it.
+/// Writes the durations of calls of each tool, of every type of agent.
 fn durations(out: &mut Out, tools: Vec<ToolDurations>) {
     let sets = tools.into_iter().map(|tool| (labels(&[("tool", &tool.tool)]), tool)).collect();
     histogram(out, "agent_tracer_tool_duration_seconds", "How long tool calls took.", sets, SETS);
@@ -564,7 +564,7 @@ mod tests {
     }
 
     #[test]
-    fn no_label_set_is_told_twice_whatever_tools_are_called() {
+    fn no_label_set_is_written_twice_for_any_tools() {
         let long = "x".repeat(LABEL_CHARS);
         let mut names: Vec<String> = (0..60).map(|number| format!("tool {number:02}")).collect();
         names.extend([OTHER.to_owned(), format!("{long}1"), format!("{long}2")]);

@@ -17,7 +17,7 @@ use crate::backtest;
 use crate::event_schema;
 use crate::ingest;
 use crate::problem::Problem;
-use crate::query::{self, Param, Reads};
+use crate::query::{self, Param, ParamType};
 use crate::security::LoginCode;
 use crate::stream;
 
@@ -54,7 +54,7 @@ pub(crate) fn page<T: ToSchema>(schemas: &mut Schemas) -> RefOr<Schema> {
     Ref::from_schema_name(name).into()
 }
 
-/// What a call takes and gives, for the paths that are no questions.
+/// Describes a path that is not part of the query API.
 pub(crate) struct Call {
     /// The path.
     pub(crate) path: &'static str,
@@ -64,7 +64,7 @@ pub(crate) struct Call {
     pub(crate) operation: &'static str,
     /// The group.
     pub(crate) tag: &'static str,
-    /// What it does.
+    /// A one-line description.
     pub(crate) summary: &'static str,
     /// Its parameters.
     pub(crate) params: &'static [&'static [Param]],
@@ -72,7 +72,7 @@ pub(crate) struct Call {
     pub(crate) body: Option<(&'static [&'static str], Option<Shape>)>,
     /// Status, words, type and shape of its answer.
     pub(crate) answer: (&'static str, &'static str, Option<(&'static str, Option<Shape>)>),
-    /// What may go wrong.
+    /// Statuses of its problems.
     pub(crate) problems: &'static [&'static str],
 }
 
@@ -92,7 +92,7 @@ const OWN_CALLS: &[Call] = &[
                   they follow, also when they come back after a break.",
         params: &[stream::PARAMS],
         body: None,
-        answer: ("200", "Rows, until somebody hangs up.", Some(("text/event-stream", Some(one::<Row>)))),
+        answer: ("200", "Rows, until the client hangs up.", Some(("text/event-stream", Some(one::<Row>)))),
         problems: &["400", "403", "429"],
     },
     Call {
@@ -123,7 +123,7 @@ const OWN_CALLS: &[Call] = &[
         operation: "backtestPolicy",
         tag: "policies",
         summary: "What draft rules would have done, by rule, over the recorded history. Newest tasks first; an answer \
-                  that took too long says so and holds what was found. What is wrong with the draft is told with \
+                  that took too long says so and holds what was found. Errors of the draft are reported with \
                   `policy:LINE:COLUMN` as its place.",
         params: &[backtest::PARAMS],
         body: Some((&["application/json"], Some(one::<backtest::BacktestRequest>))),
@@ -274,18 +274,18 @@ fn parameter(param: &Param) -> ParameterBuilder {
         .schema(Some(schema(param.reads)))
 }
 
-fn schema(reads: Reads) -> RefOr<Schema> {
+fn schema(reads: ParamType) -> RefOr<Schema> {
     let text = || ObjectBuilder::new().schema_type(Type::String);
     let object = match reads {
-        Reads::Text | Reads::Task => text(),
-        Reads::Time => text().examples([json!("-24h"), json!("2026-11-15T21:10:04.001Z")]),
-        Reads::Zone => text().examples([json!("Europe/Berlin"), json!("+02:00")]),
-        Reads::Flag => ObjectBuilder::new().schema_type(Type::Boolean),
-        Reads::One(words) => text().enum_values(Some(words())),
-        Reads::Many(words) => {
+        ParamType::Text | ParamType::Task => text(),
+        ParamType::Time => text().examples([json!("-24h"), json!("2026-11-15T21:10:04.001Z")]),
+        ParamType::Zone => text().examples([json!("Europe/Berlin"), json!("+02:00")]),
+        ParamType::Flag => ObjectBuilder::new().schema_type(Type::Boolean),
+        ParamType::One(words) => text().enum_values(Some(words())),
+        ParamType::Many(words) => {
             return ArrayBuilder::new().items(text().enum_values(Some(words()))).build().into();
         }
-        Reads::Whole(least, most) => ObjectBuilder::new()
+        ParamType::Whole(least, most) => ObjectBuilder::new()
             .schema_type(Type::Integer)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
             .minimum(Some(least as f64))

@@ -15,10 +15,10 @@ use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-/// How long a connection may be without a request while others wait for its place.
+/// The time a connection may be without a request while others wait for its place.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// How often it is looked for such a connection while one waits.
+/// The interval of looking for such a connection while one waits.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The places of a server.
@@ -31,7 +31,7 @@ pub(crate) struct Places {
 struct Activity {
     /// Requests that are being answered, until the last byte of the answer.
     requests: AtomicUsize,
-    /// When the last of them ended; at first when the connection began.
+    /// The end of the last of them; at first the beginning of the connection.
     since: Mutex<Instant>,
     /// Ends the connection.
     end: Notify,

@@ -1,4 +1,4 @@
-//! What went wrong, in one body for every error: `application/problem+json` (RFC 9457).
+//! One body for every error: `application/problem+json` (RFC 9457).
 //!
 //! `type` is a name that programs may compare, `title` says it in a few words, `detail` says it of this request, and
 //! `errors` lists every part of the request that is wrong. Nothing of a payload is repeated but names and positions.
@@ -9,21 +9,21 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Why a request was not answered.
+/// The body of an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
-    /// What kind of problem it is: `urn:agent-tracer:problem:` and a name.
+    /// The kind of problem: `urn:agent-tracer:problem:` and a name.
     #[serde(rename = "type")]
     pub kind: String,
     /// The kind in words.
     pub title: String,
     /// The status of the answer.
     pub status: u16,
-    /// What is wrong with this request.
+    /// The error in this request.
     pub detail: String,
     /// Every part of the request that is wrong.
-    pub errors: Vec<Wrong>,
+    pub errors: Vec<FieldError>,
     /// After how many seconds to try again.
     #[serde(skip)]
     pub retry_after: Option<u32>,
@@ -32,41 +32,41 @@ pub struct Problem {
 /// One part of a request that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Wrong {
+pub struct FieldError {
     /// The parameter, or the place in the body as a JSON pointer.
     pub at: String,
-    /// What is wrong with it.
+    /// The error in it.
     pub reason: String,
 }
 
-impl Wrong {
+impl FieldError {
     /// Names a part and what is wrong with it.
     pub(crate) fn new(at: impl Into<String>, reason: impl Into<String>) -> Self {
         Self { at: at.into(), reason: reason.into() }
     }
 }
 
-/// The name and the words of a status.
+/// Returns the name and the title of a status.
 fn words(status: StatusCode) -> (&'static str, &'static str) {
     match status.as_u16() {
-        400 => ("bad-request", "the request is not understood"),
-        401 => ("no-token", "a token is needed"),
-        403 => ("forbidden", "this is not allowed"),
-        404 => ("not-found", "there is no such thing"),
-        405 => ("method-not-allowed", "this path does not do that"),
-        406 => ("not-acceptable", "there is no such form of the answer"),
-        408 => ("slow-request", "the request took too long to arrive"),
-        409 => ("conflict", "this contradicts what is known"),
-        413 => ("too-large", "the request is too large"),
-        415 => ("unsupported-type", "the body is of a type that is not read here"),
-        421 => ("wrong-host", "this server does not have that name"),
-        422 => ("invalid", "the request is understood and wrong"),
-        429 => ("too-many", "there is more than can be taken now"),
-        431 => ("headers-too-large", "the headers are too large"),
-        503 => ("unavailable", "the server cannot answer now"),
-        504 => ("too-slow", "the answer took too long"),
-        507 => ("disk-full", "there is no room on the disk"),
-        _ => ("failed", "the server could not answer"),
+        400 => ("bad-request", "bad request"),
+        401 => ("no-token", "token required"),
+        403 => ("forbidden", "forbidden"),
+        404 => ("not-found", "not found"),
+        405 => ("method-not-allowed", "method not allowed"),
+        406 => ("not-acceptable", "not acceptable"),
+        408 => ("slow-request", "request timed out"),
+        409 => ("conflict", "conflict"),
+        413 => ("too-large", "request too large"),
+        415 => ("unsupported-type", "unsupported content type"),
+        421 => ("wrong-host", "unknown host name"),
+        422 => ("invalid", "invalid request"),
+        429 => ("too-many", "too many requests"),
+        431 => ("headers-too-large", "headers too large"),
+        503 => ("unavailable", "service unavailable"),
+        504 => ("too-slow", "answer timed out"),
+        507 => ("disk-full", "disk full"),
+        _ => ("failed", "internal error"),
     }
 }
 
@@ -90,7 +90,7 @@ impl Problem {
     }
 
     /// A request in which these parts are wrong.
-    pub(crate) fn wrong(status: StatusCode, errors: Vec<Wrong>) -> Self {
+    pub(crate) fn wrong(status: StatusCode, errors: Vec<FieldError>) -> Self {
         let detail =
             errors.iter().map(|wrong| format!("`{}` {}", wrong.at, wrong.reason)).collect::<Vec<_>>();
         let mut problem = Self::new(status, detail.join("; "));

@@ -1,4 +1,4 @@
-//! Which path leads where.
+//! Maps paths to handlers.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use axum::routing::{MethodRouter, get, post};
 use crate::app::App;
 use crate::problem::Problem;
 use crate::query::{self, Endpoint, Question};
-use crate::security::Granted;
+use crate::security::Grant;
 use crate::{assets, backtest, dead_letters, guard, health, ingest, login, metrics, openapi, otlp, stream};
 
 /// Every route, with the guard around all of them.
@@ -52,23 +52,23 @@ fn question(endpoint: &'static Endpoint) -> MethodRouter<Arc<App>> {
     let has_id = endpoint.path.contains("{id}");
     if has_id {
         get(move |State(app): State<Arc<App>>, Path(id): Path<String>, request: Request| {
-            query::ask(app, endpoint, asked(id, &request))
+            query::ask(app, endpoint, question_of(id, &request))
         })
     } else {
         get(move |State(app): State<Arc<App>>, request: Request| {
-            query::ask(app, endpoint, asked(String::new(), &request))
+            query::ask(app, endpoint, question_of(String::new(), &request))
         })
     }
 }
 
-fn asked(id: String, request: &Request) -> Question {
+fn question_of(id: String, request: &Request) -> Question {
     Question {
         id,
         path: request.uri().path().to_owned(),
         query: request.uri().query().unwrap_or_default().to_owned(),
         known: request.headers().get(header::IF_NONE_MATCH).cloned(),
-        may_write: request.extensions().get::<Granted>().is_some_and(|granted| granted.may_write),
-        asker: request.extensions().get::<Granted>().and_then(|granted| granted.owner.clone()),
+        may_write: request.extensions().get::<Grant>().is_some_and(|granted| granted.may_write),
+        asker: request.extensions().get::<Grant>().and_then(|granted| granted.owner.clone()),
     }
 }
 
@@ -81,6 +81,6 @@ fn document_response(document: &Arc<str>) -> Response {
 }
 
 async fn method_not_allowed(method: Method) -> Response {
-    let detail = format!("`{method}` is not done here");
+    let detail = format!("method `{method}` not allowed");
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, detail).into_response()
 }

@@ -1,4 +1,4 @@
-//! Starts the server, takes connections of those who may ask, and stops without cutting off a request.
+//! Starts the server, takes connections of users who may connect, and stops without cutting off a request.
 
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener};
@@ -19,12 +19,12 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
 use crate::app::App;
-use crate::config::{Config, PeerIs};
-use crate::doors::Doors;
+use crate::config::{Config, PeerUser};
+use crate::deps::ServerDeps;
 use crate::half_open::HalfOpen;
 use crate::places::{Place, Places};
 use crate::problem::Problem;
-use crate::query::AskersZone;
+use crate::query::ClientZone;
 use crate::routes;
 use crate::security::{Peer, add_headers, random};
 
@@ -34,19 +34,19 @@ const THREADS: usize = 2;
 /// Threads that may wait for the store, beyond those that one request each may take.
 const WAITING_THREADS: usize = 16;
 
-/// How long a stopping server waits for requests that are under way.
+/// The time a stopping server waits for requests that are under way.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Connections of other users that are answered at once.
 const REFUSALS: usize = 8;
 
-/// How long a connection of another user may take to read its answer.
+/// The time a connection of another user may take to read its answer.
 const REFUSAL_TIME: Duration = Duration::from_secs(1);
 
 /// The most headers of a request.
 const HEADERS: usize = 100;
 
-/// Why the server did not start.
+/// A reason why the server did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The address cannot be listened on.
@@ -54,20 +54,20 @@ pub enum ServeError {
     Bind {
         /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// Others could reach it, and nothing keeps them out.
+    /// Other machines could reach it, and no token is configured.
     #[error(
-        "`{0}` can be reached by others, and there are no tokens\nhint: listen on a loopback address, such as `127.0.0.1:4747`, and reach it through a tunnel"
+        "refusing to listen on `{0}` without tokens: other machines can reach it\nhint: listen on a loopback address, such as `127.0.0.1:4747`, and reach it through a tunnel"
     )]
     NoTokens(SocketAddr),
-    /// The owner's token is no secret.
+    /// The owner's token is too short to be a secret.
     #[error("the token is shorter than 32 characters")]
     WeakToken,
-    /// There is no such time zone.
-    #[error("there is no time zone `{0}`")]
+    /// The time zone is unknown.
+    #[error("unknown time zone `{0}`")]
     NoSuchZone(String),
     /// The system gave no threads or no random numbers.
     #[error("cannot start the server")]
@@ -84,7 +84,7 @@ pub struct Server {
     runtime: Option<Runtime>,
 }
 
-/// The shared state, of which nothing is worth printing.
+/// The shared state, which prints nothing of itself.
 struct AppHandle(Arc<App>);
 
 impl std::fmt::Debug for AppHandle {
@@ -94,8 +94,8 @@ impl std::fmt::Debug for AppHandle {
 }
 
 /// Starts a server on threads of its own.
-pub fn serve(config: Config, doors: Doors) -> Result<Server, ServeError> {
-    if !config.listen.ip().is_loopback() && config.tokens.is_empty() && doors.team.is_none() {
+pub fn serve(config: Config, deps: ServerDeps) -> Result<Server, ServeError> {
+    if !config.listen.ip().is_loopback() && config.tokens.is_empty() && deps.team.is_none() {
         return Err(ServeError::NoTokens(config.listen));
     }
     let secrets = config.tokens.iter().map(|token| &token.secret).chain([&config.owner_token]);
@@ -103,7 +103,7 @@ pub fn serve(config: Config, doors: Doors) -> Result<Server, ServeError> {
         return Err(ServeError::WeakToken);
     }
     let zone = match &config.time_zone {
-        Some(name) => Some(AskersZone::parse(name).ok_or_else(|| ServeError::NoSuchZone(name.clone()))?),
+        Some(name) => Some(ClientZone::parse(name).ok_or_else(|| ServeError::NoSuchZone(name.clone()))?),
         None => None,
     };
     let bind = |source| ServeError::Bind { address: config.listen, source };
@@ -121,7 +121,7 @@ pub fn serve(config: Config, doors: Doors) -> Result<Server, ServeError> {
     let mut instance = [0_u8; 8];
     getrandom::fill(&mut instance).map_err(|error| ServeError::System(io::Error::other(error)))?;
     let (closing, closed) = watch::channel(false);
-    let app = App::new(config, doors, address, zone, u64::from_le_bytes(instance), closed);
+    let app = App::new(config, deps, address, zone, u64::from_le_bytes(instance), closed);
     let app = Arc::new(app);
     let listener = {
         let _inside = runtime.enter();
@@ -136,7 +136,7 @@ fn bind_again(address: SocketAddr) -> impl Fn(io::Error) -> ServeError {
 }
 
 impl Server {
-    /// Where it listens.
+    /// Returns the address it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -144,7 +144,7 @@ impl Server {
 
     /// Makes a link that lets the browser that opens it first change things.
     pub fn login_link(&self) -> Result<String, ServeError> {
-        let now = (self.app.0.doors.clock)();
+        let now = (self.app.0.deps.clock)();
         let code = self.app.0.access.codes.make(now);
         let code = code.map_err(|error| ServeError::System(io::Error::other(error)))?;
         Ok(format!("http://{}{}", self.address, code.path))
@@ -182,12 +182,12 @@ async fn accept(listener: tokio::net::TcpListener, app: Arc<App>) {
     loop {
         let next = async {
             let (stream, address) = listener.accept().await?;
-            // Before a place is given: who may not ask must not take the place of those who may.
+            // Before a place is given: a refused connection must not take the place of an admitted one.
             let Some(address) = admit(&app, &stream, address).await else {
                 refuse(stream, &refusals);
                 return Ok(None);
             };
-            // Who finds no place waits here, and the next ones in the system's queue.
+            // A connection without a place waits here, and the next ones in the system's queue.
             io::Result::Ok(places.take().await.map(|place| (stream, address, place)))
         };
         let taken = tokio::select! {
@@ -207,28 +207,28 @@ async fn accept(listener: tokio::net::TcpListener, app: Arc<App>) {
     drop(tokio::time::timeout(GRACE, graceful.shutdown()).await);
 }
 
-/// Returns the address of a connection that may ask, and `None` for one of another user of this machine.
+/// Returns the address of an admitted connection, and `None` for one of another user of this machine.
 ///
-/// A team's server asks everybody for a token, and a proxy beside it runs as a user of its own: there it is not asked
-/// which user connects.
+/// A team's server requires a token of every client, and a proxy beside it runs as a user of its own: there the user
+/// of a connection does not matter.
 async fn admit(app: &App, stream: &TcpStream, address: SocketAddr) -> Option<SocketAddr> {
     let plain = |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
     let peer = plain(address);
-    if !peer.ip().is_loopback() || app.doors.team.is_some() {
+    if !peer.ip().is_loopback() || app.deps.team.is_some() {
         return Some(peer);
     }
     let near = plain(stream.local_addr().ok()?);
     let peer_owner = app.config.peer_owner;
     let owner = tokio::task::spawn_blocking(move || peer_owner(peer, near)).await.ok().flatten();
     match owner {
-        Some(PeerIs::Same) => Some(peer),
-        Some(PeerIs::Another) => None,
+        Some(PeerUser::Same) => Some(peer),
+        Some(PeerUser::Another) => None,
         // Linux knows the user of every client that can read an answer. Other systems never say.
         None => (!cfg!(target_os = "linux")).then_some(peer),
     }
 }
 
-/// Answers a connection that may not ask, without reading what it wants, and ends it.
+/// Answers a refused connection without reading its request, and ends it.
 fn refuse(stream: TcpStream, room: &Arc<Semaphore>) {
     // Beyond a few at once they are not even answered.
     let Ok(permit) = Arc::clone(room).try_acquire_owned() else { return };
@@ -252,7 +252,7 @@ fn refuse(stream: TcpStream, room: &Arc<Semaphore>) {
                 }
             }
         };
-        // How it ends is of no consequence here.
+        // The outcome does not matter: the connection ends either way.
         drop::<Result<io::Result<()>, _>>(tokio::time::timeout(REFUSAL_TIME, answering).await);
         drop(permit);
     });
@@ -315,7 +315,7 @@ fn connection(
             .max_headers(HEADERS)
             .half_close(false)
             .serve_connection(TokioIo::new(stream), service);
-        // How a connection ends is its client's business.
+        // An error of the connection concerns only its client.
         tokio::select! {
             _ = watcher.watch(connection) => {}
             () = place.ended() => {}
@@ -323,7 +323,7 @@ fn connection(
     });
 }
 
-/// Draws a token. For whoever sets the server up without a file.
+/// Draws a token, for a server that is set up without a file.
 pub fn draw_token() -> Result<String, ServeError> {
     random().map_err(|error| ServeError::System(io::Error::other(error)))
 }

@@ -107,7 +107,7 @@ fn test(
     environment: &Environment,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
-    let settings = settings.filter(|settings| settings.is_heard()).ok_or_else(|| nothing(home))?;
+    let settings = settings.filter(|settings| settings.has_receiver()).ok_or_else(|| nothing(home))?;
     let alert = Alert {
         kind: Kind::Test,
         key: String::new(),

@@ -79,7 +79,7 @@ pub(super) fn run(
         home: environment.user_home().ok().and_then(|home| home.to_str().map(str::to_owned)),
         now: LocalTime::of(environment).of_week(environment.now()),
     };
-    let whose = question.whose().clone();
+    let whose = question.identity().clone();
     let call = question.into_call(around);
     let verdict = policy.decide(&call, &NoHistory);
     if !turn.take() {

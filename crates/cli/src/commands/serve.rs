@@ -19,8 +19,8 @@ use agent_tracer_event::Agent;
 use agent_tracer_intake::tail::NamedFiles;
 use agent_tracer_intake::{Intake, Note, Running, Setup, Sink, StartError, Stop};
 use agent_tracer_ledger::{CheckPace, Ledger};
-use agent_tracer_policy::daemon::Book;
-use agent_tracer_server::{Acts, Config, Live, ServeError, Server, owner_token};
+use agent_tracer_policy::daemon::ActiveRules;
+use agent_tracer_server::{Capabilities, Config, Live, ServeError, Server, owner_token};
 
 use crate::arguments::{Options, Serve};
 use crate::commands::tend;
@@ -71,7 +71,7 @@ pub(super) fn run(
     }
     let stop_upkeep = Stop::new();
     let (kept, upkeep) = retention::start(&tracer, &ledger, &clock, &notes, &stop_upkeep)?;
-    let book = Arc::new(Book::new(tracer.clone(), environment.main_program()));
+    let book = Arc::new(ActiveRules::new(tracer.clone(), environment.main_program()));
     let guarding = guarding::start(&ledger, &instance, &notes, &stop_upkeep)?;
     let watching = rules::start(&book, ledger.store(), &clock, &notes, &stop_upkeep)?;
     let zone = LocalTime::of(environment);
@@ -102,7 +102,7 @@ pub(super) fn run(
         privacy: Arc::clone(&privacy),
         intake: Arc::default(),
         kept,
-        acts: Acts {
+        acts: Capabilities {
             backtest: Some(replaying::setting(environment, sources::prices(&tracer)?)),
             compactions: Some(compactions::door(roots.clone(), &privacy)),
         },

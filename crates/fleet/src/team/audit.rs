@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::clickhouse::{Fleet, Reader, Visit};
 use agent_tracer_event::{FactId, TaskId};
 use agent_tracer_ledger::{OwnerFilter, QueryError};
-use agent_tracer_server::{Cause, Look};
+use agent_tracer_server::{AccessEvent, Cause};
 
 /// Lists that show sessions, or what was said in them. Other lists are of numbers.
 const LISTS: [&str; 9] = [
@@ -41,7 +41,13 @@ pub(crate) struct Audit(Mutex<(i64, HashSet<Key>)>);
 
 impl Audit {
     /// Keeps a look, unless it is at one's own, or was kept in this minute.
-    pub(crate) fn note(&self, fleet: &Fleet, reader: &Reader, look: Look<'_>, now: i64) -> Result<(), Cause> {
+    pub(crate) fn note(
+        &self,
+        fleet: &Fleet,
+        reader: &Reader,
+        look: AccessEvent<'_>,
+        now: i64,
+    ) -> Result<(), Cause> {
         let about = TaskId::parse(look.id).or_else(|| FactId::parse(look.id).map(|fact| fact.task()));
         if about.is_none() && !LISTS.contains(&look.path) {
             return Ok(());

@@ -12,7 +12,8 @@ use agent_tracer_event::Millis;
 use agent_tracer_ledger::{AppendError, Batch, Changes, QueryError};
 use agent_tracer_server as server;
 use agent_tracer_server::{
-    Append, Ask, AuditEntry, Done, Doors, FindAsset, Live, Remembered, RulesInForce, ShipmentError, SpoolView,
+    Append, Ask, AuditEntry, Done, ExcludedSessions, FindAsset, Live, RulesInForce, ServerDeps,
+    ShipmentError, SpoolView,
 };
 
 use crate::team::audit::Audit;
@@ -152,11 +153,11 @@ impl Team {
 
     /// What the server is given.
     #[must_use]
-    pub fn doors(&self, assets: FindAsset) -> Doors {
+    pub fn doors(&self, assets: FindAsset) -> ServerDeps {
         let (known, clock) = (Arc::clone(&self.known), Arc::clone(&self.clock));
         let fleet = Arc::clone(&self.fleet);
         let problems = Arc::clone(&self.problems);
-        Doors {
+        ServerDeps {
             store: Arc::new(self.reader.clone()),
             append: Arc::new(Nowhere),
             live: self.live.clone(),
@@ -165,18 +166,18 @@ impl Team {
             home: None,
             rules: Arc::new(RulesInForce::default),
             privacy: Arc::new(|| Ok(Arc::default())),
-            excluded: Remembered::default(),
+            excluded: ExcludedSessions::default(),
             unrecorded: Arc::new(|_| false),
             assets,
-            acts: server::Acts::default(),
+            capabilities: server::Capabilities::default(),
             team: Some(server::Team {
-                look: {
+                record_access: {
                     let (fleet, reader, clock) =
                         (Arc::clone(&self.fleet), self.reader.clone(), Arc::clone(&self.clock));
                     let audit = Audit::default();
                     Arc::new(move |look| audit.note(&fleet, &reader, look, clock().0))
                 },
-                looks: {
+                list_access: {
                     let fleet = Arc::clone(&self.fleet);
                     Arc::new(move |filter| Ok(fleet.visit_page(filter)?.map(entry)))
                 },

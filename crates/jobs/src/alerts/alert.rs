@@ -1,14 +1,14 @@
-//! One alert, and how it is told.
+//! One alert and its forms: a line, JSON, the body for Slack.
 
 use agent_tracer_event::Millis;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// What an alert is about.
+/// The kind of an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Somebody waits for a permission or an answer.
+    /// An agent waits for a permission or an answer.
     Waiting,
     /// A task works and says nothing.
     Stuck,
@@ -22,12 +22,12 @@ pub enum Kind {
     Failures,
     /// A rule denied something.
     Denial,
-    /// Somebody wants to see whether alerts arrive.
+    /// A test of the way to the receivers.
     Test,
 }
 
 impl Kind {
-    /// All that a server tells of.
+    /// Kinds that a server reports.
     pub const ALL: [Self; 7] = [
         Self::Waiting,
         Self::Stuck,
@@ -57,9 +57,9 @@ impl Kind {
 /// Something that a person should look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alert {
-    /// What it is about.
+    /// Its kind.
     pub kind: Kind,
-    /// What it is the same alert as: of equal ones only the first is told within the cool-down.
+    /// Its identity: of alerts with equal keys only the first is sent within the cool-down.
     pub key: String,
     /// One line, in our words.
     pub text: String,
@@ -67,7 +67,7 @@ pub struct Alert {
     pub task_id: Option<String>,
     /// The project.
     pub project: Option<String>,
-    /// When.
+    /// The time.
     pub at: Millis,
 }
 
@@ -81,7 +81,7 @@ impl Alert {
         })
     }
 
-    /// The body that Slack and those who speak like it take.
+    /// Returns the body for Slack and compatible receivers.
     #[must_use]
     pub fn slack(&self) -> Value {
         // These three begin markup there.

@@ -1,18 +1,18 @@
-//! What became of alerts since the server began, by what they were about. As many numbers as there are kinds and outcomes.
+//! Counts alerts since the start of the server, one number for each kind and outcome.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::alerts::alert::Kind;
 
-/// What became of an alert.
+/// The outcome of an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It arrived: once for each receiver.
     Sent,
     /// It did not arrive: once for each receiver.
     Failed,
-    /// The same was told lately. What lasts is held back anew at each look.
+    /// The same alert was sent lately. A lasting cause is suppressed anew at each look.
     CooledDown,
     /// There were too many at once.
     Crowded,
@@ -46,7 +46,7 @@ impl Counts {
         }
     }
 
-    /// All numbers, those that are nought too: a kind that a server can tell of is never missing.
+    /// Returns all numbers, zeros included: a kind that a server can report is never missing.
     #[must_use]
     pub fn all(&self) -> Vec<(Kind, Outcome, u64)> {
         let pairs = Kind::ALL.into_iter().flat_map(|kind| Outcome::ALL.map(|outcome| (kind, outcome)));

@@ -1,4 +1,4 @@
-//! Asks the ledger what is worth an alert, and remembers what was told.
+//! Finds alerts in the ledger and remembers the ones sent.
 //!
 //! Every question walks an index; what happened before the watch began is no news.
 
@@ -16,7 +16,7 @@ use crate::alerts::settings::Settings;
 const MINUTE_MS: i64 = 60_000;
 /// Failures are counted over this time, and a loop is news for as long.
 const LATELY_MS: i64 = 10 * MINUTE_MS;
-/// What was seen of a rate limit longer ago says nothing of now.
+/// A measure of a rate limit older than this is out of date.
 const LIMIT_MS: i64 = 6 * 60 * MINUTE_MS;
 /// A task that was silent for longer is no matter of minutes any more.
 const FORGOTTEN_MS: i64 = 24 * 60 * MINUTE_MS;
@@ -24,12 +24,12 @@ const FORGOTTEN_MS: i64 = 24 * 60 * MINUTE_MS;
 const TASKS_MAX: u32 = 200;
 const ROWS_MAX: u32 = 1000;
 /// Alerts that are remembered for the cool-down.
-const TOLD_MAX: usize = 10_000;
+const SENT_MAX: usize = 10_000;
 
-/// What was told, and what is needed to see something new.
+/// The alerts sent, and the state needed to find new ones.
 #[derive(Debug, Default)]
 pub struct Watch {
-    told: HashMap<(Kind, String), Millis>,
+    sent: HashMap<(Kind, String), Millis>,
     /// The place in the order of delivery up to which rows were looked at.
     seen: Option<u64>,
     /// Failures of each task as they were at some moments, oldest first.
@@ -44,7 +44,7 @@ impl Watch {
         Self { counts, ..Self::default() }
     }
 
-    /// What is worth an alert now and was not told lately.
+    /// Returns the alerts that are due now and were not sent lately.
     ///
     /// # Errors
     /// If the store cannot answer.
@@ -63,14 +63,14 @@ impl Watch {
         limits(store, settings, now, &mut alerts)?;
         self.denials(store, settings, &mut alerts)?;
         let cooldown = settings.cooldown_ms();
-        if self.told.len() > TOLD_MAX {
-            self.told.retain(|_, at| now.0 - at.0 < cooldown);
+        if self.sent.len() > SENT_MAX {
+            self.sent.retain(|_, at| now.0 - at.0 < cooldown);
         }
         alerts.retain(|alert| {
             let key = (alert.kind, alert.key.clone());
-            let is_news = self.told.get(&key).is_none_or(|at| now.0 - at.0 >= cooldown);
+            let is_news = self.sent.get(&key).is_none_or(|at| now.0 - at.0 >= cooldown);
             if is_news {
-                self.told.insert(key, now);
+                self.sent.insert(key, now);
             } else {
                 self.counts.add(alert.kind, Outcome::CooledDown);
             }
@@ -143,7 +143,7 @@ impl Watch {
         Ok(())
     }
 
-    /// What rules denied since the last look.
+    /// Adds the denials of rules since the last look.
     fn denials(&mut self, store: &dyn Store, settings: &Settings, out: &mut Vec<Alert>) -> Answer<()> {
         let newest = store.seq()?;
         let Some(mut after) = self.seen.replace(newest).filter(|_| settings.on.denials) else {
@@ -176,7 +176,7 @@ impl Watch {
     }
 }
 
-/// Who it is; the type of a subagent only if it is a plain name.
+/// Returns the name of the agent; the type of a subagent only if it is a plain name.
 fn who(agent: &str, agent_type: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte);
     match agent_type {
@@ -194,7 +194,7 @@ fn waiting(store: &dyn Store, settings: &Settings, now: Millis, out: &mut Vec<Al
             WaitingReason::Question => "an answer to a question",
             WaitingReason::Elicitation => "an answer to a server's form",
             WaitingReason::Plan => "the approval of a plan",
-            // Who is done waits for nobody.
+            // A finished task does not wait.
             WaitingReason::Idle => continue,
         };
         let minutes = (now.0 - item.since.0) / MINUTE_MS;

@@ -5,14 +5,33 @@ use std::time::Duration;
 use crate::alerts::alert::Alert;
 use crate::alerts::settings::{Format, Webhook};
 
-/// How long one may take.
+/// The time one request may take.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A reason why an alert did not arrive.
+///
+/// Without the cause: its text may hold the address, and that may hold a secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WebhookError {
+    /// The receiver refused the alert with this status.
+    #[error("the receiver answered {0}")]
+    Status(u16),
+    /// The receiver was too slow.
+    #[error("the receiver did not answer in time")]
+    Timeout,
+    /// The name of the receiver is unknown.
+    #[error("unknown host")]
+    UnknownHost,
+    /// The receiver could not be reached.
+    #[error("the receiver could not be reached")]
+    Unreachable,
+}
 
 /// Sends an alert once.
 ///
 /// # Errors
-/// Why it did not arrive, without the address: it may hold a secret.
-pub fn send(webhook: &Webhook, alert: &Alert) -> Result<(), String> {
+/// If it did not arrive; the text leaves out the address, which may hold a secret.
+pub fn send(webhook: &Webhook, alert: &Alert) -> Result<(), WebhookError> {
     let body = match webhook.format {
         Format::Json => alert.json(),
         Format::Slack => alert.slack(),
@@ -20,7 +39,7 @@ pub fn send(webhook: &Webhook, alert: &Alert) -> Result<(), String> {
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .timeout_global(Some(PATIENCE))
         .http_status_as_error(false)
-        // Who redirects could be somebody else.
+        // The target of a redirect could be another party.
         .max_redirects(0)
         .max_redirects_will_error(false)
         .build()
@@ -28,9 +47,9 @@ pub fn send(webhook: &Webhook, alert: &Alert) -> Result<(), String> {
     let sent = agent.post(&webhook.url).header("content-type", "application/json").send(body.to_string());
     match sent {
         Ok(answer) if answer.status().is_success() => Ok(()),
-        Ok(answer) => Err(format!("the receiver answered {}", answer.status().as_u16())),
-        Err(ureq::Error::Timeout(_)) => Err("the receiver did not answer in time".to_owned()),
-        Err(ureq::Error::HostNotFound) => Err("there is no such host".to_owned()),
-        Err(_) => Err("the receiver could not be reached".to_owned()),
+        Ok(answer) => Err(WebhookError::Status(answer.status().as_u16())),
+        Err(ureq::Error::Timeout(_)) => Err(WebhookError::Timeout),
+        Err(ureq::Error::HostNotFound) => Err(WebhookError::UnknownHost),
+        Err(_) => Err(WebhookError::Unreachable),
     }
 }

@@ -2,7 +2,7 @@
 //! `<task>-<time>-subagent-<type>-<id>.jsonl.zst` in one folder, for the user alone.
 //!
 //! Law: a name is made of ids of ours and of plain letters; a copy is whole or not there; no copy outlives its task, its
-//! age or the room that the user gives. The copy is the agent's own file as it is, so it is opt-in and told as such.
+//! age or the room that the user gives. The copy is the agent's own file as it is, so it is opt-in and documented as such.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Read, Write};
@@ -27,9 +27,9 @@ pub struct Backup {
     pub name: String,
     /// The task.
     pub task: String,
-    /// When, as `20261115T211004001Z`.
+    /// The time, as `20261115T211004001Z`.
     pub stamp: String,
-    /// How long it is, compressed.
+    /// Its length, compressed.
     pub bytes: u64,
 }
 

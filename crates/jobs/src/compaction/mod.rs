@@ -1,4 +1,4 @@
-//! What went into a compaction and what came out, read from the agent's own file when somebody asks.
+//! Reads the input and the output of a compaction from the agent's own file, on request.
 //!
 //! [`mod@file`] finds the file of a task, [`mod@scan`] reads it, [`view`] is what is answered. Nothing is copied and nothing is
 //! kept, unless the user wants a [`backup`]. What the hook saw when a compaction began, the length of the file and the hash of it up to there, is held
@@ -12,5 +12,5 @@ pub mod file;
 pub mod scan;
 pub mod view;
 
-pub use scan::{Ask, Scanned, Seen, Side, scan};
+pub use scan::{Ask, FileSnapshot, ScanResult, Side, scan};
 pub use view::{Compaction, CompactionItem, CompactionSide};

@@ -24,42 +24,42 @@ const COMPACTIONS_MAX: usize = 1000;
 /// One side of a compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// What went in.
+    /// The context before it.
     Before,
-    /// What came out.
+    /// The context after it.
     After,
 }
 
-/// What a hook saw when a compaction began.
+/// The state of a file at the begin hook of a compaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
-    /// How long the file was.
+pub struct FileSnapshot {
+    /// The length of the file.
     pub bytes: u64,
-    /// The SHA-256 of it up to there, in hexadecimal, if somebody could tell.
+    /// The SHA-256 of it up to there, in hexadecimal, if it is known.
     pub sha256: Option<String>,
 }
 
-/// What is asked.
+/// A query about one file.
 #[derive(Clone, Debug)]
 pub struct Ask<'a> {
-    /// Whose file it is.
+    /// The agent that wrote the file.
     pub agent: Agent,
-    /// How much may be shown.
+    /// The privacy level, which bounds the texts shown.
     pub level: Level,
-    /// What hooks saw, in the order in which it happened.
-    pub seen: &'a [Seen],
+    /// The observations of hooks, in the order in which they happened.
+    pub seen: &'a [FileSnapshot],
     /// The pieces of one side of one compaction, from a place on and at most so many; none for the list alone.
     pub items: Option<(u64, Side, u64, usize)>,
 }
 
-/// What a file tells.
+/// The result of a scan.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Scanned {
+pub struct ScanResult {
     /// Its compactions, oldest first.
     pub compactions: Vec<Compaction>,
     /// The pieces that were asked for.
     pub items: Vec<CompactionItem>,
-    /// Whether there are more of them.
+    /// True if there are more of them.
     pub more: bool,
 }
 
@@ -67,7 +67,7 @@ pub struct Scanned {
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn scan(file: impl Read, ask: &Ask<'_>) -> io::Result<Scanned> {
+pub fn scan(file: impl Read, ask: &Ask<'_>) -> io::Result<ScanResult> {
     let mut gather = Gather::new(ask);
     let mut splitter = LineSplitter::new(0);
     let mut hashes = Hashes::of(ask.seen);
@@ -81,7 +81,7 @@ pub fn scan(file: impl Read, ask: &Ask<'_>) -> io::Result<Scanned> {
         }
         hashes.update(bytes);
         splitter.push(bytes, |line| {
-            // A line that is longer than any row holds a result that nobody shows.
+            // A line that is longer than any row holds a result that is not shown.
             if let Line::Complete { bytes, offset } = line {
                 gather.line(offset, read_line(ask.agent, bytes));
             }
@@ -100,7 +100,7 @@ struct Hashes {
 }
 
 impl Hashes {
-    fn of(seen: &[Seen]) -> Self {
+    fn of(seen: &[FileSnapshot]) -> Self {
         let mut places: Vec<u64> = seen.iter().map(|seen| seen.bytes).collect();
         places.sort_unstable();
         places.dedup();
@@ -164,7 +164,7 @@ struct Gather<'a> {
     more: bool,
     /// The context as it stands now.
     context: Vec<Placed>,
-    /// Whether the summary of the last compaction is still to come.
+    /// True if the summary of the last compaction is still to come.
     is_open: bool,
 }
 
@@ -200,7 +200,7 @@ impl<'a> Gather<'a> {
         if self.compactions.len() >= COMPACTIONS_MAX {
             return;
         }
-        // A compaction whose summary never came is told with what was kept.
+        // A compaction whose summary never came is listed with the context that it kept.
         if self.is_open {
             self.came_out();
         }
@@ -240,7 +240,8 @@ impl<'a> Gather<'a> {
         self.is_open = false;
         let (after, level) = (side(&self.context), self.ask.level);
         let summary = self.context.iter().rev().find(|placed| placed.piece.part == Part::Summary);
-        let summary = summary.and_then(|placed| shown(placed.piece.text.as_deref(), SUMMARY_CHARS, level));
+        let summary =
+            summary.and_then(|placed| masked_text(placed.piece.text.as_deref(), SUMMARY_CHARS, level));
         if let Some(last) = self.compactions.last_mut() {
             (last.after, last.summary) = (after, summary);
         }
@@ -263,18 +264,18 @@ impl<'a> Gather<'a> {
                 at: placed.at,
                 offset: placed.offset,
                 bytes: placed.piece.bytes,
-                tool: placed.piece.tool.as_deref().and_then(|tool| shown(Some(tool), 100, level)),
-                text: shown(placed.piece.text.as_deref(), TEXT_CHARS, level),
+                tool: placed.piece.tool.as_deref().and_then(|tool| masked_text(Some(tool), 100, level)),
+                text: masked_text(placed.piece.text.as_deref(), TEXT_CHARS, level),
             })
             .collect();
         self.more = self.context.len() > from.saturating_add(most);
     }
 
-    fn finish(mut self, ask: &Ask<'_>, hashes: &[(u64, String)]) -> Scanned {
+    fn finish(mut self, ask: &Ask<'_>, hashes: &[(u64, String)]) -> ScanResult {
         if self.is_open {
             self.came_out();
         }
-        // What a hook saw belongs to the first mark behind the place to which the file reached then.
+        // The observation of a hook belongs to the first mark behind the place to which the file reached then.
         for seen in ask.seen {
             let mark =
                 self.compactions.iter_mut().find(|it| it.offset >= seen.bytes && it.seen_bytes.is_none());
@@ -284,7 +285,7 @@ impl<'a> Gather<'a> {
             mark.seen_sha256.clone_from(&seen.sha256);
             mark.unchanged = seen.sha256.as_ref().map(|then| Some(then) == now);
         }
-        Scanned { compactions: self.compactions, items: self.items, more: self.more }
+        ScanResult { compactions: self.compactions, items: self.items, more: self.more }
     }
 }
 
@@ -305,7 +306,7 @@ fn shortened(mut text: String, part: Part) -> String {
 }
 
 /// A text as it may be shown.
-fn shown(text: Option<&str>, most: usize, level: Level) -> Option<String> {
+fn masked_text(text: Option<&str>, most: usize, level: Level) -> Option<String> {
     let text = text.filter(|_| level != Level::Metadata)?;
     // Masked before it is cut: half of a secret would not be known for one.
     let masked = mask(text.get(..text.floor_char_boundary(most * MARGIN)).unwrap_or(text));

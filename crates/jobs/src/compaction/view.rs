@@ -1,4 +1,4 @@
-//! What is answered about compactions.
+//! Answers about compactions.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use utoipa::ToSchema;
 pub struct Compaction {
     /// Its place among those of the file, from one.
     pub number: u64,
-    /// When.
+    /// The time.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub at: Option<Millis>,
     /// `manual` or `auto`, where the client says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trigger: Option<String>,
-    /// Where in the file its mark stands, in bytes.
+    /// The offset of its mark in the file, in bytes.
     pub offset: u64,
     /// Tokens of the context before.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,25 +27,25 @@ pub struct Compaction {
     /// Tokens of the context after.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub post_tokens: Option<u64>,
-    /// What went in.
+    /// The context before it.
     pub before: CompactionSide,
-    /// What came out: the summary, and what was kept as it was.
+    /// The context after it: the summary, and the parts kept unchanged.
     pub after: CompactionSide,
     /// The summary, masked, as far as it is shown. Absent at the level `metadata`, and where the provider keeps it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// How long the file was when the hook saw the compaction begin.
+    /// The length of the file at the begin hook of the compaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seen_bytes: Option<u64>,
     /// The SHA-256 of the file up to there, as it was then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seen_sha256: Option<String>,
-    /// Whether the file up to there is still the same. Absent where nobody saw it.
+    /// True if the file up to there is still the same. Absent without a hook that measured it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unchanged: Option<bool>,
 }
 
-/// What a context consisted of.
+/// The composition of a context.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CompactionSide {
@@ -62,15 +62,15 @@ pub struct CompactionSide {
 pub struct CompactionItem {
     /// Its place on this side, from zero.
     pub place: u64,
-    /// What it is: `prompt`, `answer`, `thought`, `call`, `result`, `summary` or `harness`.
+    /// The kind of piece: `prompt`, `answer`, `thought`, `call`, `result`, `summary` or `harness`.
     pub part: String,
-    /// When its row was written.
+    /// The time its row was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub at: Option<Millis>,
-    /// Where its row stands in the file, in bytes.
+    /// The offset of its row in the file, in bytes.
     pub offset: u64,
-    /// How long its text is, in bytes.
+    /// The length of its text, in bytes.
     pub bytes: u64,
     /// The tool of a call.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! Keeps the pages: one for each folder in which somebody worked lately, and none where nothing is to be said.
+//! Writes the pages: one for each folder with recent work, and none where there is nothing to report.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};
@@ -14,9 +14,9 @@ use agent_tracer_spool::context::{self, Page};
 use crate::context::settings::Settings;
 use crate::context::summary::{self, Ask};
 
-/// Whoever worked within this time may begin again.
+/// Folders with work within this time get a page.
 const RECENT_MS: i64 = 14 * 24 * 60 * 60 * 1000;
-/// How many of their tasks are looked at, and how many folders get a page.
+/// The most tasks that are read, and the most folders that get a page.
 const RECENT_TASKS: u32 = 500;
 const FOLDERS_MAX: usize = 200;
 
@@ -33,7 +33,7 @@ impl Keeper {
         Self { home }
     }
 
-    /// Removes every page: nobody is told anything any more.
+    /// Removes every page, so that agents receive no context any more.
     ///
     /// # Errors
     /// If the system does not let us.
@@ -89,7 +89,7 @@ impl Keeper {
                 kept.insert(path);
             }
         }
-        // Nobody works there any more, or there is nothing to tell: old news stay for a while, then they go.
+        // No recent work, or nothing to report: an old page stays for a while, then it is removed.
         for entry in fs::read_dir(self.home.context())?.flatten() {
             if !kept.contains(&entry.path()) && is_older(&entry, now) {
                 drop(fs::remove_file(entry.path()));
@@ -99,7 +99,7 @@ impl Keeper {
     }
 }
 
-/// Pages that were not written for as long as anybody is remembered.
+/// Returns pages that were not written for longer than folders are remembered.
 fn is_older(entry: &fs::DirEntry, now: Millis) -> bool {
     let modified = entry.metadata().and_then(|facts| facts.modified()).ok();
     let since = modified.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
@@ -107,7 +107,7 @@ fn is_older(entry: &fs::DirEntry, now: Millis) -> bool {
     now.0.saturating_sub(millis) > RECENT_MS
 }
 
-/// The folders in which somebody worked lately, by project.
+/// Returns the folders with recent work, by project.
 fn places(store: &dyn Store, now: Millis) -> Answer<BTreeMap<String, BTreeSet<PathBuf>>> {
     let filter = TaskFilter {
         since: Some(Millis(now.0.saturating_sub(RECENT_MS))),

@@ -1,4 +1,4 @@
-//! `context.conf`: whether agents are told anything when they begin, and how much.
+//! `context.conf`: switches the context for starting agents on, and bounds it.
 //!
 //! Lines of a word and its value; `#` begins a comment. `on` switches it on, `export-task` names the session in the
 //! agent's shells, `bytes N` bounds the text, `budget-usd N` is what a day may cost. Law: what is not understood switches
@@ -13,16 +13,16 @@ const TEXT_USUAL: usize = 1500;
 /// The shortest that says anything.
 const TEXT_LEAST: usize = 200;
 
-/// What the user wants.
+/// The settings of the user.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Whether anything is said at all.
+    /// True if agents receive context.
     pub is_on: bool,
-    /// Whether the name of the task goes into the agent's shells.
+    /// True if the name of the task goes into the agent's shells.
     pub exports_task: bool,
     /// The longest text, in bytes.
     pub bytes: usize,
-    /// What a day may cost, in dollars.
+    /// The budget of a day, in dollars.
     pub budget_usd: Option<f64>,
 }
 
@@ -37,7 +37,7 @@ impl Default for Settings {
 pub struct SettingsError {
     /// The line, counted from one.
     pub line: usize,
-    /// What is wrong with it.
+    /// The reason.
     pub what: String,
 }
 
@@ -70,7 +70,7 @@ impl Settings {
                 },
                 ["budget-usd", amount] => match amount.parse::<f64>() {
                     Ok(amount) if amount > 0.0 && amount < 1e9 => settings.budget_usd = Some(amount),
-                    _ => return wrong(format!("`{amount}` is no amount of dollars")),
+                    _ => return wrong(format!("`{amount}` is not an amount of dollars")),
                 },
                 [word, ..] => return wrong(format!("`{word}` is no setting")),
             }
@@ -81,7 +81,7 @@ impl Settings {
     /// The file that says this.
     #[must_use]
     pub fn write(&self) -> String {
-        let mut text = "# What agents are told when they begin. See docs/context.md.\n".to_owned();
+        let mut text = "# Context that agents receive when they start. See docs/context.md.\n".to_owned();
         text.push_str(if self.is_on { "on\n" } else { "off\n" });
         if self.exports_task {
             text.push_str("export-task\n");
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_told_with_its_line() {
+    fn an_invalid_line_is_reported_with_its_number() {
         for text in
             ["\nyes", "\nbytes 1", "\nbytes 999999", "\nbudget-usd -3", "\nbudget-usd NaN", "\non now"]
         {

@@ -7,7 +7,7 @@ use agent_tracer_ledger::{Answer, Paging, Range, Store, UsageBy, Utc};
 use crate::context::settings::Settings;
 use crate::context::words;
 
-/// How far back it looks.
+/// The stretch of history that it covers.
 const DAYS: i64 = 30;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// Rows that each list is asked for.
@@ -21,20 +21,20 @@ const SLOW_MS: f64 = 10_000.0;
 /// From here on a rate limit is worth a word, in percent.
 const LIMIT_PCT: f64 = 50.0;
 
-/// What is asked.
+/// A query for the text.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask<'a> {
     /// The project, as the ledger calls it.
     pub project: &'a str,
-    /// When.
+    /// The time of the query.
     pub now: Millis,
     /// The beginning of the day, where the human is.
     pub midnight: Millis,
-    /// What the user wants.
+    /// The settings of the user.
     pub settings: &'a Settings,
 }
 
-/// What an agent that begins in a project is told; none if there is nothing to tell.
+/// Returns the context for an agent that starts in a project; none if there is nothing to report.
 ///
 /// # Errors
 /// If the store cannot answer.
@@ -72,7 +72,7 @@ fn listed(what: &str, names: Vec<String>) -> Option<String> {
 fn failing(commands: &[CommandStat], tools: &[ToolStat]) -> Vec<String> {
     let commands =
         commands.iter().filter_map(|it| Some((words::command(&it.command)?, it.failures, it.count)));
-    // A shell fails with its commands, which are told already.
+    // A shell fails with its commands, which are listed already.
     let tools = tools.iter().filter(|it| !matches!(it.tool.as_str(), "Bash" | "exec_command" | "shell"));
     let tools = tools.filter_map(|it| Some((words::name(&it.tool)?.to_owned(), it.failures, it.count)));
     let mut all: Vec<(String, u64, u64)> =
@@ -99,22 +99,22 @@ fn skills(store: &dyn Store, range: &Range) -> Answer<Vec<String>> {
     let mut skills = store.skills(range)?.items;
     skills.retain(|it| it.failures == 0 && it.count > 0);
     skills.sort_by(|one, two| two.count.cmp(&one.count).then_with(|| one.skill.cmp(&two.skill)));
-    let told =
+    let lines =
         skills.iter().filter_map(|it| Some(format!("{} ({} times)", words::skill(&it.skill)?, it.count)));
-    Ok(told.take(NAMED).collect())
+    Ok(lines.take(NAMED).collect())
 }
 
 fn files(store: &dyn Store, range: &Range, project: &str) -> Answer<Vec<String>> {
     let mut files = store.files(range)?.items;
     files.retain(|it| it.changes > 1);
     files.sort_by(|one, two| two.changes.cmp(&one.changes).then_with(|| one.path.cmp(&two.path)));
-    let told = files
+    let lines = files
         .iter()
         .filter_map(|it| Some(format!("{} ({} times)", words::path(&it.path, project)?, it.changes)));
-    Ok(told.take(NAMED).collect())
+    Ok(lines.take(NAMED).collect())
 }
 
-/// What today has cost, of all projects, and what is left of the day's budget.
+/// Returns the cost of today, of all projects, and the rest of the day's budget.
 fn spent(store: &dyn Store, ask: &Ask<'_>) -> Answer<Option<String>> {
     let range = Range { since: Some(ask.midnight), ..Range::default() };
     let today = store.usage(&range, UsageBy::Agent, &Utc)?.items;
@@ -144,13 +144,13 @@ fn spending(budget: Option<f64>, cost: f64, unpriced: u64) -> Option<String> {
 
 fn limits(limits: &[Limit]) -> Option<String> {
     let near = limits.iter().filter(|limit| limit.used_pct >= LIMIT_PCT);
-    let told: Vec<String> = near
+    let limits: Vec<String> = near
         .filter_map(|limit| {
             let window = words::name(&limit.window)?.replace('_', "-");
             Some(format!("{} {window} limit {:.0} % used", limit.agent.as_str(), limit.used_pct.min(999.0)))
         })
         .collect();
-    listed("Rate limits", told)
+    listed("Rate limits", limits)
 }
 
 /// As many whole lines as there is room for. The first and the last always stay.
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_price_is_never_told_as_free() {
+    fn responses_without_a_price_are_never_shown_as_free() {
         for (budget, cost, unpriced, line) in [
             (None, 2.0, 0, Some("- Spent today on this machine: $2.00.")),
             (

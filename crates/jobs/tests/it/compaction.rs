@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use agent_tracer_event::Agent;
 use agent_tracer_jobs::compaction::scan::hash_of_first;
-use agent_tracer_jobs::compaction::{Ask, Scanned, Seen, Side, scan};
+use agent_tracer_jobs::compaction::{Ask, FileSnapshot, ScanResult, Side, scan};
 use agent_tracer_privacy::Level;
 use serde_json::json;
 
@@ -37,7 +37,7 @@ fn ask(agent: Agent) -> Ask<'static> {
     Ask { agent, level: Level::Actions, seen: &[], items: None }
 }
 
-fn read(agent: Agent, bytes: &[u8]) -> Scanned {
+fn read(agent: Agent, bytes: &[u8]) -> ScanResult {
     scan(bytes, &ask(agent)).unwrap()
 }
 
@@ -80,7 +80,7 @@ fn every_mark_of_every_captured_file_is_a_compaction_with_what_went_in_and_what_
 }
 
 #[test]
-fn an_automatic_compaction_of_claude_is_told_in_numbers_and_words() {
+fn an_automatic_compaction_of_claude_has_counts_and_texts() {
     let (agent, bytes) = fixture("2.1.325/compact_auto/");
     let one = &read(agent, &bytes).compactions[0];
     assert_eq!((one.number, one.trigger.as_deref()), (1, Some("auto")));
@@ -91,7 +91,7 @@ fn an_automatic_compaction_of_claude_is_told_in_numbers_and_words() {
 }
 
 #[test]
-fn a_compaction_of_codex_is_told_with_the_history_that_took_the_place() {
+fn a_compaction_of_codex_has_the_history_that_replaced_it() {
     let (agent, bytes) = fixture("rollouts/autocompact.jsonl");
     let one = &read(agent, &bytes).compactions[0];
     assert_eq!(one.before.pieces.get("answer"), Some(&1), "the summary is no answer: {one:?}");
@@ -126,7 +126,7 @@ fn the_pieces_of_a_side_come_in_parts_and_results_have_no_text() {
 
 #[test]
 fn what_privacy_does_not_let_through_is_not_shown() {
-    // Spelled in two parts, so that nobody takes this file for one that holds a key.
+    // Spelled in two parts, so that no scanner takes this file for one that holds a key.
     let secret = format!("sk-ant-{}", "api03-Zk3Qw9Xr7Lm2Vb8Nc4Tj6Hy1Pd5Sf0Ga-Ue9Wi3Ox7Qz1Lr5Kv8Bn2Mt6");
     let row = |kind: &str, more: serde_json::Value| {
         let mut row = json!({"type": kind, "uuid": kind, "timestamp": "2026-11-15T10:00:00.000Z"});
@@ -144,9 +144,9 @@ fn what_privacy_does_not_let_through_is_not_shown() {
         for side in [Side::Before, Side::After] {
             let items = Some((1, side, 0, 100));
             let said = scan(text.as_bytes(), &Ask { level, items, ..ask(Agent::CLAUDE_CODE) }).unwrap();
-            let told = format!("{said:?}");
-            assert!(!told.contains(&secret) && !told.contains("CANARY"), "{told}");
-            assert_eq!(told.contains("they used"), level != Level::Metadata, "{told}");
+            let text = format!("{said:?}");
+            assert!(!text.contains(&secret) && !text.contains("CANARY"), "{text}");
+            assert_eq!(text.contains("they used"), level != Level::Metadata, "{text}");
         }
     }
 }
@@ -156,8 +156,8 @@ fn what_the_hook_saw_is_held_against_the_file() {
     let (agent, bytes) = fixture("2.1.325/compact_auto/");
     let mark = read(agent, &bytes).compactions[0].offset;
     let hash = hash_of_first(bytes.as_slice(), mark).unwrap();
-    let seen = |hash: Option<String>| [Seen { bytes: mark, sha256: hash }];
-    let of = |bytes: &[u8], seen: &[Seen]| {
+    let seen = |hash: Option<String>| [FileSnapshot { bytes: mark, sha256: hash }];
+    let of = |bytes: &[u8], seen: &[FileSnapshot]| {
         let one = scan(bytes, &Ask { seen, ..ask(agent) }).unwrap().compactions.remove(0);
         (one.seen_bytes, one.unchanged)
     };
@@ -167,7 +167,7 @@ fn what_the_hook_saw_is_held_against_the_file() {
     let at = changed.iter().position(|byte| *byte == b'2').unwrap();
     changed[at] = b'3';
     assert_eq!(of(&changed, &seen(hash)), (Some(mark), Some(false)));
-    let later = [Seen { bytes: bytes.len() as u64 + 5, sha256: Some("0".repeat(64)) }];
+    let later = [FileSnapshot { bytes: bytes.len() as u64 + 5, sha256: Some("0".repeat(64)) }];
     assert_eq!(of(&bytes, &later), (None, None), "there is no mark behind that place");
     assert_eq!(hash_of_first(bytes.as_slice(), bytes.len() as u64 + 1).unwrap(), None);
 }

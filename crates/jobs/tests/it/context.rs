@@ -1,4 +1,4 @@
-//! What an agent would be told, from histories that were captured and from some that were made up to do harm.
+//! Context for agents, from captured histories and from some that were made up to do harm.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail by panicking")]
 
@@ -57,7 +57,7 @@ impl World {
 }
 
 #[test]
-fn a_project_is_told_what_failed_and_what_is_slow() {
+fn context_of_a_project_names_failures_and_slow_calls() {
     let mut world = World::new();
     for number in 0..4 {
         world.call("Bash", &json!({"command": "cargo test --workspace"}), number > 0);
@@ -82,7 +82,7 @@ fn a_project_is_told_what_failed_and_what_is_slow() {
 }
 
 #[test]
-fn a_project_without_a_past_is_told_nothing() {
+fn a_project_without_history_has_no_context() {
     assert_eq!(World::new().text(&Settings::default()), None);
 }
 

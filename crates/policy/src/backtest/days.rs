@@ -1,4 +1,4 @@
-//! What a whole day had cost by a moment of it, to the quarter-hour.
+//! The cost of a day up to a moment of it, to the quarter-hour.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use agent_tracer_event::Millis;
 use agent_tracer_ledger::{Range, Store, UsageBy, Utc};
 
-use crate::backtest::past::Sum;
+use crate::backtest::task_history::Sum;
 use crate::backtest::walk::Setting;
 
 /// Sums of days are kept by the quarter-hour.
@@ -14,7 +14,7 @@ const QUARTER_MS: i64 = 15 * 60 * 1000;
 /// So many sums of days are remembered.
 const SUMS_MAX: usize = 10_000;
 
-/// What days had cost by a quarter-hour of them.
+/// Cost of days up to a quarter-hour of them.
 pub(crate) struct Days<'a> {
     pub(crate) store: &'a dyn Store,
     pub(crate) setting: &'a Setting,
@@ -22,7 +22,7 @@ pub(crate) struct Days<'a> {
 }
 
 impl Days<'_> {
-    /// What the day had cost at the beginning of the quarter-hour that a moment lies in.
+    /// Returns the cost of the day at the beginning of the quarter-hour of a moment.
     pub(crate) fn until(&self, at: Millis) -> Option<Sum> {
         let midnight = (self.setting.local)(at).midnight;
         let quarter = at.0.div_euclid(QUARTER_MS) * QUARTER_MS;

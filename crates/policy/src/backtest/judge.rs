@@ -3,18 +3,18 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::{Basis, Call, Decision, Fired, Mode, OnOutage, Origin, Outcome, Policy, Rule};
+use crate::{Basis, Call, Decision, FiredRule, Mode, OnOutage, Origin, Outcome, Policy, Rule};
 use agent_tracer_event::Millis;
 use agent_tracer_ledger::view::Row;
 
 use crate::backtest::missing::{Missing, Parted};
-use crate::backtest::past::PastThen;
 use crate::backtest::report::{Backtest, Decisions, Found, NotJudged, RuleFound};
+use crate::backtest::task_history::EarlierState;
 
 /// The most examples of one rule.
 pub const EXAMPLES_MAX: usize = 50;
 
-/// Why a rule about the past could not be judged.
+/// Reasons why a rule about the history could not be judged.
 const PAST: &str = "what had happened before is not known";
 
 pub(crate) struct Judge {
@@ -34,7 +34,7 @@ impl Judge {
             .rules()
             .map(|(origin, rule)| {
                 let mut rule = rule.clone();
-                // With this every rule that nobody can answer says so, and is counted as not judged.
+                // With this every rule that cannot be evaluated reports it, and is counted as not judged.
                 rule.on_outage = OnOutage::Deny;
                 (origin, rule)
             })
@@ -52,7 +52,7 @@ impl Judge {
     }
 
     /// Judges one moment.
-    pub(crate) fn judge(&mut self, call: &Call, missing: Missing, past: &PastThen<'_>) {
+    pub(crate) fn judge(&mut self, call: &Call, missing: Missing, past: &EarlierState<'_>) {
         self.moments += 1;
         let rules = &self.rules;
         let parted = self.parted.entry(missing).or_insert_with(|| Rc::new(Parted::of(rules, missing)));
@@ -162,7 +162,7 @@ fn found(origin: Origin, rule: &Rule) -> RuleFound {
     }
 }
 
-fn example(fired: &Fired, call: &Call, row: &Row, at: Millis) -> Found {
+fn example(fired: &FiredRule, call: &Call, row: &Row, at: Millis) -> Found {
     Found {
         row_id: row.id.clone(),
         task_id: row.task_id.clone(),

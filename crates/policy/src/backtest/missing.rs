@@ -1,17 +1,17 @@
-//! What the ledger does not hold of a moment, and which rules cannot be judged without it.
+//! Data that the ledger does not hold of a moment, and the rules that cannot be judged without it.
 
 use crate::{Matcher, Origin, Policy, Rule, RuleFile, Trust};
 
 /// A part of a call that was not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Part {
-    /// What was run.
+    /// The command.
     Command,
     /// The end of a long command.
     WholeCommand,
-    /// What the human said.
+    /// The prompt of the human.
     Prompt,
-    /// How freely the agent might act.
+    /// The permission mode of the agent.
     PermissionMode,
     /// The files.
     Files,
@@ -27,7 +27,7 @@ impl Part {
         1 << self as u8
     }
 
-    /// Why nobody can tell, in words.
+    /// Describes the missing data.
     pub(crate) const fn reason(self) -> &'static str {
         match self {
             Self::Command => "the command was not kept",
@@ -61,7 +61,7 @@ impl Part {
     }
 }
 
-/// What is missing of one moment.
+/// The data missing from one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Missing(u8);
 
@@ -79,7 +79,7 @@ impl Missing {
 pub(crate) struct Loose {
     /// Its place among all rules.
     pub(crate) place: usize,
-    /// Without what nobody can tell: what it could have been about.
+    /// The missing data: the matchers it could have satisfied.
     pub(crate) rule: Rule,
     pub(crate) reason: &'static str,
 }

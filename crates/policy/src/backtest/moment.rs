@@ -62,7 +62,7 @@ impl Moment {
     }
 }
 
-/// Whether a row is a tool call.
+/// Returns whether a row is a tool call.
 pub(crate) fn is_call(row: &Row) -> bool {
     row.tool_name.is_some()
         && row.state.is_some()
@@ -70,8 +70,8 @@ pub(crate) fn is_call(row: &Row) -> bool {
         && row.kind != Kind::RuleLogged
 }
 
-/// Whether the agent asks its hooks about a call. It does not where the input made no sense to it, or where somebody
-/// else carries the call out.
+/// Returns whether the agent asks its hooks about a call. It does not if the input made no sense to it, or if a user
+/// carries the call out instead.
 pub(crate) fn is_asked(row: &Row, agent: Agent) -> bool {
     match agent {
         Agent::CLAUDE_CODE => {
@@ -129,7 +129,7 @@ pub(crate) fn of_end(row: &Row) -> Option<Moment> {
     Some(Moment { event, fields, missing })
 }
 
-/// What every payload has.
+/// Returns the members of every payload.
 fn common(row: &Row, missing: &mut Missing) -> Map<String, Value> {
     let mut fields = Map::new();
     fields.insert("session_id".to_owned(), row.runtime_session_id.as_str().into());
@@ -158,7 +158,7 @@ fn text<'r>(row: &'r Row, key: &str) -> Option<&'r str> {
 /// Members of an input that rules look at and that are kept as they were.
 const KEPT_INPUT: &[&str] = &["pattern", "glob", "output_mode", "type", "command", "cmd", "script"];
 
-/// What is left of a tool's input.
+/// Returns the recorded part of a tool's input.
 fn input(row: &Row, tool: &str, missing: &mut Missing) -> Value {
     let mut input = Map::new();
     if row.kind == Kind::TerminalCommand || row.metadata.contains_key(attributes::MONITOR_SCRIPT) {

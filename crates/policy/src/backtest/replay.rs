@@ -9,7 +9,7 @@ use agent_tracer_ledger::view::{Row, Task};
 use serde_json::Value;
 
 use crate::backtest::moment::{self, Moment};
-use crate::backtest::past::{PastThen, Tree};
+use crate::backtest::task_history::{EarlierState, Tree};
 use crate::backtest::walk::Walk;
 
 /// Calls of one tree that are open at the same time; the oldest of more is taken for ended.
@@ -25,7 +25,7 @@ struct Open {
 
 impl Open {
     fn push(&mut self, row: Row) {
-        // A call of which nobody knows an end is over when its tree is.
+        // A call without a known end is over when its tree is.
         let end = row.ended_at.unwrap_or(Millis(i64::MAX));
         self.ends.push(Reverse((end, self.next)));
         self.rows.insert(self.next, row);
@@ -66,7 +66,7 @@ impl<'r> Replay<'r> {
         Self { root, tree: Tree::default(), open: Open::default() }
     }
 
-    /// How many tasks it has.
+    /// Counts its tasks.
     pub(crate) fn tasks(&self) -> u64 {
         self.tree.tasks() as u64
     }
@@ -135,7 +135,7 @@ impl<'r> Replay<'r> {
         let call = moment.call(self.root.agent, around);
         let Walk { days, judge, .. } = walk;
         let of_day = |at: Millis| days.until(at);
-        let past = PastThen { tree: &self.tree, row, at, of_day: &of_day };
+        let past = EarlierState { tree: &self.tree, row, at, of_day: &of_day };
         judge.judge(&call, moment.missing, &past);
     }
 }

@@ -1,10 +1,10 @@
-//! What a back-test answers.
+//! The report of a back-test.
 
 use agent_tracer_event::Millis;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What rules would have done.
+/// The report of a replay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Backtest {
@@ -20,18 +20,18 @@ pub struct Backtest {
     pub calls: u64,
     /// Moments at which an agent would have asked: before and after calls, at prompts, permissions and ends.
     pub moments: u64,
-    /// Whether everything was looked at.
+    /// True if the whole range was replayed.
     pub complete: bool,
-    /// Why not: `time` or `stopped`. The newest tasks come first, so what is missing is older.
+    /// The reason if not: `time` or `stopped`. The newest tasks come first, so what is missing is older.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<String>,
-    /// What would have come of all those moments, by the rules that are enforced.
+    /// Decisions at all those moments, by enforced rules.
     pub outcomes: Decisions,
     /// Each rule, in the order of the file.
     pub rules: Vec<RuleFound>,
 }
 
-/// How often something would have been decided.
+/// Counts of decisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Decisions {
@@ -39,7 +39,7 @@ pub struct Decisions {
     pub allowed: u64,
     /// Would have run with another input.
     pub rewritten: u64,
-    /// The model would have been told something.
+    /// The model would have received a text.
     pub warned: u64,
     /// The human would have been asked.
     pub asked: u64,
@@ -57,27 +57,27 @@ impl Decisions {
     }
 }
 
-/// What one rule would have done.
+/// The report of one rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuleFound {
     /// Its name.
     pub name: String,
-    /// Where it stands in its file, counted from one.
+    /// Its line in its file, counted from one.
     pub line: u64,
-    /// Whose it is: `user`, `project` or `trusted_project`.
+    /// Its origin: `user`, `project` or `trusted_project`.
     pub origin: String,
-    /// What it wants.
+    /// Its decision.
     pub decision: String,
-    /// Whether it acts: `enforce` or `dry_run`. A rehearsal is counted too.
+    /// Its mode: `enforce` or `dry_run`. A rehearsal is counted too.
     pub mode: String,
     /// The events at which it speaks.
     pub events: Vec<String>,
-    /// How often it would have decided what.
+    /// Counts of its decisions.
     pub decisions: Decisions,
-    /// How often it would have spoken and been held back, because the project is not trusted.
+    /// Matches without effect, because the project is not trusted.
     pub held_back: u64,
-    /// What could not be judged, and why.
+    /// Moments that could not be judged, by reason.
     pub not_judged: Vec<NotJudged>,
     /// The newest calls about which it would have spoken, at most a few dozen of them.
     pub examples: Vec<Found>,
@@ -87,9 +87,9 @@ pub struct RuleFound {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NotJudged {
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// How many. None if it holds whenever the rule is asked.
+    /// Their number. None if the reason holds at every evaluation of the rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
 }
@@ -107,16 +107,16 @@ pub struct Found {
     /// The tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// What a person reads.
+    /// The text for people.
     pub title: String,
     /// The type of the agent, `main` for the main one.
     pub agent_type: String,
-    /// When it was.
+    /// The time.
     #[schema(value_type = String, format = DateTime)]
     pub occurred_at: Millis,
-    /// What would have been decided.
+    /// The replayed decision.
     pub decision: String,
-    /// What really came of it.
+    /// The recorded outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
 }

@@ -16,7 +16,7 @@ use crate::backtest::moment;
 use crate::backtest::replay::Replay;
 use crate::backtest::report::Backtest;
 
-/// How far up a tree goes.
+/// The most levels of a tree.
 const DEPTH: usize = 64;
 
 /// A moment, where the human is.
@@ -28,17 +28,17 @@ pub struct Then {
     pub midnight: Millis,
 }
 
-/// What a response cost, in millionths of a dollar; none if its model has no price.
+/// Returns the cost of a response in millionths of a dollar; none if its model has no price.
 pub type CostOf = Arc<dyn Fn(&Row) -> Option<u64> + Send + Sync>;
 
-/// What replaying needs to know of the place where it runs.
+/// The surroundings of a replay.
 #[derive(Clone)]
 pub struct Setting {
     /// The user's home.
     pub user_home: Option<String>,
-    /// What time it was for the human.
+    /// Returns the local time of the human.
     pub local: Arc<dyn Fn(Millis) -> Then + Send + Sync>,
-    /// What a response cost.
+    /// Returns the cost of a response.
     pub cost_micros: CostOf,
 }
 
@@ -48,7 +48,7 @@ impl fmt::Debug for Setting {
     }
 }
 
-/// What is asked.
+/// A request for a replay.
 #[derive(Debug)]
 pub struct Ask<'a> {
     /// The rules.
@@ -59,11 +59,11 @@ pub struct Ask<'a> {
     pub now: Millis,
     /// Only this project.
     pub project: Option<String>,
-    /// Where it runs.
+    /// The surroundings.
     pub setting: &'a Setting,
 }
 
-/// How far it is.
+/// The progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Trees of tasks that are done.

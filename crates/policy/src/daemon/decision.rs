@@ -6,14 +6,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::{Basis, Fired, Origin, Verdict};
+use crate::{Basis, FiredRule, Origin, Verdict};
 use agent_tracer_event::Agent;
 use agent_tracer_privacy::mask;
 use agent_tracer_spool::envelope::{Channel, Header};
 use agent_tracer_spool::{Home, Spool, doorbell};
 use serde_json::{Map, Value, json};
 
-/// Who decided.
+/// The origin of the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// The server, with the past.
@@ -25,24 +25,24 @@ pub enum By {
 /// Everything that is worth a record.
 #[derive(Clone, Copy, Debug)]
 pub struct Decision<'d> {
-    /// Whose event: from [`crate::daemon::Question::whose`].
+    /// The identity of the event: from [`crate::daemon::Question::identity`].
     pub whose: &'d Map<String, Value>,
     /// The root of the project whose rules were asked.
     pub root: &'d Path,
-    /// What was decided.
+    /// The decision.
     pub verdict: &'d Verdict,
-    /// Who decided.
+    /// The origin of the decision.
     pub by: By,
-    /// How long it took.
+    /// The time it took.
     pub took: Duration,
-    /// What of that was spent on the past.
+    /// The part spent on the history.
     pub spent: Spent,
 }
 
-/// What questions about the past took; nothing where no rule asked any.
+/// Times of lookups in the history; zero if no rule needed one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spent {
-    /// Until what the session told before was in the ledger.
+    /// The wait until the earlier events of the session were in the ledger.
     pub waited: Duration,
     /// To look it up.
     pub looked: Duration,
@@ -68,7 +68,8 @@ fn body(decision: &Decision<'_>) -> Option<Vec<u8>> {
         By::Server => "server",
         By::Guard => "guard",
     };
-    let rules: Vec<Value> = decision.verdict.fired.iter().map(|fired| told(fired, decision.root)).collect();
+    let rules: Vec<Value> =
+        decision.verdict.fired.iter().map(|fired| fired_value(fired, decision.root)).collect();
     let outcome = decision.verdict.outcome.decision().map_or("silent", |decision| decision.as_str());
     let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
     let (waited, looked) = (micros(decision.spent.waited), micros(decision.spent.looked));
@@ -83,7 +84,7 @@ fn body(decision: &Decision<'_>) -> Option<Vec<u8>> {
     serde_json::to_vec(&record).ok()
 }
 
-fn told(fired: &Fired, root: &Path) -> Value {
+fn fired_value(fired: &FiredRule, root: &Path) -> Value {
     let basis = match fired.basis {
         Basis::Applies => "applies",
         Basis::Outage => "outage",

@@ -1,25 +1,25 @@
 //! Answers what hooks ask.
 //!
 //! [`rules`] reads what the user and the projects want, and knows what is trusted; [`table`] writes `policy.tbl`, by
-//! which a hook knows whether to ask at all; [`Book`] keeps both fresh while a server runs. [`Question`] is what a hook
-//! asks, [`decision`] the record of what came of it, [`Desk`] where a server answers, by the past too.
+//! which a hook knows whether to ask at all; [`ActiveRules`] keeps both fresh while a server runs. [`Question`] is what a hook
+//! asks, [`decision`] the record of what came of it, [`PolicyServer`] where a server answers, by the past too.
 //!
-//! Laws: rules that cannot be read take nothing away that was in force, and are told to the user; a payload stays in
+//! Laws: rules that cannot be read take nothing away that was in force, and are reported to the user; a payload stays in
 //! memory.
 
+mod active_rules;
 mod arrivals;
-mod book;
 pub mod decision;
-mod desk;
-mod past;
-mod put_off;
+mod policy_server;
 mod question;
 pub mod rules;
+mod stop_deferrals;
 pub mod table;
+mod task_history;
 
+pub use active_rules::{ActiveRule, ActiveRules, KnownFile, ReloadReport};
 pub use arrivals::Arrivals;
-pub use book::{Book, KnownFile, Listed, Looked};
-pub use desk::{Desk, Now, Setup};
-pub use put_off::PutOff;
+pub use policy_server::{Now, PolicyServer, Setup};
 pub use question::{Question, Sender};
-pub use rules::{InForce, PROJECT_FILE, Rules, RulesError, Trusted, in_force, project_root};
+pub use rules::{InForce, PROJECT_FILE, Rules, RulesError, TrustList, in_force, project_root};
+pub use stop_deferrals::StopDeferrals;

@@ -1,4 +1,4 @@
-//! What a hook asks, read once: who, where, and whose event it is.
+//! The question of a hook, parsed once: agent, folder, and identity of the event.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ pub struct Sender {
     pub event: String,
     /// The tool; empty if there is none.
     pub tool: String,
-    /// Where the agent works.
+    /// The working directory of the agent.
     pub cwd: String,
 }
 
@@ -108,9 +108,9 @@ impl Question {
         Ok(Some(Self { agent, event, fields, whose }))
     }
 
-    /// Whose event it is: ids, names and places, masked.
+    /// Returns the identity of the event: ids, names and places, masked.
     #[must_use]
-    pub fn whose(&self) -> &Map<String, Value> {
+    pub fn identity(&self) -> &Map<String, Value> {
         &self.whose
     }
 
@@ -125,7 +125,7 @@ impl Question {
         project_root(&cwd.map_or_else(|| here.to_owned(), |cwd| here.join(cwd).components().collect()))
     }
 
-    /// What rules are asked.
+    /// Returns the call that rules are evaluated on.
     #[must_use]
     pub fn into_call(self, around: Surroundings) -> Call {
         Call::of(self.agent, self.event, self.fields, around)

@@ -1,4 +1,4 @@
-//! Where rules are, and which of a project's the user trusts.
+//! Finds files of rules, and the projects that the user trusts.
 //!
 //! Law: a project's file is trusted by path and hash together, and only the user's own data folder says so. A file that
 //! cannot be read or understood is an error with its name, never an empty set of rules.
@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 pub use agent_tracer_policy_abi::PROJECT_FILE;
 
-/// Why rules are not in force.
+/// Reasons why rules are not in force.
 #[derive(Debug, thiserror::Error)]
 pub enum RulesError {
     /// The system did not give the file.
@@ -24,7 +24,7 @@ pub enum RulesError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The cause.
         cause: String,
     },
     /// The file could not be written.
@@ -32,7 +32,7 @@ pub enum RulesError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The cause.
         cause: String,
     },
     /// The file is there and makes no sense.
@@ -48,17 +48,17 @@ pub enum RulesError {
     Refused {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         cause: String,
         /// A way out.
         hint: String,
     },
-    /// What is trusted cannot be read.
+    /// The list of trusted files cannot be read.
     #[error("cannot read `{}`: {cause}", path.display())]
     Trust {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         cause: String,
     },
     /// More rules than a table holds.
@@ -67,7 +67,7 @@ pub enum RulesError {
 }
 
 impl RulesError {
-    /// What a person can do about it.
+    /// Returns the hint for people.
     #[must_use]
     pub fn hint(&self) -> String {
         match self {
@@ -84,11 +84,11 @@ impl RulesError {
 /// A file of rules that is there.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// Its hash, in hexadecimal.
     pub hash: String,
-    /// What it says, or everything that is wrong with it.
+    /// Its rules, or all of its faults.
     pub content: Result<RuleFile, Vec<Fault>>,
 }
 
@@ -113,7 +113,7 @@ impl Rules {
         Ok(Self { path: path.to_owned(), hash, content: read(&text) })
     }
 
-    /// What it says, or why it is not in force.
+    /// Returns its rules, or the reason why they are not in force.
     pub fn sound(self) -> Result<RuleFile, RulesError> {
         self.content.map_err(|faults| RulesError::Broken { path: self.path, faults })
     }
@@ -131,7 +131,7 @@ fn obeyed(home: &Home, path: &Path) -> Result<Option<Vec<u8>>, RulesError> {
 /// The bytes of a regular file, through a link if it is one; `None` if there is none.
 fn find(path: &Path) -> Result<Option<Vec<u8>>, RulesError> {
     let failed = |cause: String| RulesError::Read { path: path.to_owned(), cause };
-    // Asked before opening: to open a pipe would wait for somebody to write to it.
+    // Checked before opening: opening a pipe would wait for a writer.
     match fs::metadata(path) {
         Ok(facts) if facts.is_file() => {}
         Ok(_) => return Err(failed("it is not a regular file".to_owned())),
@@ -152,7 +152,7 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// What the system said, without its number: `permission denied`.
+/// Returns the message of a system error without its number: `permission denied`.
 fn plain(cause: &io::Error) -> String {
     let text = cause.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
@@ -170,7 +170,7 @@ pub fn project_root(folder: &Path) -> PathBuf {
 pub struct InForce {
     /// The user's and the project's.
     pub policy: Policy,
-    /// Why the project's are not in force, if they are there and broken.
+    /// The reason why the project's are not in force, if they exist and are broken.
     pub broken: Option<RulesError>,
 }
 
@@ -184,7 +184,7 @@ pub fn in_force(home: &Home, root: &Path) -> Result<InForce, RulesError> {
     let path = root.join(PROJECT_FILE);
     let project = match Rules::find(&path) {
         Ok(Some(rules)) => {
-            let trust = Trusted::load(home).map(|trusted| trusted.trust(&path, &rules.hash))?;
+            let trust = TrustList::load(home).map(|trusted| trusted.trust(&path, &rules.hash))?;
             rules.sound().map(|file| Some((file, trust)))
         }
         Ok(None) => Ok(None),
@@ -197,10 +197,10 @@ pub fn in_force(home: &Home, root: &Path) -> Result<InForce, RulesError> {
     })
 }
 
-/// What the user trusts.
+/// The files that the user trusts.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
-pub struct Trusted {
+pub struct TrustList {
     files: Vec<TrustedFile>,
 }
 
@@ -211,15 +211,15 @@ struct TrustedFile {
     sha256: String,
 }
 
-impl Trusted {
-    /// Reads what the user trusts; nothing if nobody ever trusted anything.
+impl TrustList {
+    /// Reads the list of trusted files; empty if there is none.
     pub fn load(home: &Home) -> Result<Self, RulesError> {
         let path = home.policy_trust();
         let Some(bytes) = obeyed(home, &path)? else { return Ok(Self::default()) };
         serde_json::from_slice(&bytes).map_err(|cause| RulesError::Trust { path, cause: cause.to_string() })
     }
 
-    /// Whether a file is trusted as it is.
+    /// Returns whether a file is trusted as it is.
     #[must_use]
     pub fn trust(&self, path: &Path, hash: &str) -> Trust {
         let path = canonical(path);
@@ -268,7 +268,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     name.push(path.file_name().unwrap_or_default());
     name.push(format!(".{}", std::process::id()));
     let temporary = path.with_file_name(name);
-    // What a process of our number left that died is nobody's any more.
+    // A file left by a dead process of our number has no owner any more.
     drop(fs::remove_file(&temporary));
     let written = OpenOptions::new()
         .write(true)

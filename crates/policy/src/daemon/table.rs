@@ -17,7 +17,7 @@ use agent_tracer_policy_abi::{BYTES_MAX, Row, Table};
 use agent_tracer_spool::Home;
 use agent_tracer_spool::settings_file::{self, Refusal};
 
-use crate::daemon::rules::{PROJECT_FILE, Rules, RulesError, Trusted, replace};
+use crate::daemon::rules::{PROJECT_FILE, Rules, RulesError, TrustList, replace};
 
 pub use agent_tracer_policy_abi::DEADLINE_MS;
 
@@ -29,9 +29,9 @@ pub const PROJECTS_MAX: usize = 500;
 pub struct ProjectRules {
     /// Its root.
     pub root: PathBuf,
-    /// What its file says; `None` if that is broken now, and was never seen sound.
+    /// The rules of its file; `None` if it is broken now and was never valid.
     pub file: Option<RuleFile>,
-    /// Whether the user trusts it.
+    /// The trust of the user.
     pub trust: Trust,
 }
 
@@ -58,7 +58,7 @@ pub fn known_projects(home: &Home) -> BTreeSet<PathBuf> {
     roots.filter_map(|row| std::str::from_utf8(row.project).ok().map(PathBuf::from)).collect()
 }
 
-/// Reads all rules and writes the table. For commands; a server has a [`crate::daemon::Book`].
+/// Reads all rules and writes the table. For commands; a server has a [`crate::daemon::ActiveRules`].
 ///
 /// `guard` is the program that answers where no server does. Returns the errors of projects, whose rows stay as they
 /// were; an error of the user's own file changes nothing.
@@ -67,7 +67,7 @@ pub fn refresh(home: &Home, guard: &Path, more: &[PathBuf]) -> Result<Vec<RulesE
         Some(rules) => rules.sound()?,
         None => RuleFile::default(),
     };
-    let trusted = Trusted::load(home)?;
+    let trusted = TrustList::load(home)?;
     let mut roots = known_projects(home);
     roots.extend(trusted.roots().map(Path::to_owned));
     roots.extend(more.iter().cloned());
@@ -154,7 +154,7 @@ fn bytes_of(rules: &Everything, before: Option<&[u8]>, guard: &Path) -> Result<V
     compile(placed, &kept, deadline, guard).map_err(|error| RulesError::TooMany(error.to_string()))
 }
 
-/// How agents may name a folder: as it was found, and without links.
+/// Returns the names of a folder that agents may use: as found, and without links.
 fn names_of(root: &Path) -> Vec<String> {
     let mut names: Vec<String> = root.to_str().map(str::to_owned).into_iter().collect();
     let real = root.canonicalize().ok().and_then(|real| real.to_str().map(str::to_owned));

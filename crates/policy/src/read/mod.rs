@@ -2,7 +2,7 @@
 //!
 //! The law: nothing is guessed and nothing is skipped. A key or a word that we do not know is a fault with its line and
 //! column and, where one is near, with the word that was probably meant; so is a decision that no agent can carry out
-//! at its event. All faults of a file are told at once. A rule that is silently not in force is worse than none.
+//! at its event. All faults of a file are reported at once. A rule that is silently not in force is worse than none.
 //!
 //! The keys are described in `docs/policy.md`; a test holds both to the same list.
 
@@ -40,7 +40,7 @@ pub struct Fault {
     pub line: usize,
     /// The column in characters, counted from one.
     pub column: usize,
-    /// What is wrong.
+    /// The error.
     pub what: String,
     /// A way out.
     pub hint: Option<String>,
@@ -61,9 +61,9 @@ impl fmt::Display for Fault {
 pub struct RuleFile {
     /// In the order in which they stand.
     pub rules: Vec<Rule>,
-    /// How long a hook waits for an answer, in milliseconds, if the file says so. Only the user's counts.
+    /// The time a hook waits for an answer, in milliseconds, if the file sets it. Only the user's counts.
     pub deadline_ms: Option<u32>,
-    /// What is allowed and probably not what was meant.
+    /// Warnings: allowed, and probably not intended.
     pub notes: Vec<Fault>,
 }
 
@@ -166,7 +166,7 @@ impl Reader<'_> {
     }
 }
 
-/// How a person calls the type of a value.
+/// Returns the name of a value's type for people.
 fn type_of(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a text",

@@ -51,7 +51,7 @@ pub const REWRITE_KEYS: &[&str] = &["set", "remove", "add_flag", "directory"];
 /// The keys of an example.
 pub const EXAMPLE_KEYS: &[&str] = &["agent", "event", "tool", "input", "payload", "expect"];
 
-/// How often a rule puts off one end, unless it says otherwise, and at most.
+/// Deferrals of one stop by a rule: the default and the maximum.
 const AT_MOST: u64 = 3;
 pub(crate) const AT_MOST_MAX: u64 = 20;
 
@@ -345,7 +345,7 @@ impl Reader<'_> {
         let asks = agents.iter().any(|agent| legality::means(*agent, event, Decision::Ask).is_some());
         if rule.on_outage == OnOutage::Ask && !asks && !event.is_an_end() {
             let hint = Some("use `deny` or `allow`".to_owned());
-            self.fault(at, format!("nobody can be asked at `{event}` when there is an outage"), hint);
+            self.fault(at, format!("cannot ask at `{event}` during an outage"), hint);
         }
         if !event.is_an_end() && !rule.require.is_empty() {
             let hint =

@@ -23,8 +23,8 @@ pub(super) fn nearest<'w>(word: &str, words: impl IntoIterator<Item = &'w str>) 
         .map(|(_, candidate)| candidate)
 }
 
-/// How many characters have to be changed, added, taken away or swapped with their neighbour. Long words are not
-/// compared: nobody mistypes two hundred characters.
+/// Returns the number of characters to change, add, remove or swap with their neighbour. Long words are not
+/// compared: they are not typing errors.
 fn distance(left: &str, right: &str) -> usize {
     let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
     if left.len() > 64 || right.len() > 64 {

@@ -41,7 +41,7 @@ impl Reader<'_> {
             self.fault(at, format!("rule `{name}` has `verify`, which is for `Stop`"), hint);
         }
         if rule.decision != Decision::Deny {
-            let hint = Some("write `decision = \"deny\"`: whoever is not done goes on".to_owned());
+            let hint = Some("write `decision = \"deny\"`: an unfinished agent goes on".to_owned());
             self.fault(at, format!("rule `{name}` has `verify` and does not `deny`"), hint);
         }
         if !rule.matches.agent.is_empty() && !rule.matches.agent.contains(&Agent::CLAUDE_CODE) {

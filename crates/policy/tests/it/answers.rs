@@ -13,7 +13,7 @@ fn rule(event: &str, decision: &str, more: &str) -> String {
     )
 }
 
-fn asked(agent: Agent, event: Event) -> agent_tracer_policy::Call {
+fn call_at(agent: Agent, event: Event) -> agent_tracer_policy::Call {
     let mut fields = json!({"hook_event_name": event.as_str(), "stop_hook_active": false, "prompt": "go"});
     if event.has_tool() {
         fields["tool_name"] = "Bash".into();
@@ -25,16 +25,16 @@ fn asked(agent: Agent, event: Event) -> agent_tracer_policy::Call {
 #[track_caller]
 fn said(agent: Agent, event: Event, decision: Decision) -> Answer {
     let more = if decision == Decision::Rewrite { "[rule.rewrite]\nset = { timeout = 9 }" } else { "" };
-    let call = asked(agent, event);
-    // An end is put off only where somebody counts; elsewhere the past is not needed.
-    let past = crate::world::Past { put_off: Some(0), ..Default::default() };
+    let call = call_at(agent, event);
+    // A stop is deferred only with a count; elsewhere the history is not needed.
+    let past = crate::world::FixedHistory { put_off: Some(0), ..Default::default() };
     let policy = Policy::of_user(rules(&rule(event.as_str(), decision.as_str(), more)));
     answer(&call, &policy.decide(&call, &past))
 }
 
 const SAID: &str = "[policy rule `r`] because";
 
-/// What the table promises, written out once more by hand.
+/// The promises of the table, written once more by hand.
 fn expected(cell: &legality::Cell) -> Value {
     let event = cell.event.as_str();
     let specific = |fields: Value| {
@@ -103,20 +103,20 @@ fn every_cell_of_the_table_is_said_in_exactly_these_words() {
 #[test]
 fn a_decision_that_an_agent_does_not_have_is_not_said_to_it() {
     let allow = rules(&rule("PreToolUse", "allow", "match.tool = \"Bash\""));
-    let call = asked(Agent::CODEX, Event::PreToolUse);
+    let call = call_at(Agent::CODEX, Event::PreToolUse);
     let verdict = Policy::of_user(allow).decide(&call, &NoHistory);
     assert!(answer(&call, &verdict).is_silent());
 }
 
 #[test]
-fn codex_is_never_told_what_it_refuses() {
+fn codex_never_receives_an_output_that_it_refuses() {
     // Codex runs the tool if it dislikes the answer: `ask`, `continue`, `stopReason`, `suppressOutput` and `interrupt`.
     for event in [Event::PreToolUse, Event::PermissionRequest, Event::PostToolUse] {
         for decision in legality::decisions(&[Agent::CODEX], event) {
             let more =
                 if decision == Decision::Rewrite { "[rule.rewrite]\nset = { timeout = 9 }" } else { "" };
             let text = rule(event.as_str(), decision.as_str(), &format!("suppress_output = true\n{more}"));
-            let call = asked(Agent::CODEX, event);
+            let call = call_at(Agent::CODEX, event);
             let said = answer(&call, &decide(&text, &call)).stdout;
             let value: Value = serde_json::from_str(&said).unwrap();
             assert!(value.get("suppressOutput").is_none(), "{said}");
@@ -158,14 +158,14 @@ fn permissions_come_with_an_allow_of_claude_code() {
         "allow",
         "match.tool = \"Bash\"\npermissions = [{ type = \"addRules\", behavior = \"allow\", destination = \"session\", rules = [{ toolName = \"Bash\" }] }]",
     );
-    let call = asked(Agent::CLAUDE_CODE, Event::PermissionRequest);
+    let call = call_at(Agent::CLAUDE_CODE, Event::PermissionRequest);
     let value: Value = serde_json::from_str(&answer(&call, &decide(&text, &call)).stdout).unwrap();
     assert_eq!(
         value["hookSpecificOutput"]["decision"],
         json!({"behavior": "allow", "updatedPermissions": [{"type": "addRules", "behavior": "allow",
             "destination": "session", "rules": [{"toolName": "Bash"}]}]})
     );
-    let call = asked(Agent::CODEX, Event::PermissionRequest);
+    let call = call_at(Agent::CODEX, Event::PermissionRequest);
     let value: Value = serde_json::from_str(&answer(&call, &decide(&text, &call)).stdout).unwrap();
     assert_eq!(value["hookSpecificOutput"]["decision"], json!({"behavior": "allow"}));
 }
@@ -193,7 +193,7 @@ fn warnings_go_along_with_a_decision_and_long_texts_are_cut() {
 fn a_prompt_that_is_not_sent_takes_no_context_along() {
     let text = rule("UserPromptSubmit", "deny", "")
         + &rule("UserPromptSubmit", "warn", "").replace("\"r\"", "\"w\"");
-    let call = asked(Agent::CLAUDE_CODE, Event::UserPromptSubmit);
+    let call = call_at(Agent::CLAUDE_CODE, Event::UserPromptSubmit);
     let value: Value = serde_json::from_str(&answer(&call, &decide(&text, &call)).stdout).unwrap();
     assert_eq!(value, json!({"decision": "block", "reason": SAID}));
 }

@@ -87,16 +87,16 @@ fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines().filter(|line| !line.is_empty() && (!line.starts_with('#') || line.starts_with("##")))
 }
 
-/// What became of a case.
+/// The outcome of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Fate {
+enum CaseOutcome {
     OwnRule,
     OtherRule,
     Asked,
     Silent,
 }
 
-fn fate(policy: &Policy, goal: &str, call: &Call) -> Fate {
+fn outcome_of(policy: &Policy, goal: &str, call: &Call) -> CaseOutcome {
     let verdict = policy.decide(call, &NoHistory);
     let denied = |own: bool| {
         verdict.fired.iter().any(|fired| {
@@ -104,10 +104,10 @@ fn fate(policy: &Policy, goal: &str, call: &Call) -> Fate {
         })
     };
     match verdict.outcome {
-        Outcome::Deny if denied(true) => Fate::OwnRule,
-        Outcome::Deny | Outcome::Stop => Fate::OtherRule,
-        Outcome::Ask => Fate::Asked,
-        Outcome::Allow | Outcome::Rewrite | Outcome::Silent => Fate::Silent,
+        Outcome::Deny if denied(true) => CaseOutcome::OwnRule,
+        Outcome::Deny | Outcome::Stop => CaseOutcome::OtherRule,
+        Outcome::Ask => CaseOutcome::Asked,
+        Outcome::Allow | Outcome::Rewrite | Outcome::Silent => CaseOutcome::Silent,
     }
 }
 
@@ -115,7 +115,7 @@ fn fate(policy: &Policy, goal: &str, call: &Call) -> Fate {
 fn most_ways_around_a_rule_are_denied_or_asked_about() {
     let policy = Policy::of_user(rules(&format!("{RULES}{UNSEEN}")));
     let mut goal = "";
-    let mut figures: BTreeMap<&str, BTreeMap<Fate, usize>> = BTreeMap::new();
+    let mut figures: BTreeMap<&str, BTreeMap<CaseOutcome, usize>> = BTreeMap::new();
     let mut silent = Vec::new();
     let mut seen = std::collections::BTreeSet::new();
     for line in lines(CORPUS) {
@@ -124,9 +124,9 @@ fn most_ways_around_a_rule_are_denied_or_asked_about() {
             continue;
         }
         assert!(seen.insert((goal, line)), "{line} stands twice");
-        let fate = fate(&policy, goal, &call_of(line));
+        let fate = outcome_of(&policy, goal, &call_of(line));
         *figures.entry(goal).or_default().entry(fate).or_default() += 1;
-        if fate == Fate::Silent {
+        if fate == CaseOutcome::Silent {
             silent.push(format!("{goal}: {line}"));
         }
     }
@@ -139,10 +139,10 @@ fn most_ways_around_a_rule_are_denied_or_asked_about() {
     assert_eq!(silent, known, "change `tests/it/attacks/silent.txt` after reading what changed");
     for (goal, fates) in &figures {
         let all: usize = fates.values().sum();
-        let missed = fates.get(&Fate::Silent).copied().unwrap_or_default();
+        let missed = fates.get(&CaseOutcome::Silent).copied().unwrap_or_default();
         assert!(missed * 10 <= all, "{goal}: {missed} of {all} are silent");
     }
-    assert_eq!(figures["delete"].get(&Fate::Silent), None, "no deletion of a tree goes unnoticed");
+    assert_eq!(figures["delete"].get(&CaseOutcome::Silent), None, "no deletion of a tree goes unnoticed");
 }
 
 #[test]

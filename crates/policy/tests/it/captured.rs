@@ -107,7 +107,7 @@ fn without_rules_nothing_is_said() {
 }
 
 #[test]
-fn odd_payloads_are_errors_or_nobodys_business() {
+fn odd_payloads_are_errors_or_match_no_rule() {
     let read = |bytes: &[u8]| Call::read(Agent::CLAUDE_CODE, bytes, Surroundings::default());
     assert_eq!(read(b"").unwrap_err().to_string(), "the payload is not JSON");
     assert_eq!(read(b"[1]").unwrap_err().to_string(), "the payload is not an object");

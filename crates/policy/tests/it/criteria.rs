@@ -1,10 +1,10 @@
-//! When work is done: what proves it, and what does not.
+//! Criteria of finished work: actions that prove it, and actions that do not.
 
 use agent_tracer_event::Agent;
 use agent_tracer_policy::{Deed, NoHistory, Outcome, Policy, Work};
 use serde_json::json;
 
-use crate::world::{Past, call_of, rules};
+use crate::world::{FixedHistory, call_of, rules};
 
 fn ran(command: &str, exit: Option<i32>) -> Deed {
     ran_in(command, "/code/app", exit)
@@ -18,13 +18,13 @@ fn changed(path: &str) -> Deed {
     Deed::Changed(path.to_owned())
 }
 
-/// What is missing by a criterion, or nothing.
+/// Returns the unmet criterion, if any.
 #[track_caller]
 fn missing(require: &str, work: Work) -> Option<String> {
     let text = format!(
         "[[rule]]\nname = \"r\"\non = \"Stop\"\ndecision = \"deny\"\nreason = \"not yet\"\nrequire.{require}\n"
     );
-    let past = Past { put_off: Some(0), work: Some(work), ..Past::default() };
+    let past = FixedHistory { put_off: Some(0), work: Some(work), ..FixedHistory::default() };
     let call = call_of(Agent::CLAUDE_CODE, json!({"hook_event_name": "Stop", "stop_hook_active": false}));
     let verdict = Policy::of_user(rules(&text)).decide(&call, &past);
     match verdict.outcome {
@@ -55,7 +55,7 @@ fn tests_count_only_as_proof() {
             vec![edit(), ran("cargo test", Some(0)), ran("cargo test", Some(1))],
             Some("the tests failed: `cargo test`"),
         ),
-        (vec![edit(), ran("cargo test", None)], Some("nobody knows how `cargo test` ended")),
+        (vec![edit(), ran("cargo test", None)], Some("the result of `cargo test` is unknown")),
         (
             vec![edit(), ran("npm test || true", Some(0))],
             Some("the exit code of `npm test || true` does not say whether the tests passed: run them alone"),
@@ -133,7 +133,7 @@ fn todos_mentions_and_logs_are_looked_up() {
 }
 
 #[test]
-fn everything_that_is_missing_is_said_at_once_and_an_outage_keeps_nobody() {
+fn all_unmet_criteria_are_reported_at_once_and_an_outage_defers_nothing() {
     let work = Work { deeds: vec![changed("/code/app/a")], open_todos: Some(1), ..Work::default() };
     assert_eq!(
         missing("tests_passed = true\nrequire.todos_closed = true", work).as_deref(),

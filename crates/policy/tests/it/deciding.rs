@@ -1,10 +1,10 @@
-//! Which rules apply, and what comes of them together.
+//! Decisions of rules, alone and together.
 
 use agent_tracer_event::Agent;
 use agent_tracer_policy::{Basis, Call, Moment, NoHistory, Outcome, Policy, Scope, Since, Trust};
 use serde_json::{Value, json};
 
-use crate::world::{Past, bash, call_of, decide, rules, tool};
+use crate::world::{FixedHistory, bash, call_of, decide, rules, tool};
 
 /// The outcome of one rule that denies where these lines match.
 #[track_caller]
@@ -257,7 +257,7 @@ fn a_rewrite_makes_the_new_input_whole() {
         rewrite("add_flag = \"a b\"", &bash("echo x")),
         (Outcome::Rewrite, Some(json!({"command": "echo x 'a b'"})))
     );
-    // Nobody knows where the flag belongs: the human decides.
+    // The meaning of the flag is unknown: the human decides.
     for command in
         ["git push && ls", "git push | tail", "git push # x", "sudo git push", "git push <<E\nx\nE"]
     {
@@ -316,20 +316,20 @@ fn an_ask_keeps_the_users_rewrite() {
 
 #[test]
 fn each_condition_on_the_past_holds_fails_or_is_unknown() {
-    let outcome = |when: &str, call: &Call, past: &Past| {
+    let outcome = |when: &str, call: &Call, past: &FixedHistory| {
         let text = format!(
             "[[rule]]\nname = \"r\"\non = \"PreToolUse\"\ndecision = \"deny\"\nreason = \"no\"\non_outage = \"ask\"\nwhen.{when}\n"
         );
         Policy::of_user(rules(&text)).decide(call, past).outcome
     };
     let call = bash("ls");
-    let tokens = |n| Past { tokens: [(Scope::Turn, n)].into(), ..Past::default() };
-    let cost = |n| Past { cost: [(Scope::Day, n)].into(), ..Past::default() };
-    let since = |since| Past { since: [(Moment::Test, since)].into(), ..Past::default() };
+    let tokens = |n| FixedHistory { tokens: [(Scope::Turn, n)].into(), ..FixedHistory::default() };
+    let cost = |n| FixedHistory { cost: [(Scope::Day, n)].into(), ..FixedHistory::default() };
+    let since = |since| FixedHistory { since: [(Moment::Test, since)].into(), ..FixedHistory::default() };
     let edit = tool("Edit", json!({"file_path": "a.rs"}));
-    let read = |names: &[&str]| Past {
+    let read = |names: &[&str]| FixedHistory {
         read: Some(names.iter().map(|it| (*it).to_owned()).collect()),
-        ..Past::default()
+        ..FixedHistory::default()
     };
     use Outcome::{Ask, Deny, Silent};
     for (when, call, past, expected) in [
@@ -338,14 +338,14 @@ fn each_condition_on_the_past_holds_fails_or_is_unknown() {
         ("tokens = { per = \"tree\", over = 100 }", &call, tokens(101), Ask),
         ("cost_usd = { per = \"day\", over = 2.5 }", &call, cost(2_500_001), Deny),
         ("cost_usd = { per = \"day\", over = 2.5 }", &call, cost(2_500_000), Silent),
-        ("repeated = 3", &call, Past { repeats: Some(3), ..Past::default() }, Deny),
-        ("repeated = 3", &call, Past { repeats: Some(2), ..Past::default() }, Silent),
-        ("repeated = 3", &call, Past::default(), Ask),
-        ("failures_in_a_row = 2", &call, Past { failures: Some(2), ..Past::default() }, Deny),
+        ("repeated = 3", &call, FixedHistory { repeats: Some(3), ..FixedHistory::default() }, Deny),
+        ("repeated = 3", &call, FixedHistory { repeats: Some(2), ..FixedHistory::default() }, Silent),
+        ("repeated = 3", &call, FixedHistory::default(), Ask),
+        ("failures_in_a_row = 2", &call, FixedHistory { failures: Some(2), ..FixedHistory::default() }, Deny),
         ("unread_edit = true", &edit, read(&["/code/app/b.rs"]), Deny),
         ("unread_edit = true", &edit, read(&["/code/app/a.rs"]), Silent),
-        ("unread_edit = true", &edit, Past::default(), Ask),
-        ("unread_edit = true", &call, Past::default(), Silent),
+        ("unread_edit = true", &edit, FixedHistory::default(), Ask),
+        ("unread_edit = true", &call, FixedHistory::default(), Silent),
         ("minutes_since = { last = \"test\", over = 30 }", &call, since(Since::Minutes(31)), Deny),
         ("minutes_since = { last = \"test\", over = 30 }", &call, since(Since::Minutes(30)), Silent),
         ("minutes_since = { last = \"test\", over = 30 }", &call, since(Since::Never), Deny),
@@ -366,7 +366,7 @@ fn an_outage_is_what_the_rule_says_and_a_failed_condition_is_no_outage() {
         let verdict = policy.decide(&bash("ls"), &NoHistory);
         assert_eq!(verdict.outcome, expected, "{on_outage}");
         assert!(verdict.fired.iter().all(|fired| fired.basis == Basis::Outage));
-        let known = Past { failures: Some(0), ..Past::default() };
+        let known = FixedHistory { failures: Some(0), ..FixedHistory::default() };
         assert!(policy.decide(&bash("ls"), &known).is_silent(), "{on_outage}");
     }
 }
@@ -378,13 +378,13 @@ fn an_end_is_put_off_a_bounded_number_of_times() {
     let stop = |again: bool| {
         call_of(Agent::CLAUDE_CODE, json!({"hook_event_name": "Stop", "stop_hook_active": again}))
     };
-    let past = |times| Past { put_off: Some(times), ..Past::default() };
+    let past = |times| FixedHistory { put_off: Some(times), ..FixedHistory::default() };
     assert_eq!(policy.decide(&stop(false), &past(0)).outcome, Outcome::Deny);
     assert_eq!(policy.decide(&stop(true), &past(1)).outcome, Outcome::Deny);
     let released = policy.decide(&stop(true), &past(2));
     assert_eq!(released.outcome, Outcome::Silent);
     assert_eq!(released.messages, ["not put off any longer: [policy rule `r`] run the tests"]);
-    // Nobody counts: the client tells when it comes again, and where it does not, nothing is put off.
+    // Without a count the client marks a repeated stop, and without a mark nothing is deferred.
     assert_eq!(policy.decide(&stop(false), &NoHistory).outcome, Outcome::Deny);
     assert_eq!(policy.decide(&stop(true), &NoHistory).outcome, Outcome::Silent);
     let done = call_of(Agent::CLAUDE_CODE, json!({"hook_event_name": "TaskCompleted", "task_id": "1"}));

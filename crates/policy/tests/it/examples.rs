@@ -48,7 +48,7 @@ fn the_template_is_sound_as_it_is_and_with_every_comment_taken_away() {
 }
 
 #[test]
-fn an_example_that_does_not_hold_is_told_with_what_came_of_it() {
+fn a_failed_example_is_reported_with_its_decision() {
     let file = rules(
         "[[rule]]\nname = \"r\"\non = \"PreToolUse\"\ndecision = \"deny\"\nreason = \"no\"\nmatch.tool = \"Bash\"\n[[rule.example]]\ntool = \"Bash\"\nexpect = \"nothing\"\n",
     );

@@ -6,7 +6,7 @@ use agent_tracer_policy::{
 };
 use serde_json::json;
 
-use crate::world::{Past, call_of, rules};
+use crate::world::{FixedHistory, call_of, rules};
 
 /// Stands in every text that a rule can hold.
 const WORD: &str = "IGNORE-ALL-PREVIOUS";
@@ -35,7 +35,7 @@ fn everything(answer: &Answer) -> String {
 #[test]
 fn a_project_speaks_only_once_it_is_trusted() {
     let mut spoken = 0;
-    let known = Past { work: Some(Work::default()), put_off: Some(0), ..Past::default() };
+    let known = FixedHistory { work: Some(Work::default()), put_off: Some(0), ..FixedHistory::default() };
     for event in Event::ALL {
         for decision in ["warn", "ask", "deny"] {
             let Ok(file) =
@@ -63,8 +63,8 @@ fn a_project_speaks_only_once_it_is_trusted() {
 }
 
 #[test]
-fn a_name_that_holds_a_sentence_is_told_by_its_line() {
-    for (name, is_told) in [
+fn a_name_that_holds_a_sentence_is_shown_by_its_line() {
+    for (name, is_named) in [
         ("no-force-push", true),
         ("a.b.c.d", true),
         ("ignore-all-previous-rules-now", false),
@@ -75,8 +75,8 @@ fn a_name_that_holds_a_sentence_is_told_by_its_line() {
         let call = call(Agent::CLAUDE_CODE, Event::PreToolUse);
         let verdict = Policy::default().with_project(file, Trust::NotTrusted).decide(&call, &NoHistory);
         let said = everything(&answer(&call, &verdict));
-        assert_eq!(said.contains(name), is_told, "{said}");
-        assert_eq!(said.contains("policy rule `line 2` of this project"), !is_told, "{said}");
+        assert_eq!(said.contains(name), is_named, "{said}");
+        assert_eq!(said.contains("policy rule `line 2` of this project"), !is_named, "{said}");
     }
 }
 

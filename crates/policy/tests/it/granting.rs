@@ -1,4 +1,4 @@
-//! What lets a call run without asking has to be about all of it.
+//! A rule that lets a call run without asking has to cover all of it.
 
 use agent_tracer_policy::Outcome;
 use proptest::prelude::*;
@@ -134,7 +134,7 @@ fn a_command_is_allowed_only_if_all_of_it_fits() {
 }
 
 #[test]
-fn what_nobody_can_read_is_allowed_only_by_a_rule_that_says_so() {
+fn an_unreadable_command_is_allowed_only_by_a_rule_that_names_it() {
     for command in ["./x.sh", "eval $X", "python3 -c 'print(1)'", "make clean"] {
         assert!(!is_allowed("match.tool = \"Bash\"", command), "{command}");
         assert!(

@@ -1,4 +1,4 @@
-//! What holds for any rules and any call.
+//! Laws of any rules and any call.
 
 use agent_tracer_event::Agent;
 use agent_tracer_policy::{
@@ -9,7 +9,7 @@ use agent_tracer_policy_abi::{Outage, Question, Table};
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::world::{Past, call_of, rules};
+use crate::world::{FixedHistory, call_of, rules};
 
 /// A rule that the reader takes, from a few choices.
 fn rule(name: usize, choices: (usize, usize, usize, usize, usize, bool)) -> String {
@@ -72,16 +72,16 @@ fn call() -> impl Strategy<Value = Call> {
     })
 }
 
-fn past() -> impl Strategy<Value = Option<Past>> {
-    prop::option::of((0..4_u64, 0..4_u64, 0..4_u64).prop_map(|(repeats, failures, put_off)| Past {
+fn any_history() -> impl Strategy<Value = Option<FixedHistory>> {
+    prop::option::of((0..4_u64, 0..4_u64, 0..4_u64).prop_map(|(repeats, failures, put_off)| FixedHistory {
         repeats: Some(repeats),
         failures: Some(failures),
         put_off: Some(put_off),
-        ..Past::default()
+        ..FixedHistory::default()
     }))
 }
 
-fn decide(policy: &Policy, call: &Call, past: &Option<Past>) -> agent_tracer_policy::Verdict {
+fn decide(policy: &Policy, call: &Call, past: &Option<FixedHistory>) -> agent_tracer_policy::Verdict {
     match past {
         Some(past) => policy.decide(call, past),
         None => policy.decide(call, &NoHistory),
@@ -93,7 +93,7 @@ proptest! {
 
     #[test]
     fn a_project_never_weakens_what_the_user_has(
-        user in file(), project in file(), call in call(), past in past(), trusted in any::<bool>()
+        user in file(), project in file(), call in call(), past in any_history(), trusted in any::<bool>()
     ) {
         let alone = Policy::of_user(rules(&user));
         let trust = if trusted { Trust::Trusted } else { Trust::NotTrusted };
@@ -115,7 +115,7 @@ proptest! {
             prop_assert!(after.input.is_some());
         }
         // The user's own rules are asked the same questions.
-        let mine = |fired: &&agent_tracer_policy::Fired| fired.origin == Origin::User;
+        let mine = |fired: &&agent_tracer_policy::FiredRule| fired.origin == Origin::User;
         for fired in before.fired.iter().filter(mine) {
             prop_assert!(after.fired.iter().any(|other| other.rule == fired.rule && mine(&other)));
         }
@@ -123,7 +123,7 @@ proptest! {
 
     #[test]
     fn an_answer_is_nothing_or_one_object_and_never_weaker_than_the_verdict(
-        user in file(), call in call(), past in past()
+        user in file(), call in call(), past in any_history()
     ) {
         let verdict = decide(&Policy::of_user(rules(&user)), &call, &past);
         let said = answer(&call, &verdict);
@@ -150,7 +150,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_rules_does_not_matter(user in file(), call in call(), past in past()) {
+    fn the_order_of_rules_does_not_matter(user in file(), call in call(), past in any_history()) {
         let file = rules(&user);
         let mut turned = file.clone();
         turned.rules.reverse();
@@ -164,8 +164,8 @@ proptest! {
     }
 
     #[test]
-    fn the_table_never_says_nobody_where_a_rule_would_answer(
-        user in file(), project in file(), call in call(), past in past(), trusted in any::<bool>()
+    fn the_table_has_a_row_wherever_a_rule_would_answer(
+        user in file(), project in file(), call in call(), past in any_history(), trusted in any::<bool>()
     ) {
         let (user, project) = (rules(&user), rules(&project));
         let (trust, origin) = if trusted {

@@ -1,4 +1,4 @@
-//! What is wrong with a file is said with its place and a way out.
+//! Faults of a file are reported with their place and a hint.
 
 use agent_tracer_policy::{Decision, Event, OnOutage, Severity, read};
 
@@ -46,7 +46,7 @@ expect = "nothing"
 }
 
 #[test]
-fn all_faults_of_a_file_are_told_at_once_with_line_and_column() {
+fn all_faults_of_a_file_are_reported_at_once_with_line_and_column() {
     let text = r#"version = 1
 
 [[rule]]
@@ -92,7 +92,7 @@ fn columns_count_characters() {
 }
 
 #[test]
-fn the_deadline_is_a_time_that_somebody_would_wait() {
+fn the_deadline_is_a_time_that_a_person_would_wait() {
     let deadline = |text: &str| read(text).map(|file| file.deadline_ms);
     assert_eq!(deadline("version = 1\n"), Ok(None));
     assert_eq!(deadline("version = 1\ndeadline_ms = 10000\n"), Ok(Some(10_000)));
@@ -102,7 +102,7 @@ fn the_deadline_is_a_time_that_somebody_would_wait() {
 }
 
 #[test]
-fn broken_toml_is_told_where_it_breaks() {
+fn broken_toml_is_reported_with_its_place() {
     let said = faults("version = 1\n[[rule]]\nname = \"x\n");
     assert_eq!(said.len(), 1);
     assert!(said[0].starts_with("3:"), "{said:?}");
@@ -173,7 +173,7 @@ fn what_no_agent_could_do_is_refused() {
         ),
         (
             "on = \"UserPromptSubmit\"\ndecision = \"deny\"\non_outage = \"ask\"",
-            "2:1: nobody can be asked at `UserPromptSubmit` when there is an outage\n  hint: use `deny` or `allow`",
+            "2:1: cannot ask at `UserPromptSubmit` during an outage\n  hint: use `deny` or `allow`",
         ),
     ] {
         assert_eq!(faults(&with(lines)), [expected], "{lines}");

@@ -137,7 +137,7 @@ fn every_example_fits() {
 fn what_an_editor_can_see_is_seen() {
     let rule = "version = 1\n[[rule]]\nname = \"a\"\non = \"Stop\"\ndecision = \"deny\"\nreason = \"x\"\n";
     assert_eq!(misfit_of(rule), None);
-    for (line, told) in [
+    for (line, reason) in [
         ("desision = \"deny\"", "no key `desision`"),
         ("severity = \"huge\"", "no such word"),
         ("at_most = 21", "too large"),
@@ -147,7 +147,7 @@ fn what_an_editor_can_see_is_seen() {
         ("suppress_output = 1", "another type"),
     ] {
         let found = misfit_of(&format!("{rule}{line}\n")).unwrap_or_default();
-        assert!(found.contains(told), "{line}: {found}");
+        assert!(found.contains(reason), "{line}: {found}");
         assert!(read(&format!("{rule}{line}\n")).is_err(), "{line}");
     }
 }

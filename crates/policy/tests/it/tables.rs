@@ -73,7 +73,7 @@ fn an_outage_is_ready_to_be_printed() {
 }
 
 #[test]
-fn only_the_server_is_asked_about_what_nobody_else_could_say() {
+fn rules_that_only_the_server_can_judge_need_no_guard() {
     let head = "[[rule]]\nname = \"r\"\non = \"PreToolUse\"\ndecision = \"deny\"\nreason = \"no\"\n";
     let end = "[[rule]]\nname = \"e\"\non = \"Stop\"\ndecision = \"deny\"\nreason = \"no\"\n";
     for (text, server_only, outage) in [

@@ -39,7 +39,7 @@ fn the_text_names_its_rule_and_says_the_condition_or_what_is_required() {
 }
 
 #[test]
-fn what_the_client_verifies_is_not_judged_here_and_nobody_is_asked() {
+fn a_rule_that_the_client_verifies_is_not_judged_here() {
     let file = rules(&format!("{DOCS}verify = \"prompt\"\nrequire.tests_passed = true"));
     let place = Place { origin: Origin::User, project: None };
     let bytes = compile(file.rules.iter().map(|rule| (place, rule)), &[], 50, b"/guard").unwrap();
@@ -64,12 +64,12 @@ fn what_the_clients_hook_cannot_do_is_refused_with_a_way_out() {
         ("verify = \"prompt\"\ncondition = \"x\"\nwhen.repeated = 2", "asked at every end"),
         ("verify = \"prompt\"\ncondition = \"x\"\nmode = \"dry_run\"", "cannot rehearse"),
     ] {
-        let told = faults(more);
-        assert!(told.contains(expected), "{more}: {told}");
+        let found = faults(more);
+        assert!(found.contains(expected), "{more}: {found}");
     }
     let elsewhere =
         format!("version = 1\n{DOCS}verify = \"prompt\"\ncondition = \"x\"").replace("Stop", "SubagentStop");
     assert!(
-        read(&elsewhere).expect_err("an end that is not told of")[0].to_string().contains("is for `Stop`")
+        read(&elsewhere).expect_err("a verifier at another event")[0].to_string().contains("is for `Stop`")
     );
 }

@@ -52,15 +52,15 @@ pub(crate) fn bash(command: &str) -> Call {
     tool("Bash", json!({"command": command}))
 }
 
-/// What the user's rules say to a call without a past.
+/// Decides a call by the user's rules without a history.
 #[track_caller]
 pub(crate) fn decide(text: &str, call: &Call) -> Verdict {
     Policy::of_user(rules(text)).decide(call, &NoHistory)
 }
 
-/// A past that is told.
+/// A history made by hand.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Past {
+pub(crate) struct FixedHistory {
     pub(crate) tokens: BTreeMap<Scope, u64>,
     pub(crate) cost: BTreeMap<Scope, u64>,
     pub(crate) repeats: Option<u64>,
@@ -71,7 +71,7 @@ pub(crate) struct Past {
     pub(crate) work: Option<Work>,
 }
 
-impl History for Past {
+impl History for FixedHistory {
     fn tokens(&self, _: &Call, scope: Scope) -> Option<u64> {
         self.tokens.get(&scope).copied()
     }
@@ -90,7 +90,7 @@ impl History for Past {
     fn since(&self, _: &Call, moment: Moment) -> Option<Since> {
         self.since.get(&moment).copied()
     }
-    fn put_off(&self, _: &Call, _: &str) -> Option<u64> {
+    fn deferrals(&self, _: &Call, _: &str) -> Option<u64> {
         self.put_off
     }
     fn work(&self, _: &Call) -> Option<Work> {

@@ -25,7 +25,7 @@ pub(crate) struct Body {
     pub(crate) bytes: Bytes,
     /// Its media type without parameters, in lower case.
     pub(crate) media_type: String,
-    /// How many values its bytes hold, if they are JSON.
+    /// The number of values its bytes hold, if they are JSON.
     meter: Meter,
     /// The memory that it holds. Kept until what was read of it is stored.
     pub(crate) share: Share,

@@ -17,11 +17,11 @@ use serde_json::{Map, Value};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::meaning::{self, cut};
-use super::passage::{self, Posted};
+use super::passage::{self, RecordParts};
 use super::wire::{EventsAnswer, Rejected};
 use super::{bring_posted, observation_name, read_body};
 use crate::app::App;
-use crate::problem::{Problem, Wrong};
+use crate::problem::{FieldError, Problem};
 
 /// The most events of one call.
 const MOST: usize = 1000;
@@ -29,7 +29,7 @@ const MOST: usize = 1000;
 /// The most characters of an id that a sender draws.
 const ID_CHARS: usize = 300;
 
-/// When anything can have happened: from 1970 to 2100.
+/// The range of valid times: from 1970 to 2100.
 pub(super) const TIMES: std::ops::RangeInclusive<Millis> = Millis(0)..=Millis(4_102_444_800_000);
 
 /// The most files of one event.
@@ -69,7 +69,7 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Respo
 async fn take(app: &Arc<App>, request: Request) -> Result<EventsAnswer, Problem> {
     let body = read_body(app, request, &["application/json"]).await?;
     body.check(Bounds::POSTED)?;
-    let now = (app.doors.clock)();
+    let now = (app.deps.clock)();
     // Held until the events are stored.
     let _share = body.share;
     let observed = if is_light(&body.bytes) {
@@ -94,7 +94,7 @@ async fn take(app: &Arc<App>, request: Request) -> Result<EventsAnswer, Problem>
             (None, Outcome::Duplicate) => answer.duplicates += 1,
             (None, Outcome::Recorded | Outcome::Unrecognised) => answer.accepted += 1,
             (None, Outcome::Malformed | Outcome::Refused) => {
-                let reason = "the ledger did not take it".to_owned();
+                let reason = "the ledger refused it".to_owned();
                 answer.rejected.push(Rejected { index: index as u64, id, reason });
             }
         }
@@ -102,7 +102,7 @@ async fn take(app: &Arc<App>, request: Request) -> Result<EventsAnswer, Problem>
     Ok(answer)
 }
 
-/// Whether a body is read faster than it could be handed to another thread: it is short, and no task in it must be
+/// Returns whether a body is read faster than it could be handed to another thread: it is short, and no task in it must be
 /// looked up.
 fn is_light(bytes: &[u8]) -> bool {
     const LIGHT: usize = 8 * 1024;
@@ -128,7 +128,7 @@ impl<'a> Batcher<'a> {
         let mut body: Value = serde_json::from_slice(bytes)
             .map_err(|error| Problem::bad(format!("the body is not JSON: line {}", error.line())))?;
         let wrong = |reason: &str| {
-            Err(Problem::wrong(StatusCode::UNPROCESSABLE_ENTITY, vec![Wrong::new("/events", reason)]))
+            Err(Problem::wrong(StatusCode::UNPROCESSABLE_ENTITY, vec![FieldError::new("/events", reason)]))
         };
         let Some(events) = body.get_mut("events").and_then(Value::as_array_mut) else {
             return wrong("is no list");
@@ -145,7 +145,7 @@ impl<'a> Batcher<'a> {
         let mut observed = Observed {
             name: String::new(),
             source: None,
-            // Where nobody knows, the count of what was refused needs some agent.
+            // Without a known agent, the count of refusals needs some agent.
             agent: Agent::CLAUDE_CODE,
             channel: Channel::Http,
             arrived: self.now,
@@ -243,7 +243,7 @@ impl<'a> Batcher<'a> {
         metadata.remove("tool_name");
         let cwd =
             ["cwd", "workspacePath"].iter().find_map(|name| metadata.get(*name)?.as_str()).map(str::to_owned);
-        let posted = Posted {
+        let posted = RecordParts {
             title: text(members, "title")?,
             body: text(members, "body")?,
             cwd,
@@ -273,7 +273,7 @@ impl<'a> Batcher<'a> {
         Ok(reading)
     }
 
-    /// Whose event it is.
+    /// The task of the event.
     fn task(&mut self, members: &Map<String, Value>) -> Result<TaskKey, Verdict> {
         let named = session(members)?;
         let Some(id) = text(members, "taskId")? else {
@@ -289,7 +289,7 @@ impl<'a> Batcher<'a> {
         }
         let (app, now) = (self.app, self.now);
         let found = self.tasks.entry(id).or_insert_with_key(|id| {
-            let task = app.doors.store.task(now, &TaskId::parse(id)?).ok()?;
+            let task = app.deps.store.task(now, &TaskId::parse(id)?).ok()?;
             Some(TaskKey::new(task.agent, task.runtime_session_id))
         });
         found.clone().ok_or_else(|| malformed("there is no task with this `taskId`"))

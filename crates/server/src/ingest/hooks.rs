@@ -50,7 +50,7 @@ async fn post(app: &Arc<App>, agent: Agent, request: Request) -> Response {
 async fn take(app: &Arc<App>, agent: Agent, request: Request) -> Result<(), Problem> {
     let key = idempotency_key(request.headers())?;
     let body = read_body(app, request, &["application/json"]).await?;
-    let now = (app.doors.clock)();
+    let now = (app.deps.clock)();
     let name = observation_name(app, "hook", now);
     // Held until the event is stored.
     let _share = body.share;
@@ -127,7 +127,7 @@ fn observe(agent: Agent, name: String, now: Millis, payload: &Bytes, rules: &Pri
         agent,
         channel: Channel::Http,
         arrived: now,
-        // Of what is kept, as the spool does it: the same event told on both ways is told twice. Codex sends equal bytes
+        // Of what is kept, as the spool does it: the same event sent on both ways arrives twice. Codex sends equal bytes
         // for distinct calls.
         payload: (is_read && agent == Agent::CLAUDE_CODE).then(|| xxh3_64(&kept)),
         kept: is_read.then_some(kept),

@@ -1,17 +1,17 @@
-//! What a posted event means: its own words where it has them, the tables of the agents where it has none.
+//! Derives the meaning of a posted event: its own words where it has them, the tables of the agents where it has none.
 
 use agent_tracer_agents::tools::{self, Call, Place, outcome};
 use agent_tracer_event::{Agent, CallState, Entry, Kind, Lane, Millis, Phase, Usage, attributes};
 use serde_json::{Map, Value, json};
 
-use super::passage::Passed;
+use super::passage::ReducedRecord;
 
 /// The most characters of a short text, of a path, and of a long text.
 const WORD_CHARS: usize = 200;
 const PATH_CHARS: usize = 1024;
 const BODY_CHARS: usize = 100_000;
 
-/// Where the result of a call may stand, after privacy.
+/// Members that may hold the result of a call, after privacy.
 const RESULTS: &[&str] = &[
     "tool_response",
     "toolResponse",
@@ -29,7 +29,7 @@ const RESULTS: &[&str] = &[
     "stderr",
 ];
 
-/// Whether events of this kind tell of a tool call.
+/// Returns whether events of this kind describe a tool call.
 pub(super) fn is_call(kind: Kind) -> bool {
     matches!(
         kind,
@@ -53,7 +53,7 @@ pub(super) fn tool_name(kind: Kind, metadata: &Map<String, Value>) -> Option<Str
     named.or(shell).map(|name| cut(name, WORD_CHARS))
 }
 
-/// What the tool was called with, from members that name it apart where there is no input.
+/// Returns the input of the tool, from members that name it apart where there is no input.
 pub(super) fn tool_input(metadata: &Map<String, Value>, file_paths: &[String]) -> Option<Value> {
     for name in [attributes::TOOL_INPUT, "tool_input"] {
         if let Some(input) = metadata.get(name).filter(|input| !input.is_null()) {
@@ -75,9 +75,9 @@ pub(super) fn write(
     kind: Kind,
     tool: Option<&str>,
     lane: Option<Lane>,
-    passed: Passed,
+    passed: ReducedRecord,
 ) {
-    let Passed { title, body, file_paths, tool_input, mut metadata, .. } = passed;
+    let ReducedRecord { title, body, file_paths, tool_input, mut metadata, .. } = passed;
     let mut derived_lane = None;
     if let (true, Some(tool)) = (is_call(kind), tool) {
         entry.tool_name = Some(tool.to_owned());
@@ -117,7 +117,7 @@ pub(super) fn write(
     }
 }
 
-/// How a call ended: what a sender posts is over unless it says otherwise.
+/// Returns the outcome of a call: a posted call is over unless the sender says otherwise.
 fn close(entry: &mut Entry, kind: Kind, metadata: &mut Map<String, Value>) {
     let result = RESULTS
         .iter()
@@ -131,13 +131,13 @@ fn close(entry: &mut Entry, kind: Kind, metadata: &mut Map<String, Value>) {
         || metadata.get(attributes::ERROR).is_some_and(|error| !error.is_null());
     if failed && ended.state == CallState::Succeeded {
         let error = metadata.remove(attributes::ERROR).unwrap_or(Value::Null);
-        let mut told = outcome::failed(&error, false);
+        let mut failure = outcome::failed(&error, false);
         if metadata.get(attributes::EXIT_CODE).is_some() && error.is_null() {
-            told.error_class = Some(agent_tracer_event::ErrorClass::NonZeroExit);
-            told.metadata.insert(attributes::ERROR_CLASS.to_owned(), Value::from("non_zero_exit"));
+            failure.error_class = Some(agent_tracer_event::ErrorClass::NonZeroExit);
+            failure.metadata.insert(attributes::ERROR_CLASS.to_owned(), Value::from("non_zero_exit"));
         }
-        told.metadata.extend(ended.metadata);
-        ended = told;
+        failure.metadata.extend(ended.metadata);
+        ended = failure;
     }
     let given = metadata.get("state").and_then(Value::as_str).and_then(CallState::parse);
     let asks = kind == Kind::QuestionLogged && metadata.get(attributes::QUESTION_PHASE).is_some();

@@ -1,21 +1,21 @@
-//! What others bring: sessions and events in our words, hooks in an agent's own, telemetry.
+//! Ingest: sessions and events in our vocabulary, hooks in an agent's own, telemetry.
 //!
 //! The laws: everything passes privacy before anything is written; an answer is given only when it is on disk; what is
 //! brought twice is there once; a bad record never sinks its batch.
 
+mod append;
 mod body;
-mod bring;
-mod cargo;
 mod events;
 mod hooks;
 mod meaning;
 mod passage;
 mod sessions;
+mod shipment_body;
 mod shipments;
 mod wire;
 
+pub(crate) use append::{bring, bring_posted, observation_name, settle};
 pub(crate) use body::{Body, read as read_body};
-pub(crate) use bring::{bring, bring_posted, observation_name, settle};
 pub(crate) use events::post as post_events;
 pub(crate) use hooks::{post_claude, post_codex};
 pub(crate) use sessions::{end as end_session, ensure as ensure_session};
@@ -92,7 +92,7 @@ const fn telemetry(path: &'static str, operation: &'static str) -> Call {
     }
 }
 
-/// What may be brought, for the OpenAPI document.
+/// The ingest paths, for the OpenAPI document.
 pub(crate) const CALLS: &[Call] = &[
     ENSURE,
     Call { path: "/api/runtime-session-ensure", operation: "ensureSessionByItsOldName", ..ENSURE },

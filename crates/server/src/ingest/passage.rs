@@ -11,26 +11,26 @@ use serde::Serializer;
 use serde::ser::SerializeMap;
 use serde_json::{Map, Value};
 
-/// What may be written of a record.
+/// A record after privacy.
 #[derive(Debug, Default)]
-pub(super) struct Passed {
-    /// What a person reads.
+pub(super) struct ReducedRecord {
+    /// The text for people.
     pub(super) title: Option<String>,
     /// Longer text.
     pub(super) body: Option<String>,
     /// Files it is about.
     pub(super) file_paths: Vec<String>,
-    /// What a tool was called with.
+    /// The input of a tool.
     pub(super) tool_input: Option<Value>,
     /// Everything else, results reduced.
     pub(super) metadata: Map<String, Value>,
-    /// Whether nothing of it may be written.
+    /// True if nothing of it may be written.
     pub(super) excluded: bool,
 }
 
-/// What is laid out for the pass.
+/// The parts of a record, laid out for the pass.
 #[derive(Default)]
-pub(super) struct Posted {
+pub(super) struct RecordParts {
     pub(super) title: Option<String>,
     pub(super) body: Option<String>,
     pub(super) cwd: Option<String>,
@@ -52,14 +52,14 @@ const OWN: [&str; 8] = [
     "posted_files",
 ];
 
-/// Where metadata of these names is laid.
+/// The places for metadata of these names.
 const INNER: &str = "posted_inner";
 
 /// Names of metadata that the pass knows under another spelling.
 const SPELLINGS: &[(&str, &str)] =
     &[("toolInput", "tool_input"), ("lastAssistantMessage", "last_assistant_message")];
 
-/// What the body of this kind is, in the words of a hook; none if it may not be written at this level.
+/// Returns the hook's name for the body of this kind; none if it may not be written at this level.
 fn body_name(kind: Kind, level: Level) -> Option<&'static str> {
     match kind {
         Kind::UserMessage => Some("prompt"),
@@ -75,8 +75,19 @@ fn body_name(kind: Kind, level: Level) -> Option<&'static str> {
     }
 }
 
-/// Sends a record through privacy. An error is the pass's own word for what it could not understand.
-pub(super) fn pass(posted: Posted, kind: Kind, rules: &Privacy) -> Result<Passed, String> {
+/// A reason why a record did not pass privacy.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PassError {
+    /// Privacy could not parse the record; holds its name of the fault.
+    #[error("{0}")]
+    Fault(&'static str),
+    /// The record could not be written as a payload, or read back.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+}
+
+/// Reduces a record by privacy.
+pub(super) fn pass(posted: RecordParts, kind: Kind, rules: &Privacy) -> Result<ReducedRecord, PassError> {
     let level = rules.config.level;
     let event = match kind {
         Kind::UserMessage => "UserPromptSubmit",
@@ -84,7 +95,7 @@ pub(super) fn pass(posted: Posted, kind: Kind, rules: &Privacy) -> Result<Passed
         _ => "PostToolUse",
     };
     let body_name = body_name(kind, level);
-    let payload = lay_out(posted, event, body_name).map_err(|error| error.to_string())?;
+    let payload = lay_out(posted, event, body_name)?;
     let mut kept = Vec::new();
     let reduction = privacy::reduce(
         &payload,
@@ -94,17 +105,17 @@ pub(super) fn pass(posted: Posted, kind: Kind, rules: &Privacy) -> Result<Passed
         &mut kept,
     );
     if let Some(fault) = reduction.fault {
-        return Err(fault.what.name().to_owned());
+        return Err(PassError::Fault(fault.what.name()));
     }
     let directories = [&reduction.cwd, &reduction.project_dir];
     let excluded =
         directories.into_iter().flatten().any(|path| rules.config.excludes(path, rules.home_dir.as_deref()));
-    let members: Map<String, Value> = serde_json::from_slice(&kept).map_err(|error| error.to_string())?;
+    let members: Map<String, Value> = serde_json::from_slice(&kept)?;
     Ok(pick_up(members, body_name, excluded))
 }
 
 /// Writes a record as a hook's payload. It is written at once and not first put together: every post comes through here.
-fn lay_out(posted: Posted, event: &str, body_name: Option<&str>) -> serde_json::Result<Vec<u8>> {
+fn lay_out(posted: RecordParts, event: &str, body_name: Option<&str>) -> serde_json::Result<Vec<u8>> {
     let mut payload = Vec::with_capacity(2 * 1024);
     let mut writer = serde_json::Serializer::new(&mut payload);
     let mut layout = writer.serialize_map(None)?;
@@ -145,12 +156,13 @@ fn lay_out(posted: Posted, event: &str, body_name: Option<&str>) -> serde_json::
 }
 
 /// Takes apart what came back.
-fn pick_up(members: Map<String, Value>, body_name: Option<&str>, excluded: bool) -> Passed {
+fn pick_up(members: Map<String, Value>, body_name: Option<&str>, excluded: bool) -> ReducedRecord {
     let text = |value: Value| match value {
         Value::String(text) if !text.is_empty() => Some(text),
         _ => None,
     };
-    let mut passed = Passed { metadata: Map::with_capacity(members.len()), excluded, ..Passed::default() };
+    let mut passed =
+        ReducedRecord { metadata: Map::with_capacity(members.len()), excluded, ..ReducedRecord::default() };
     let (mut inner, mut cwd) = (None, None);
     for (name, value) in members {
         match name.as_str() {

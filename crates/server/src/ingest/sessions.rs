@@ -1,6 +1,6 @@
 //! Sessions: that they are there, and that they ended.
 //!
-//! Ids are derived from the session itself, so whoever asks, however often and at the same time, is told the same.
+//! Ids are derived from the session itself, so every client, however often and at the same time, receives the same ids.
 
 use std::sync::Arc;
 
@@ -20,11 +20,11 @@ use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::meaning::{cut, line};
-use super::passage::{self, Passed, Posted};
+use super::passage::{self, RecordParts, ReducedRecord};
 use super::wire::{EndAnswer, EndRequest, EnsureAnswer, EnsureRequest};
 use super::{bring, read_body, settle};
 use crate::app::App;
-use crate::problem::{Problem, Wrong};
+use crate::problem::{FieldError, Problem};
 
 /// The most characters of an id.
 const ID_CHARS: usize = 300;
@@ -32,7 +32,7 @@ const ID_CHARS: usize = 300;
 /// The most subagents that end with a session.
 const COMPLETIONS: usize = 1000;
 
-/// Why a session may have ended.
+/// Reasons for the end of a session.
 const REASONS: &[&str] =
     &["idle", "assistant_turn_complete", "explicit_exit", "runtime_terminated", "cleared", "abandoned"];
 
@@ -71,7 +71,7 @@ async fn ensured(app: &Arc<App>, request: Request) -> Result<EnsureAnswer, Probl
     {
         return Err(Problem::new(StatusCode::CONFLICT, "`taskId` is the task of another session"));
     }
-    let now = (app.doors.clock)();
+    let now = (app.deps.clock)();
     let (worker, about) = (Arc::clone(app), task.clone());
     let batch = app.blocking(move || ensure_batch(&worker, &key, asked, now)).await??;
     let receipt = bring(app, batch).await?;
@@ -112,8 +112,8 @@ fn ensure_batch(app: &App, key: &TaskKey, asked: EnsureRequest, now: Millis) -> 
         attributes::SESSION_SOURCE.to_owned(),
         Value::from(if resumed { "resume" } else { "startup" }),
     );
-    let known = app.doors.store.task(now, &task).is_ok();
-    // A session that another channel told of began there; telling it again would be a second beginning.
+    let known = app.deps.store.task(now, &task).is_ok();
+    // A session reported by another channel began there; a second report would be a second beginning.
     let first = if known { vec![entry(Subject::Task, Phase::Update, "task")] } else { vec![started] };
     let observed = |name: String, entries: Vec<Entry>| Observed {
         name,
@@ -142,7 +142,7 @@ fn ensure_batch(app: &App, key: &TaskKey, asked: EnsureRequest, now: Millis) -> 
 /// The agent's name of the session that started this one.
 fn parent(app: &App, agent: Agent, asked: &EnsureRequest, now: Millis) -> Option<String> {
     let by_task = |id: &str| {
-        let task = app.doors.store.task(now, &TaskId::parse(id)?).ok()?;
+        let task = app.deps.store.task(now, &TaskId::parse(id)?).ok()?;
         (task.agent == agent).then_some(task.runtime_session_id)
     };
     if let Some(found) = asked.parent_task_id.as_deref().and_then(by_task) {
@@ -169,13 +169,13 @@ async fn ended(app: &Arc<App>, request: Request) -> Result<EndAnswer, Problem> {
     if asked.background_completions.as_ref().is_some_and(|list| list.len() > COMPLETIONS) {
         return Err(invalid("/backgroundCompletions", "holds more than 1000"));
     }
-    let now = (app.doors.clock)();
+    let now = (app.deps.clock)();
     let task = key.task_id();
     let worker = Arc::clone(app);
     let batch = app.blocking(move || end_batch(&worker, &key, asked, now)).await??;
     bring(app, batch).await?;
     let (worker, about) = (Arc::clone(app), task.clone());
-    let status = app.blocking(move || worker.doors.store.task(now, &about).map(|task| task.status)).await?;
+    let status = app.blocking(move || worker.deps.store.task(now, &about).map(|task| task.status)).await?;
     let session_id = session_of(app, &task, now).await?;
     Ok(EndAnswer {
         task_id: task.to_string(),
@@ -187,13 +187,13 @@ async fn ended(app: &Arc<App>, request: Request) -> Result<EndAnswer, Problem> {
 fn end_batch(app: &App, key: &TaskKey, asked: EndRequest, now: Millis) -> Result<Batch, Problem> {
     let task = key.task_id();
     let said = serde_json::to_string(&asked).unwrap_or_default();
-    // A session that is going on again after its end may end again, but one end is told once.
-    let known = app.doors.store.summary(now, &task).ok();
+    // A session that is going on again after its end may end again, but one end is recorded once.
+    let known = app.deps.store.summary(now, &task).ok();
     let stay = known.as_ref().map_or(0, |summary| summary.sessions.len());
     let passed = pass(app, Kind::AssistantResponse, None, None)?;
     let excluded = passed.excluded || app.excluded.holds(&task);
-    // An end makes no session: of one that was never told of, nothing is known but that it is over.
-    if !excluded && matches!(app.doors.store.task(now, &task), Err(QueryError::NotFound)) {
+    // An end creates no session: of one that was never reported, nothing is known but that it is over.
+    if !excluded && matches!(app.deps.store.task(now, &task), Err(QueryError::NotFound)) {
         return Err(Problem::new(StatusCode::NOT_FOUND, "no session of this id is known"));
     }
     let summary = match asked.summary {
@@ -259,7 +259,7 @@ fn end_entry(
 /// A subagent by our id of its task, or by the agent's id of it.
 fn child(app: &App, parent: &TaskKey, id: &str, now: Millis) -> Option<TaskKey> {
     if let Some(task) = TaskId::parse(id) {
-        let task = app.doors.store.task(now, &task).ok()?;
+        let task = app.deps.store.task(now, &task).ok()?;
         return Some(TaskKey::new(task.agent, task.runtime_session_id));
     }
     let id = cut(id, ID_CHARS);
@@ -272,15 +272,15 @@ fn child(app: &App, parent: &TaskKey, id: &str, now: Millis) -> Option<TaskKey> 
     })
 }
 
-fn pass(app: &App, kind: Kind, title: Option<String>, cwd: Option<String>) -> Result<Passed, Problem> {
+fn pass(app: &App, kind: Kind, title: Option<String>, cwd: Option<String>) -> Result<ReducedRecord, Problem> {
     let privacy = app.privacy()?;
-    let posted = Posted { title, cwd, ..Posted::default() };
+    let posted = RecordParts { title, cwd, ..RecordParts::default() };
     passage::pass(posted, kind, &privacy).map_err(|fault| Problem::bad(format!("not understood: {fault}")))
 }
 
 fn pass_body(app: &App, text: String) -> Result<Option<String>, Problem> {
     let privacy = app.privacy()?;
-    let posted = Posted { body: Some(text), ..Posted::default() };
+    let posted = RecordParts { body: Some(text), ..RecordParts::default() };
     let passed = passage::pass(posted, Kind::AssistantResponse, &privacy);
     Ok(passed.map_err(|fault| Problem::bad(format!("not understood: {fault}")))?.body)
 }
@@ -290,7 +290,7 @@ async fn session_of(app: &Arc<App>, task: &TaskId, now: Millis) -> Result<String
     let (worker, about) = (Arc::clone(app), task.clone());
     let newest = app
         .blocking(move || {
-            let summary = worker.doors.store.summary(now, &about).ok()?;
+            let summary = worker.deps.store.summary(now, &about).ok()?;
             summary.sessions.last().map(|session| session.id.clone())
         })
         .await?;
@@ -308,12 +308,12 @@ fn key(source: &str, session: &str) -> Result<TaskKey, Problem> {
 }
 
 fn invalid(at: &str, reason: &str) -> Problem {
-    Problem::wrong(StatusCode::UNPROCESSABLE_ENTITY, vec![Wrong::new(at, reason)])
+    Problem::wrong(StatusCode::UNPROCESSABLE_ENTITY, vec![FieldError::new(at, reason)])
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     serde_json::from_slice(bytes).map_err(|error| {
-        // Only where it is wrong and which name is missing is told, never what stands there.
+        // The error holds the position and the missing name, never the value.
         match error.classify() {
             serde_json::error::Category::Data => Problem::new(
                 StatusCode::UNPROCESSABLE_ENTITY,

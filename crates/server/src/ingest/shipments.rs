@@ -1,4 +1,4 @@
-//! What machines ship to a team's server: tasks and facts that they derived themselves.
+//! Takes shipments of machines to a team's server: tasks and facts that they derived themselves.
 //!
 //! Law: whose they are says the token alone. What is sent twice is there once, so a sender that got no answer sends
 //! again. A shipment is taken whole or refused whole ([`super::cargo`] says what is refused and what is mended).
@@ -12,11 +12,11 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{cargo, read_body};
+use super::{read_body, shipment_body};
 use crate::app::App;
-use crate::doors::ShipmentError;
+use crate::deps::ShipmentError;
 use crate::problem::Problem;
-use crate::security::Granted;
+use crate::security::Grant;
 
 /// The answer to a shipment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -47,24 +47,25 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Respo
 }
 
 async fn take(app: &Arc<App>, request: Request) -> Result<ShipmentAnswer, Problem> {
-    let Some(team) = app.doors.team.clone() else {
+    let Some(team) = app.deps.team.clone() else {
         return Err(Problem::new(
             StatusCode::NOT_FOUND,
             "this server keeps what happens on one machine, and takes no shipments\nhint: ship to a server that was started with `--store`",
         ));
     };
-    let owner = request.extensions().get::<Granted>().and_then(|granted| granted.owner.clone());
+    let owner = request.extensions().get::<Grant>().and_then(|granted| granted.owner.clone());
     let Some(owner) = owner else {
         return Err(Problem::new(StatusCode::FORBIDDEN, "only the token of a person or a machine ships"));
     };
     let mut body = read_body(app, request, &["application/json"]).await?;
-    body.check(cargo::BOUNDS)?;
+    body.check(shipment_body::BOUNDS)?;
     // Held until the records are stored.
     let _share = body.share.take();
     let taken = app.blocking(move || {
-        let cargo = cargo::read(&body.bytes).map_err(ShipmentError::Bad)?;
+        let shipped =
+            shipment_body::read(&body.bytes).map_err(|error| ShipmentError::Bad(error.to_string()))?;
         drop(body);
-        (team.take)(&owner, &cargo.shipment).map(|()| cargo.clamped)
+        (team.take)(&owner, &shipped.shipment).map(|()| shipped.clamped)
     });
     let clamped = taken.await?.map_err(|error| match error {
         ShipmentError::Bad(what) => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, what),

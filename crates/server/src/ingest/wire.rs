@@ -1,4 +1,4 @@
-//! What ingest takes and gives, as it stands on the wire.
+//! Requests and answers of ingest, as they are on the wire.
 //!
 //! These types are the documentation of the contract. Events are read value by value instead, so that one bad record
 //! does not make the whole body unreadable.
@@ -11,15 +11,15 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EnsureRequest {
-    /// Who runs it: `claude_code`, `codex`, or an older name of them.
+    /// The agent: `claude_code`, `codex`, or an older name of them.
     #[schema(example = "claude_code")]
     pub(crate) runtime_source: String,
     /// The agent's id of the session.
     pub(crate) runtime_session_id: String,
-    /// What a person reads.
+    /// The text for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) title: Option<String>,
-    /// Where it works.
+    /// The working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) workspace_path: Option<String>,
     /// The task's id, where the sender knows it already.
@@ -31,10 +31,10 @@ pub(crate) struct EnsureRequest {
     /// The session that started it: our id of it, or the agent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) parent_session_id: Option<String>,
-    /// Who asked for it: `user`, `server-sdk`, …
+    /// The origin: `user`, `server-sdk`, …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) origin: Option<String>,
-    /// Whether an earlier session goes on.
+    /// True if an earlier session is resumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) resume: Option<bool>,
 }
@@ -47,9 +47,9 @@ pub(crate) struct EnsureAnswer {
     pub(crate) task_id: String,
     /// The session.
     pub(crate) session_id: String,
-    /// Whether the task was made by this call.
+    /// True if this call created the task.
     pub(crate) task_created: bool,
-    /// Whether the session was made by this call.
+    /// True if this call created the session.
     pub(crate) session_created: bool,
 }
 
@@ -57,18 +57,18 @@ pub(crate) struct EnsureAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EndRequest {
-    /// Who ran it.
+    /// The agent.
     #[schema(example = "claude_code")]
     pub(crate) runtime_source: String,
     /// The agent's id of the session.
     pub(crate) runtime_session_id: String,
-    /// What came of it.
+    /// The result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) summary: Option<String>,
-    /// Whether the task is complete too.
+    /// True if the task is complete too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) complete_task: Option<bool>,
-    /// Why it ended: idle, assistant_turn_complete, explicit_exit, runtime_terminated, cleared, abandoned.
+    /// The reason of the end: idle, assistant_turn_complete, explicit_exit, runtime_terminated, cleared, abandoned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) completion_reason: Option<String>,
     /// Subagents that are complete with it, by the agent's ids of them or by our ids of their tasks.
@@ -76,7 +76,7 @@ pub(crate) struct EndRequest {
     pub(crate) background_completions: Option<Vec<String>>,
 }
 
-/// Where a task stands after the end of a session.
+/// The status of a task after the end of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EndAnswer {
@@ -84,7 +84,7 @@ pub(crate) struct EndAnswer {
     pub(crate) task_id: String,
     /// The session.
     pub(crate) session_id: String,
-    /// Where the task stands.
+    /// The status of the task.
     pub(crate) task_status: TaskStatus,
 }
 
@@ -102,25 +102,25 @@ pub(crate) struct EventsRequest {
 pub(crate) struct PostedEvent {
     /// The sender's id of it. The same id twice is one event.
     pub(crate) id: Option<String>,
-    /// What it is.
+    /// The kind of event.
     #[schema(example = "tool.used")]
     pub(crate) kind: String,
     /// The task; or else the two members below.
     pub(crate) task_id: Option<String>,
-    /// Who runs the session.
+    /// The agent of the session.
     pub(crate) runtime_source: Option<String>,
     /// The agent's id of the session.
     pub(crate) runtime_session_id: Option<String>,
     /// The session, as `ensure` gave it.
     pub(crate) session_id: Option<String>,
-    /// When it happened; when it arrived unless given.
+    /// The time of the event; the time of its arrival unless given.
     #[schema(format = DateTime)]
     pub(crate) occurred_at: Option<String>,
-    /// What a person reads.
+    /// The text for people.
     pub(crate) title: Option<String>,
     /// Longer text.
     pub(crate) body: Option<String>,
-    /// Where it is shown; the usual lane of its kind or tool unless given.
+    /// The lane; the usual one of its kind or tool unless given.
     pub(crate) lane: Option<String>,
     /// Files it is about.
     pub(crate) file_paths: Option<Vec<String>>,
@@ -131,13 +131,13 @@ pub(crate) struct PostedEvent {
     pub(crate) parent_event_id: Option<String>,
 }
 
-/// What became of events.
+/// The outcomes of events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EventsAnswer {
-    /// How many are on disk and are news.
+    /// The number of events that are on disk and are new.
     pub(crate) accepted: u64,
-    /// How many were known.
+    /// The number of events that were known.
     pub(crate) duplicates: u64,
     /// Those that were refused.
     pub(crate) rejected: Vec<Rejected>,
@@ -152,6 +152,6 @@ pub(crate) struct Rejected {
     /// The sender's id of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<String>,
-    /// Why.
+    /// The reason.
     pub(crate) reason: String,
 }

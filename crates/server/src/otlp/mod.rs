@@ -1,6 +1,6 @@
 //! OpenTelemetry over HTTP: JSON or protobuf, answered in the form it came in.
 //!
-//! What an export says is read in the agents' room. Here it is decoded, brought to the ledger, and answered as the
+//! The agents' room reads the content of an export. Here it is decoded, brought to the ledger, and answered as the
 //! protocol asks: `partialSuccess` says how many records were refused.
 
 mod reply;
@@ -62,7 +62,7 @@ async fn take(app: &Arc<App>, signal: Signal, request: Request) -> Result<Refusa
     let mut body = read_body(app, request, &[JSON, PROTOBUF]).await?;
     // Held until the records are stored.
     let _share = body.share.take();
-    let now = (app.doors.clock)();
+    let now = (app.deps.clock)();
     let worker = Arc::clone(app);
     let (batch, refusals) = app.blocking(move || read(&worker, signal, &body, now)).await??;
     // Also what is no export at all: it arrived, so it is counted.

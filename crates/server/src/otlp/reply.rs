@@ -38,8 +38,9 @@ impl Refusals {
             (self.malformed, "not understood"),
             (self.excluded, "excluded by privacy.conf"),
         ];
-        let told = parts.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}"));
-        told.collect::<Vec<_>>().join(", ")
+        let reasons =
+            parts.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}"));
+        reasons.collect::<Vec<_>>().join(", ")
     }
 }
 

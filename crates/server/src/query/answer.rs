@@ -1,4 +1,4 @@
-//! Answers a question: reads its parameters, looks whether anything changed, asks the store where waiting is allowed.
+//! Answers a query: parses its parameters, compares the entity tag, asks the store where waiting is allowed.
 
 use std::sync::Arc;
 
@@ -8,36 +8,36 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{Ages, Asked, Endpoint};
+use super::{CachePolicy, Endpoint, QueryParams};
 use crate::app::App;
-use crate::doors::Look;
+use crate::deps::AccessEvent;
 use crate::ingest::settle;
 use crate::problem::Problem;
 
-/// How long an answer that depends on the time stays the same.
+/// The time for which an answer that depends on the clock stays the same.
 const MINUTE_MS: i64 = 60_000;
 
-/// What of a request a question needs.
+/// The parts of a request that a query needs.
 pub(crate) struct Question {
     /// The id in the path; empty if there is none.
     pub(crate) id: String,
     /// The whole path.
     pub(crate) path: String,
-    /// What stands behind the question mark.
+    /// The query string.
     pub(crate) query: String,
-    /// The tag of the answer that the asker has.
+    /// The entity tag that the client has.
     pub(crate) known: Option<HeaderValue>,
-    /// Whether the asker may change things.
+    /// True if the client may change things.
     pub(crate) may_write: bool,
-    /// The name that the asker's token has.
+    /// The name of the client's token.
     pub(crate) asker: Option<Arc<str>>,
 }
 
-/// Answers one question.
+/// Answers one query.
 pub(crate) async fn ask(app: Arc<App>, endpoint: &'static Endpoint, question: Question) -> Response {
     settle(&app).await;
-    let now = (app.doors.clock)();
-    let mut asked = match Asked::read(endpoint.params, &question.query, now) {
+    let now = (app.deps.clock)();
+    let mut asked = match QueryParams::read(endpoint.params, &question.query, now) {
         Ok(asked) => asked,
         Err(problem) => return problem.into_response(),
     };
@@ -45,27 +45,27 @@ pub(crate) async fn ask(app: Arc<App>, endpoint: &'static Endpoint, question: Qu
     asked.may_write = question.may_write;
     let worker = Arc::clone(&app);
     let answered = app
-        .blocking(move || -> Result<Answered, Problem> {
+        .blocking(move || -> Result<CachedAnswer, Problem> {
             asked.narrow(&worker)?;
-            if let Some(team) = &worker.doors.team {
+            if let Some(team) = &worker.deps.team {
                 let (owners, task) = (asked.owner_filter(), asked.task("task"));
                 let about = task.as_ref().map_or(question.id.as_str(), |task| task.as_str());
-                let look = Look {
+                let look = AccessEvent {
                     reader: question.asker.as_deref(),
-                    path: looked(endpoint, &asked),
+                    path: audit_path(endpoint, &asked),
                     id: about,
                     owners: &owners,
                 };
-                // Nobody reads what nobody could be told of.
-                (team.look)(look)
+                // The audit is written first: without an entry nothing is shown.
+                (team.record_access)(look)
                     .map_err(|cause| Problem::new(StatusCode::SERVICE_UNAVAILABLE, cause.to_string()))?;
             }
             let tag = match endpoint.ages {
-                Ages::Always => None,
+                CachePolicy::Always => None,
                 ages => {
                     // Read before the answer: what is added in between makes the tag older than the answer, never newer.
-                    let seq = worker.doors.store.seq()?;
-                    let ages_with_time = ages == Ages::WithTime || asked.relative;
+                    let seq = worker.deps.store.seq()?;
+                    let ages_with_time = ages == CachePolicy::WithTime || asked.relative;
                     Some(tag(
                         worker.instance,
                         seq,
@@ -78,9 +78,9 @@ pub(crate) async fn ask(app: Arc<App>, endpoint: &'static Endpoint, question: Qu
             if let (Some(tag), Some(known)) = (&tag, &question.known)
                 && matches(known, tag)
             {
-                return Ok(Answered::Unchanged(tag.clone()));
+                return Ok(CachedAnswer::Unchanged(tag.clone()));
             }
-            Ok(Answered::New((endpoint.ask)(&worker, &asked)?, tag))
+            Ok(CachedAnswer::New((endpoint.ask)(&worker, &asked)?, tag))
         })
         .await;
     match answered {
@@ -89,18 +89,18 @@ pub(crate) async fn ask(app: Arc<App>, endpoint: &'static Endpoint, question: Qu
     }
 }
 
-/// What somebody looks at. What was spent is a list of numbers, unless it is told apart by session.
-fn looked(endpoint: &Endpoint, asked: &Asked) -> &'static str {
+/// Returns the path that the audit keeps. Usage is a list of numbers, unless it is split by session.
+fn audit_path(endpoint: &Endpoint, asked: &QueryParams) -> &'static str {
     let by = asked.word("by", |by| Some(by.to_owned()));
     if endpoint.path == "/usage" && by.as_deref() == Some("task") { "/usage?by=task" } else { endpoint.path }
 }
 
-enum Answered {
+enum CachedAnswer {
     Unchanged(String),
     New(Vec<u8>, Option<String>),
 }
 
-impl IntoResponse for Answered {
+impl IntoResponse for CachedAnswer {
     fn into_response(self) -> Response {
         let (mut response, tag) = match self {
             Self::Unchanged(tag) => {
@@ -125,7 +125,7 @@ impl IntoResponse for Answered {
     }
 }
 
-/// The name of an answer. Weak: the same answer may be sent compressed.
+/// Returns the entity tag of an answer. Weak: the same answer may be sent compressed.
 fn tag(instance: u64, seq: u64, path: &str, query: &str, now: Option<Millis>) -> String {
     let mut hasher = Xxh3::new();
     hasher.update(&instance.to_le_bytes());

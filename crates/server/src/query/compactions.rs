@@ -1,17 +1,17 @@
 //! Questions about compactions: what went in and what came out, from the agent's own file.
 
 use agent_tracer_event::{Kind, TaskId, attributes};
-use agent_tracer_jobs::compaction::{Compaction, CompactionItem, Scanned, Seen, Side};
+use agent_tracer_jobs::compaction::{Compaction, CompactionItem, FileSnapshot, ScanResult, Side};
 use agent_tracer_ledger::view::Page;
 use agent_tracer_ledger::{MAX_LIMIT, Paging, RowFilter, Store};
 use axum::http::StatusCode;
 use serde_json::Value;
 
 use super::params::{PAGING, WHOSE};
-use super::{Ages, Asked, Endpoint, Reads, may, write};
+use super::{CachePolicy, Endpoint, ParamType, QueryParams, may, write};
 use crate::app::App;
 use crate::openapi::page;
-use crate::problem::{Problem, Wrong};
+use crate::problem::{FieldError, Problem};
 
 /// Compactions of one task that are looked at.
 const SEEN_MAX: usize = 1000;
@@ -31,7 +31,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
                   is no such thing where the file is gone.",
         params: &[WHOSE],
         shape: page::<Compaction>,
-        ages: Ages::Always,
+        ages: CachePolicy::Always,
         ask: |app, asked| {
             let scanned = scan(app, asked, None)?;
             write(&Page::whole(scanned.compactions))
@@ -45,13 +45,13 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: &[
             WHOSE,
             &[
-                may("number", Reads::Whole(1, 1000), "Which compaction; the first unless given."),
-                may("side", Reads::One(sides), "What went in, unless given."),
+                may("number", ParamType::Whole(1, 1000), "Which compaction; the first unless given."),
+                may("side", ParamType::One(sides), "What went in, unless given."),
             ],
             PAGING,
         ],
         shape: page::<CompactionItem>,
-        ages: Ages::Always,
+        ages: CachePolicy::Always,
         ask: |app, asked| {
             let number = asked.whole("number").unwrap_or(1);
             let known = |word: &str| SIDES.iter().find(|(known, _)| *known == word).map(|(_, side)| *side);
@@ -61,7 +61,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
                 None => 0,
                 Some(Ok(from)) => from,
                 Some(Err(_)) => {
-                    let wrong = Wrong::new("cursor", "is none of ours");
+                    let wrong = FieldError::new("cursor", "is not a cursor of this list");
                     return Err(Problem::wrong(StatusCode::BAD_REQUEST, vec![wrong]));
                 }
             };
@@ -79,11 +79,15 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
     },
 ];
 
-fn scan(app: &App, asked: &Asked, items: Option<(u64, Side, u64, usize)>) -> Result<Scanned, Problem> {
+fn scan(
+    app: &App,
+    asked: &QueryParams,
+    items: Option<(u64, Side, u64, usize)>,
+) -> Result<ScanResult, Problem> {
     let id = TaskId::parse(&asked.id).ok_or_else(|| Problem::not_found("there is no task with this id"))?;
     let store = asked.store(app);
     let task = store.task(asked.now, &id)?;
-    let Some(ask) = &app.doors.acts.compactions else {
+    let Some(ask) = &app.deps.capabilities.compactions else {
         return Err(Problem::not_found("the files of the agents are not on this machine"));
     };
     let scanned = ask(&task, &seen(store, &id)?, items);
@@ -92,8 +96,8 @@ fn scan(app: &App, asked: &Asked, items: Option<(u64, Side, u64, usize)>) -> Res
     scanned.ok_or_else(|| Problem::not_found("the agent's own file of this task is gone"))
 }
 
-/// What hooks saw when compactions began, the oldest first.
-fn seen(store: &dyn Store, id: &TaskId) -> Result<Vec<Seen>, Problem> {
+/// Returns the sizes and hashes that hooks saw when compactions began, the oldest first.
+fn seen(store: &dyn Store, id: &TaskId) -> Result<Vec<FileSnapshot>, Problem> {
     let mut filter = RowFilter {
         kinds: vec![Kind::ContextSaved],
         paging: Paging { cursor: None, limit: MAX_LIMIT },
@@ -108,7 +112,7 @@ fn seen(store: &dyn Store, id: &TaskId) -> Result<Vec<Seen>, Problem> {
             };
             let sha256 =
                 row.metadata.get(attributes::TRANSCRIPT_SHA256).and_then(Value::as_str).map(str::to_owned);
-            seen.push(Seen { bytes, sha256 });
+            seen.push(FileSnapshot { bytes, sha256 });
         }
         filter.paging.cursor = page.next_cursor;
         if filter.paging.cursor.is_none() || seen.len() >= SEEN_MAX {

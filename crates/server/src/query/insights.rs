@@ -8,12 +8,12 @@ use agent_tracer_ledger::view::{
 use agent_tracer_ledger::{SearchFilter, UsageBy, Utc, Zone};
 
 use super::params::{BETWEEN, OWNERS, PAGING, Param, WHOSE, kinds};
-use super::{Ages, Asked, Endpoint, Reads, json, may};
+use super::{CachePolicy, Endpoint, ParamType, QueryParams, json, may};
 use crate::app::App;
 use crate::openapi::page;
 use crate::problem::Problem;
 
-/// What usage is told apart by.
+/// The dimensions by which usage can be split.
 const BY: &[(&str, UsageBy)] = &[
     ("day", UsageBy::Day),
     ("week", UsageBy::Week),
@@ -36,10 +36,10 @@ fn states() -> Vec<&'static str> {
     CallState::ALL.iter().map(|state| state.as_str()).collect()
 }
 
-/// Which part of the history, and which part of the list.
+/// Parameters of the stretch of history and of the page.
 const RANGE: &[&[Param]] = &[OWNERS, BETWEEN, PAGING];
 
-fn usage(app: &App, asked: &Asked) -> Result<Vec<u8>, Problem> {
+fn usage(app: &App, asked: &QueryParams) -> Result<Vec<u8>, Problem> {
     let by = asked.word("by", |word| BY.iter().find(|(known, _)| *known == word).map(|(_, by)| *by));
     let by = by.unwrap_or(UsageBy::Day);
     let zone: &dyn Zone = match (asked.zone("tz"), &app.zone) {
@@ -56,7 +56,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "How often, how long and how well each tool worked.",
         params: RANGE,
         shape: page::<ToolStat>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| json(asked.store(app).tools(&asked.range())),
     },
     Endpoint {
@@ -65,19 +65,19 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Failures by class and tool.",
         params: RANGE,
         shape: page::<FailureStat>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| json(asked.store(app).failures(&asked.range())),
     },
     Endpoint {
         path: "/usage",
         operation: "listUsage",
-        summary: "What was spent, told apart by time, model, project, task, agent or skill.",
+        summary: "Usage by time, model, project, task, agent or skill.",
         params: &[
             &[
-                may("by", Reads::One(by), "What it is told apart by; `day` unless given."),
+                may("by", ParamType::One(by), "The dimension to split by; `day` unless given."),
                 may(
                     "tz",
-                    Reads::Zone,
+                    ParamType::Zone,
                     "Whose days: an IANA name or an offset; the server's own unless given.",
                 ),
             ],
@@ -86,7 +86,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
             PAGING,
         ],
         shape: page::<UsageBucket>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: usage,
     },
     Endpoint {
@@ -95,7 +95,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Windows of five hours, newest first; the open one with its pace and forecast.",
         params: RANGE,
         shape: page::<UsageBlock>,
-        ages: Ages::Always,
+        ages: CachePolicy::Always,
         ask: |app, asked| json(asked.store(app).blocks(asked.now, &asked.range())),
     },
     Endpoint {
@@ -104,7 +104,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "How much of each agent's rate limits is used, and when they will be reached.",
         params: &[WHOSE],
         shape: page::<Limit>,
-        ages: Ages::Always,
+        ages: CachePolicy::Always,
         ask: |app, asked| json(asked.store(app).limits(asked.now)),
     },
     Endpoint {
@@ -113,7 +113,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Files over many tasks.",
         params: RANGE,
         shape: page::<FileStat>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| json(asked.store(app).files(&asked.range())),
     },
     Endpoint {
@@ -122,7 +122,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Skills over many tasks.",
         params: RANGE,
         shape: page::<SkillStat>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| json(asked.store(app).skills(&asked.range())),
     },
     Endpoint {
@@ -131,7 +131,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Tools of MCP servers over many tasks.",
         params: RANGE,
         shape: page::<McpStat>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| json(asked.store(app).mcp(&asked.range())),
     },
     Endpoint {
@@ -140,7 +140,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Types of agents over many tasks.",
         params: RANGE,
         shape: page::<AgentStat>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| json(asked.store(app).agents(&asked.range())),
     },
     Endpoint {
@@ -149,7 +149,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Commands over many tasks.",
         params: RANGE,
         shape: page::<CommandStat>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| json(asked.store(app).commands(&asked.range())),
     },
     Endpoint {
@@ -158,7 +158,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Calls that were made again and again.",
         params: RANGE,
         shape: page::<Loop>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| json(asked.store(app).loops(&asked.range())),
     },
     Endpoint {
@@ -166,12 +166,12 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         operation: "listActivity",
         summary: "What happened over time, in equal stretches.",
         params: &[
-            &[may("buckets", Reads::Whole(1, 2000), "How many stretches; a hundred unless given.")],
+            &[may("buckets", ParamType::Whole(1, 2000), "How many stretches; a hundred unless given.")],
             OWNERS,
             BETWEEN,
         ],
         shape: page::<ActivityBucket>,
-        ages: Ages::WithTime,
+        ages: CachePolicy::WithTime,
         ask: |app, asked| {
             let buckets =
                 asked.whole("buckets").and_then(|buckets| u32::try_from(buckets).ok()).unwrap_or(100);
@@ -184,12 +184,12 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Rows that hold all of the words; the last may be the beginning of one.",
         params: &[
             &[
-                may("q", Reads::Text, "The words. Without any, what the other filters leave."),
-                may("tool", Reads::Text, "Calls of this tool."),
-                may("state", Reads::One(states), "Calls in this state."),
-                may("kind", Reads::One(kinds), "Of this kind."),
-                may("longerThanMs", Reads::Whole(0, u32::MAX as u64), "That took at least this long."),
-                may("task", Reads::Task, "In this task."),
+                may("q", ParamType::Text, "The words. Without any, what the other filters leave."),
+                may("tool", ParamType::Text, "Calls of this tool."),
+                may("state", ParamType::One(states), "Calls in this state."),
+                may("kind", ParamType::One(kinds), "Of this kind."),
+                may("longerThanMs", ParamType::Whole(0, u32::MAX as u64), "That took at least this long."),
+                may("task", ParamType::Task, "In this task."),
             ],
             OWNERS,
             BETWEEN,
@@ -197,7 +197,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         ],
         shape: page::<Hit>,
         // Search follows the ledger at its own pace: the same ledger may give more a moment later.
-        ages: Ages::Always,
+        ages: CachePolicy::Always,
         ask: |app, asked| {
             json(asked.store(app).search(&SearchFilter {
                 q: asked.text("q").unwrap_or_default(),
@@ -216,7 +216,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Who waits for a person, why and since when.",
         params: &[WHOSE],
         shape: page::<Attention>,
-        ages: Ages::WithTime,
+        ages: CachePolicy::WithTime,
         ask: |app, asked| json(asked.store(app).attention(asked.now)),
     },
 ];

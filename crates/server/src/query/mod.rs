@@ -1,4 +1,4 @@
-//! Questions: every path of the query API is one row of a table.
+//! Queries: every path of the query API is one row of a table.
 //!
 //! A row names the path, its parameters, the shape of its answer and the store's method. Reading parameters, the
 //! OpenAPI document and the routes all come from that table, so they cannot tell different stories.
@@ -14,53 +14,53 @@ mod zone;
 
 pub(crate) use answer::{Question, ask};
 
-pub(crate) use params::{Asked, OWNER, Param, Reads, agents, kinds, lanes, may};
-pub(crate) use zone::AskersZone;
+pub(crate) use params::{OWNER, Param, ParamType, QueryParams, agents, kinds, lanes, may};
+pub(crate) use zone::ClientZone;
 
 use crate::app::App;
 use crate::openapi::Shape;
 use crate::problem::Problem;
 
-/// What an unchanged answer depends on.
+/// The conditions under which an answer stays the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ages {
-    /// Only on what the ledger holds: the same as long as nothing was added.
+pub(crate) enum CachePolicy {
+    /// The ledger alone: the same as long as nothing was added.
     WithLedger,
-    /// Also on when it is asked: whether a silent task is stale or abandoned.
+    /// The ledger and the clock: a task becomes stale or abandoned by waiting.
     WithTime,
-    /// On more than that: never the same.
+    /// More than that: never the same.
     Always,
 }
 
-/// One question that may be asked.
+/// One path of the query API.
 pub(crate) struct Endpoint {
     /// Its path below `/api/v1`.
     pub(crate) path: &'static str,
     /// Its name in the OpenAPI document.
     pub(crate) operation: &'static str,
-    /// What it answers.
+    /// A one-line description of the answer.
     pub(crate) summary: &'static str,
     /// Its parameters.
     pub(crate) params: &'static [&'static [Param]],
     /// The shape of its answer.
     pub(crate) shape: Shape,
-    /// What an unchanged answer depends on.
-    pub(crate) ages: Ages,
+    /// The conditions under which an answer stays the same.
+    pub(crate) ages: CachePolicy,
     /// Asks the store. Runs where waiting is allowed.
-    pub(crate) ask: fn(&App, &Asked) -> Result<Vec<u8>, Problem>,
+    pub(crate) ask: fn(&App, &QueryParams) -> Result<Vec<u8>, Problem>,
 }
 
-/// Every question.
+/// Returns every query.
 pub(crate) fn endpoints() -> impl Iterator<Item = &'static Endpoint> {
     [tasks::ENDPOINTS, compactions::ENDPOINTS, insights::ENDPOINTS, policies::ENDPOINTS, own::ENDPOINTS]
         .into_iter()
         .flatten()
 }
 
-/// Where the query API lives.
+/// The root of the query API.
 pub(crate) const ROOT: &str = "/api/v1";
 
-/// Writes an answer.
+/// Serializes an answer of the store.
 fn json<T: serde::Serialize>(answer: agent_tracer_ledger::Answer<T>) -> Result<Vec<u8>, Problem> {
     write(&answer?)
 }

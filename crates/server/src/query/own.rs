@@ -1,4 +1,4 @@
-//! Questions about the tracer itself: health, settings, who looked at what.
+//! Queries about the tracer itself: health, settings, the audit of reads.
 
 use agent_tracer_ledger::view::{Health, Page};
 use agent_tracer_ledger::{Answer, QueryError};
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::params::{BETWEEN, PAGING};
-use super::{Ages, Asked, Endpoint, Param, Reads, may, write};
+use super::{CachePolicy, Endpoint, Param, ParamType, QueryParams, may, write};
 use crate::app::App;
-use crate::doors::{AuditEntry, AuditFilter};
+use crate::deps::{AuditEntry, AuditFilter};
 use crate::openapi::{one, page};
 use crate::problem::Problem;
 
-/// How the server is set up.
+/// Settings of the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Settings {
@@ -21,25 +21,25 @@ pub(crate) struct Settings {
     pub(crate) version: String,
     /// The address it listens on.
     pub(crate) address: String,
-    /// Whose days are meant where a question does not say.
+    /// The time zone of days where a query does not say.
     pub(crate) time_zone: String,
-    /// How much is kept: `metadata`, `actions` or `full`.
+    /// The privacy level: `metadata`, `actions` or `full`.
     pub(crate) privacy_level: String,
-    /// How many patterns of folders are excluded from recording. The patterns themselves are nobody's business.
+    /// The number of folder patterns that are excluded from recording. The patterns themselves are not shown.
     pub(crate) excluded: u64,
-    /// Events of tasks that were not heard of for so many days are dropped; absent if they are kept for ever.
+    /// Days without an event after which the events of a task are dropped; absent if they are kept for ever.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) retention_days: Option<u32>,
-    /// How many models have a price of the user's own, from `prices.toml`.
+    /// The number of models with a price of the user's own, from `prices.toml`.
     pub(crate) own_prices: u64,
-    /// Whether the asker may change things: with the token, or in a browser that opened the one-time link.
+    /// True if the client may change things: with the token, or in a browser that opened the one-time link.
     pub(crate) may_write: bool,
 }
 
-/// Gathers how everything is.
+/// Gathers the health of every part.
 fn health(app: &App) -> Health {
-    let store = &app.doors.store;
-    let spool = (app.doors.spool)();
+    let store = &app.deps.store;
+    let spool = (app.deps.spool)();
     let mut problems = spool.problems;
     problems.extend(spool.faults.iter().flat_map(|faults| faults.problems.iter().cloned()));
     let lost: u64 = spool.health.lost.values().sum();
@@ -52,7 +52,7 @@ fn health(app: &App) -> Health {
             spool.health.quarantined
         ));
     }
-    // How a store is that cannot answer must be told more than anything else.
+    // A store that cannot answer is the most important thing to report.
     let (store_health, seq) = (known(store.health(), &mut problems), known(store.seq(), &mut problems));
     let (outcomes, sources) = (known(store.outcomes(), &mut problems), known(store.sources(), &mut problems));
     let unrecognised = known(store.unrecognised(), &mut problems);
@@ -76,7 +76,7 @@ fn health(app: &App) -> Health {
     }
 }
 
-/// Returns an answer of the store; none, and a problem, if it has none: a default would read as a fact.
+/// Returns an answer of the store. If it has none, adds a problem and returns `None`: a default would read as a fact.
 fn known<T>(answer: Answer<T>, problems: &mut Vec<String>) -> Option<T> {
     let note = |error: QueryError| {
         let problem = format!("{error}\nhint: stop the server and run `agent-tracer doctor`");
@@ -87,18 +87,18 @@ fn known<T>(answer: Answer<T>, problems: &mut Vec<String>) -> Option<T> {
     answer.map_err(note).ok()
 }
 
-/// Whose looks, and at whose sessions.
+/// Filters of the audit: the reader, and the owner of the sessions.
 const LOOKS: &[Param] = &[
-    may("of", Reads::Text, "At this person's sessions; `*` for lists of everybody's."),
-    may("by", Reads::Text, "By this person."),
+    may("of", ParamType::Text, "ParamType of this person's sessions; `*` for lists of all people's."),
+    may("by", ParamType::Text, "By this person."),
 ];
 
-/// Who looked at what. Only administrators come this far.
-fn audit(app: &App, asked: &Asked) -> Result<Page<AuditEntry>, Problem> {
-    let Some(team) = &app.doors.team else {
+/// Lists accesses to sessions. Only administrators come this far.
+fn audit(app: &App, asked: &QueryParams) -> Result<Page<AuditEntry>, Problem> {
+    let Some(team) = &app.deps.team else {
         return Err(Problem::new(
             StatusCode::NOT_FOUND,
-            "this server keeps what happens on one machine, and nobody else looks at it\nhint: a server that was started with `--store` keeps who looked at whose sessions",
+            "this server records one machine and keeps no audit\nhint: a server started with `--store` keeps one",
         ));
     };
     let range = asked.range();
@@ -109,44 +109,44 @@ fn audit(app: &App, asked: &Asked) -> Result<Page<AuditEntry>, Problem> {
         until: range.until,
         paging: range.paging,
     };
-    Ok((team.looks)(&filter)?)
+    Ok((team.list_access)(&filter)?)
 }
 
 pub(super) const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         path: "/audit",
         operation: "listAudit",
-        summary: "Who looked at whose sessions on a team's server, the newest first. Only for administrators.",
+        summary: "Accesses to sessions on a team's server, the newest first. Only for administrators.",
         params: &[LOOKS, BETWEEN, PAGING],
         shape: page::<AuditEntry>,
-        ages: Ages::Always,
+        ages: CachePolicy::Always,
         ask: |app, asked| write(&audit(app, asked)?),
     },
     Endpoint {
         path: "/health",
         operation: "getHealth",
-        summary: "How the tracer itself is: store, spool, outcomes, sources.",
+        summary: "Health of the tracer: store, spool, outcomes, sources.",
         params: &[],
         shape: one::<Health>,
-        ages: Ages::Always,
+        ages: CachePolicy::Always,
         ask: |app, _| write(&health(app)),
     },
     Endpoint {
         path: "/dead-letters",
         operation: "listDeadLetters",
-        summary: "What the spool could not read and keeps aside, the newest first.",
+        summary: "Files that the spool could not read and keeps aside, the newest first.",
         params: &[],
         shape: page::<crate::dead_letters::DeadLetter>,
-        ages: Ages::Always,
+        ages: CachePolicy::Always,
         ask: |app, _| write(&crate::dead_letters::list(app)?),
     },
     Endpoint {
         path: "/settings",
         operation: "getSettings",
-        summary: "How the server is set up.",
+        summary: "Settings of the server.",
         params: &[],
         shape: one::<Settings>,
-        ages: Ages::Always,
+        ages: CachePolicy::Always,
         ask: |app, asked| {
             let privacy = app.privacy()?;
             write(&Settings {
@@ -155,7 +155,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
                 time_zone: app.config.time_zone.clone().unwrap_or_else(|| "UTC".to_owned()),
                 privacy_level: privacy.config.level.name().to_owned(),
                 excluded: privacy.config.excludes.len() as u64,
-                retention_days: (app.doors.spool)().retention.days,
+                retention_days: (app.deps.spool)().retention.days,
                 own_prices: app.config.own_prices,
                 may_write: asked.may_write,
             })

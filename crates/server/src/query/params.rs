@@ -1,21 +1,21 @@
-//! Parameters of questions: one table says what is asked for, how it is read and how it is documented.
+//! Parameters of queries: one table holds their names, how they are parsed and how they are documented.
 //!
-//! The law: strict. A parameter that a question does not have, a word that is none of the allowed ones, a time that is
-//! no time or a number out of its bounds is told, all of them at once; nothing is guessed and nothing is ignored.
+//! The law: strict. An unknown parameter, a word that is not allowed, an invalid time or a number out of its bounds is
+//! an error, and one response lists all of them; nothing is guessed and nothing is ignored.
 
 use std::sync::Arc;
 
 use agent_tracer_event::{Agent, Kind, Lane, Millis, TaskId};
 use agent_tracer_ledger::{MAX_LIMIT, OwnerFilter, Paging, Range, RowFilter, Store};
 
-use super::zone::AskersZone;
+use super::zone::ClientZone;
 use crate::app::App;
-use crate::problem::{Problem, Wrong};
+use crate::problem::{FieldError, Problem};
 use axum::http::StatusCode;
 
-/// How a parameter is read.
+/// The type of a parameter.
 #[derive(Clone, Copy)]
-pub(crate) enum Reads {
+pub(crate) enum ParamType {
     /// Any text; an empty one is as none.
     Text,
     /// RFC 3339, or a time before now such as `-24h`.
@@ -34,19 +34,19 @@ pub(crate) enum Reads {
     Zone,
 }
 
-/// A parameter of a question.
+/// A parameter of a query.
 #[derive(Clone, Copy)]
 pub(crate) struct Param {
     /// Its name.
     pub(crate) name: &'static str,
-    /// How it is read.
-    pub(crate) reads: Reads,
-    /// What it does.
+    /// Its type.
+    pub(crate) reads: ParamType,
+    /// A one-line description.
     pub(crate) about: &'static str,
 }
 
 /// A parameter that may be left out.
-pub(crate) const fn may(name: &'static str, reads: Reads, about: &'static str) -> Param {
+pub(crate) const fn may(name: &'static str, reads: ParamType, about: &'static str) -> Param {
     Param { name, reads, about }
 }
 
@@ -64,43 +64,43 @@ pub(crate) fn kinds() -> Vec<&'static str> {
 
 /// The part of a list.
 pub(crate) const PAGING: &[Param] = &[
-    may("cursor", Reads::Text, "Where the part begins: `nextCursor` of an earlier part."),
-    may("limit", Reads::Whole(1, MAX_LIMIT as u64), "How many items; a hundred unless given."),
+    may("cursor", ParamType::Text, "Where the part begins: `nextCursor` of an earlier part."),
+    may("limit", ParamType::Whole(1, MAX_LIMIT as u64), "How many items; a hundred unless given."),
 ];
 
 /// The stretch of time.
 pub(crate) const BETWEEN: &[Param] = &[
-    may("since", Reads::Time, "At or after this: RFC 3339, or before now such as `-24h` or `-7d`."),
-    may("until", Reads::Time, "Before this: RFC 3339, or before now such as `-24h` or `-7d`."),
+    may("since", ParamType::Time, "At or after this: RFC 3339, or before now such as `-24h` or `-7d`."),
+    may("until", ParamType::Time, "Before this: RFC 3339, or before now such as `-24h` or `-7d`."),
 ];
 
-/// Who did it, and where: a team's server alone can tell.
+/// The person and the machine: only a team's server knows more than one.
 pub(crate) const WHOSE: &[Param] = &[OWNER, MACHINE];
 
-/// Who did it.
+/// The person.
 pub(crate) const OWNER: Param =
-    may("owner", Reads::Text, "Of this person, as their token names them; on a team's server.");
-const MACHINE: Param = may("machine", Reads::Text, "On this machine; on a team's server.");
+    may("owner", ParamType::Text, "Of this person, as their token names them; on a team's server.");
+const MACHINE: Param = may("machine", ParamType::Text, "On this machine; on a team's server.");
 
-/// Whose history.
+/// Parameters that narrow the history.
 pub(crate) const OWNERS: &[Param] = &[
     OWNER,
     MACHINE,
-    may("project", Reads::Text, "In this project."),
-    may("agent", Reads::One(agents), "Of this agent."),
-    may("agentType", Reads::Text, "Of this type of agent; `main` for the main one."),
+    may("project", ParamType::Text, "In this project."),
+    may("agent", ParamType::One(agents), "Of this agent."),
+    may("agentType", ParamType::Text, "Of this type of agent; `main` for the main one."),
 ];
 
-/// Which rows of a task.
+/// Parameters that choose rows of a task.
 pub(crate) const ROWS: &[Param] = &[
-    may("lane", Reads::Many(lanes), "In one of these lanes."),
-    may("kind", Reads::Many(kinds), "Of one of these kinds."),
-    may("newestFirst", Reads::Flag, "Newest first instead of oldest first."),
-    may("tree", Reads::Flag, "With the rows of all subagents."),
+    may("lane", ParamType::Many(lanes), "In one of these lanes."),
+    may("kind", ParamType::Many(kinds), "Of one of these kinds."),
+    may("newestFirst", ParamType::Flag, "Newest first instead of oldest first."),
+    may("tree", ParamType::Flag, "With the rows of all subagents."),
 ];
 
 /// With the subagents.
-pub(crate) const TREE: &[Param] = &[may("tree", Reads::Flag, "With those of all subagents.")];
+pub(crate) const TREE: &[Param] = &[may("tree", ParamType::Flag, "With those of all subagents.")];
 
 /// A value that was read.
 enum Value {
@@ -110,26 +110,26 @@ enum Value {
     Words(Vec<String>),
     Whole(u64),
     Task(TaskId),
-    Zone(AskersZone),
+    Zone(ClientZone),
 }
 
-/// A question, read.
-pub(crate) struct Asked {
-    /// When it is asked.
+/// The parsed parameters of a query.
+pub(crate) struct QueryParams {
+    /// The time of the request.
     pub(crate) now: Millis,
     /// The id in the path; empty if the path has none.
     pub(crate) id: String,
-    /// Whether the answer depends on when it was asked.
+    /// True if a parameter is relative to the time of the request.
     pub(crate) relative: bool,
-    /// Whether the asker may change things.
+    /// True if the client may change things.
     pub(crate) may_write: bool,
-    /// The store, as far as it is asked about; none: all of it.
+    /// The store narrowed to an owner or a machine; none: all of it.
     pub(crate) narrowed: Option<Arc<dyn Store>>,
     values: Vec<(&'static str, Value)>,
 }
 
-impl Asked {
-    /// Reads the query of a request.
+impl QueryParams {
+    /// Parses the query string of a request.
     pub(crate) fn read(groups: &[&[Param]], query: &str, now: Millis) -> Result<Self, Problem> {
         let mut asked = Self {
             now,
@@ -143,11 +143,11 @@ impl Asked {
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let (Some(name), Some(value)) = (decode(name), decode(value)) else {
-                wrong.push(Wrong::new(shown(name), "is not percent-encoded UTF-8"));
+                wrong.push(FieldError::new(cut_name(name), "is not percent-encoded UTF-8"));
                 continue;
             };
             let Some(param) = groups.iter().copied().flatten().find(|param| param.name == name) else {
-                wrong.push(Wrong::new(shown(&name), "is no parameter of this path"));
+                wrong.push(FieldError::new(cut_name(&name), "is not a parameter of this path"));
                 continue;
             };
             asked.take(param, &value, &mut wrong);
@@ -155,48 +155,48 @@ impl Asked {
         if let (Some(since), Some(until)) = (asked.time("since"), asked.time("until"))
             && since > until
         {
-            wrong.push(Wrong::new("until", "is before `since`"));
+            wrong.push(FieldError::new("until", "is before `since`"));
         }
         if wrong.is_empty() { Ok(asked) } else { Err(Problem::wrong(StatusCode::BAD_REQUEST, wrong)) }
     }
 
-    /// Whom and which machine the question is about.
+    /// Returns the owner and the machine that the query names.
     pub(crate) fn owner_filter(&self) -> OwnerFilter {
         OwnerFilter { owner: self.text("owner"), machine: self.text("machine") }
     }
 
-    /// The store, as far as it is asked about.
+    /// Returns the store, narrowed to the owner and the machine of the query.
     pub(crate) fn store<'asked>(&'asked self, app: &'asked App) -> &'asked dyn Store {
-        self.narrowed.as_ref().unwrap_or(&app.doors.store).as_ref()
+        self.narrowed.as_ref().unwrap_or(&app.deps.store).as_ref()
     }
 
-    /// Narrows the store to whom and what the question is about.
+    /// Narrows the store to the owner and the machine of the query.
     pub(crate) fn narrow(&mut self, app: &App) -> Result<(), Problem> {
         let owners = self.owner_filter();
         if owners == OwnerFilter::default() {
             return Ok(());
         }
-        self.narrowed = app.doors.store.narrowed(&owners);
+        self.narrowed = app.deps.store.narrowed(&owners);
         if self.narrowed.is_some() {
             return Ok(());
         }
         let unknown = |name: &'static str| {
-            Wrong::new(name, "is known to a team's server alone; this one is of one machine")
+            FieldError::new(name, "is supported only by a team's server; this one records one machine")
         };
         let names = [("owner", owners.owner), ("machine", owners.machine)];
         let wrong = names.into_iter().filter(|(_, value)| value.is_some()).map(|(name, _)| unknown(name));
         Err(Problem::wrong(StatusCode::BAD_REQUEST, wrong.collect()))
     }
 
-    fn take(&mut self, param: &Param, text: &str, wrong: &mut Vec<Wrong>) {
-        let mut refuse = |reason: String| wrong.push(Wrong::new(param.name, reason));
-        if let Reads::Many(words) = param.reads {
+    fn take(&mut self, param: &Param, text: &str, wrong: &mut Vec<FieldError>) {
+        let mut refuse = |reason: String| wrong.push(FieldError::new(param.name, reason));
+        if let ParamType::Many(words) = param.reads {
             let words = words();
             let mut found: Vec<String> = Vec::new();
             for word in text.split(',') {
                 match words.iter().find(|known| **known == word) {
                     Some(known) => found.push((*known).to_owned()),
-                    None => refuse(format!("is none of {}", listed(&words))),
+                    None => refuse(format!("is not one of {}", listed(&words))),
                 }
             }
             match self.values.iter_mut().find(|(name, _)| *name == param.name) {
@@ -209,33 +209,33 @@ impl Asked {
             return refuse("is given twice".to_owned());
         }
         let value = match param.reads {
-            Reads::Text if text.is_empty() => return,
-            Reads::Text if text.len() > TEXT_BYTES => {
+            ParamType::Text if text.is_empty() => return,
+            ParamType::Text if text.len() > TEXT_BYTES => {
                 return refuse(format!("is longer than {TEXT_BYTES} bytes"));
             }
-            Reads::Text => Some(Value::Text(text.to_owned())),
-            Reads::Time => {
+            ParamType::Text => Some(Value::Text(text.to_owned())),
+            ParamType::Time => {
                 self.relative |= text.starts_with('-') || text == "now";
                 time(text, self.now).map(Value::Time)
             }
-            Reads::Flag => match text {
+            ParamType::Flag => match text {
                 "true" => Some(Value::Flag(true)),
                 "false" => Some(Value::Flag(false)),
                 _ => None,
             },
-            Reads::One(words) => words().contains(&text).then(|| Value::Words(vec![text.to_owned()])),
-            Reads::Many(_) => None,
-            Reads::Whole(least, most) => {
+            ParamType::One(words) => words().contains(&text).then(|| Value::Words(vec![text.to_owned()])),
+            ParamType::Many(_) => None,
+            ParamType::Whole(least, most) => {
                 let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
                 let number = if digits { text.parse::<u64>().ok() } else { None };
                 number.filter(|number| (least..=most).contains(number)).map(Value::Whole)
             }
-            Reads::Task => TaskId::parse(text).map(Value::Task),
-            Reads::Zone => AskersZone::parse(text).map(Value::Zone),
+            ParamType::Task => TaskId::parse(text).map(Value::Task),
+            ParamType::Zone => ClientZone::parse(text).map(Value::Zone),
         };
         match value {
             Some(value) => self.values.push((param.name, value)),
-            None => refuse(param.reads.wanted()),
+            None => refuse(param.reads.expected()),
         }
     }
 
@@ -275,14 +275,14 @@ impl Asked {
         }
     }
 
-    pub(crate) fn zone(&self, name: &str) -> Option<&AskersZone> {
+    pub(crate) fn zone(&self, name: &str) -> Option<&ClientZone> {
         match self.value(name)? {
             Value::Zone(zone) => Some(zone),
             _ => None,
         }
     }
 
-    /// The words of a parameter, read again by whoever knows what they mean.
+    /// Returns the words of a parameter, parsed by the caller.
     pub(crate) fn words<T>(&self, name: &str, parse: impl Fn(&str) -> Option<T>) -> Vec<T> {
         match self.value(name) {
             Some(Value::Words(words)) => words.iter().filter_map(|word| parse(word)).collect(),
@@ -323,21 +323,21 @@ impl Asked {
     }
 }
 
-/// How many items a list has unless the asker says.
+/// The length of a page unless the request names one.
 const DEFAULT_LIMIT: u32 = 100;
 
 /// The most bytes of a text; a cursor is never longer.
 const TEXT_BYTES: usize = 2000;
 
-impl Reads {
-    /// What the value should have been.
-    fn wanted(self) -> String {
+impl ParamType {
+    /// Describes the expected value.
+    fn expected(self) -> String {
         match self {
             Self::Text => "is not a text".to_owned(),
-            Self::Time => "is neither an RFC 3339 time nor one before now such as `-24h`".to_owned(),
+            Self::Time => "is neither an RFC 3339 time nor a time before now such as `-24h`".to_owned(),
             Self::Flag => "is neither `true` nor `false`".to_owned(),
-            Self::One(words) | Self::Many(words) => format!("is none of {}", listed(&words())),
-            Self::Whole(least, most) => format!("is no whole number from {least} to {most}"),
+            Self::One(words) | Self::Many(words) => format!("is not one of {}", listed(&words())),
+            Self::Whole(least, most) => format!("is not a whole number from {least} to {most}"),
             Self::Task => "is not the id of a task".to_owned(),
             Self::Zone => {
                 "is neither a time zone such as `Europe/Berlin` nor an offset such as `+02:00`".to_owned()
@@ -351,7 +351,7 @@ fn listed(words: &[&str]) -> String {
 }
 
 /// A name of the asker's, cut so that a problem stays small.
-fn shown(name: &str) -> String {
+fn cut_name(name: &str) -> String {
     name.chars().take(60).collect()
 }
 
@@ -405,9 +405,9 @@ mod tests {
 
     const NOW: Millis = Millis(1_794_777_004_001);
 
-    fn ask(query: &str) -> Result<Asked, Problem> {
-        let all = [PAGING, BETWEEN, OWNERS, ROWS, &[may("tz", Reads::Zone, "")]];
-        Asked::read(&all, query, NOW)
+    fn ask(query: &str) -> Result<QueryParams, Problem> {
+        let all = [PAGING, BETWEEN, OWNERS, ROWS, &[may("tz", ParamType::Zone, "")]];
+        QueryParams::read(&all, query, NOW)
     }
 
     fn refused(query: &str) -> Vec<String> {
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_wrong_is_told_at_once() {
+    fn all_errors_are_reported_at_once() {
         let wrong = refused("limit=0&colour=red&agent=cursor&since=yesterday&lane=user,left&newestFirst=yes");
         assert_eq!(wrong, ["limit", "colour", "agent", "since", "lane", "newestFirst"]);
     }
@@ -437,7 +437,7 @@ mod tests {
         assert_eq!(since("-7d"), Some(NOW.0 - 7 * 86_400_000));
         assert_eq!(since("now"), Some(NOW.0));
         assert_eq!(since("2026-11-15T21:10:04.001Z"), Some(NOW.0));
-        assert_eq!(since("2026-11-15T22:10:04.001+01:00"), Some(NOW.0), "a plus that nobody encoded");
+        assert_eq!(since("2026-11-15T22:10:04.001+01:00"), Some(NOW.0), "a plus that is not encoded");
         assert_eq!(since("2026-11-15T22:10:04.001%2B01:00"), Some(NOW.0));
         for text in ["-", "-h", "-24", "--4h", "-99999999999999999w", "-9223372036854775807s", "24h", ""] {
             assert_eq!(since(text), None, "{text}");
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_decoded_and_broken_ones_are_told() {
+    fn texts_are_decoded_and_broken_ones_are_refused() {
         assert_eq!(ask("project=%2Fhome%2Fdev+a%C3%A9").unwrap().range().project.unwrap(), "/home/dev aé");
         assert_eq!(ask("project=").unwrap().range().project, None);
         for query in ["project=%", "project=%4", "project=%zz", "project=%ff"] {

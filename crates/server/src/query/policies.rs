@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::params::{BETWEEN, PAGING, WHOSE};
-use super::{Ages, Asked, Endpoint, Reads, json, may, write};
+use super::{CachePolicy, Endpoint, ParamType, QueryParams, json, may, write};
 use crate::app::App;
-use crate::doors::{PolicyFile, RuleInForce};
+use crate::deps::{PolicyFile, RuleInForce};
 use crate::openapi::{one, page};
 use crate::problem::Problem;
 
-/// So many parts of the counts are asked for: more rules than anybody has, and an end whatever the store says.
+/// Pages of counts that are read at most: more rules than anyone has, and a bound whatever the store answers.
 const MOST_PARTS: usize = 20;
 
 /// The rules that act on what agents do, and what they did.
@@ -26,11 +26,11 @@ pub(crate) struct Policies {
     pub(crate) items: Vec<Policy>,
     /// The files that they stand in, the user's first.
     pub(crate) files: Vec<PolicyFile>,
-    /// What rules decided that are in force no longer.
+    /// Decisions of rules that are in force no longer.
     pub(crate) past: Vec<RuleStat>,
-    /// How long a hook waits for an answer, in milliseconds.
+    /// The time a hook waits for an answer, in milliseconds.
     pub(crate) deadline_ms: u32,
-    /// What is wrong with the rules.
+    /// Problems of the rules.
     pub(crate) problems: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Policies {
 pub(crate) struct Policy {
     #[serde(flatten)]
     pub(crate) rule: RuleInForce,
-    /// How often it decided what. `lastAt` knows no `since` and no `until`.
+    /// Counts of its decisions. `lastAt` ignores `since` and `until`.
     pub(crate) counts: RuleStat,
 }
 
@@ -52,8 +52,8 @@ fn modes() -> Vec<&'static str> {
     vec!["enforce", "dry_run"]
 }
 
-/// The counts of every rule that ever decided.
-fn counts(app: &App, asked: &Asked) -> Result<Vec<RuleStat>, Problem> {
+/// Returns the counts of every rule that ever decided.
+fn counts(app: &App, asked: &QueryParams) -> Result<Vec<RuleStat>, Problem> {
     let mut range = Range { since: asked.time("since"), until: asked.time("until"), ..Range::default() };
     range.paging = Paging { cursor: None, limit: MAX_LIMIT };
     let mut all = Vec::new();
@@ -68,8 +68,8 @@ fn counts(app: &App, asked: &Asked) -> Result<Vec<RuleStat>, Problem> {
     Ok(all)
 }
 
-fn policies(app: &App, asked: &Asked) -> Result<Policies, Problem> {
-    let known = (app.doors.rules)();
+fn policies(app: &App, asked: &QueryParams) -> Result<Policies, Problem> {
+    let known = (app.deps.rules)();
     let counted = counts(app, asked)?.into_iter();
     let mut counts: BTreeMap<(String, Option<String>), RuleStat> =
         counted.map(|stat| ((stat.rule.clone(), stat.project.clone()), stat)).collect();
@@ -84,7 +84,7 @@ fn policies(app: &App, asked: &Asked) -> Result<Policies, Problem> {
     Ok(Policies { items, files: known.files, past, deadline_ms: known.deadline_ms, problems: known.problems })
 }
 
-fn decisions(asked: &Asked) -> DecisionFilter {
+fn decisions(asked: &QueryParams) -> DecisionFilter {
     let word = |word: &str| Some(word.to_owned());
     let statuses: &[&str] = match asked.word("mode", word).as_deref() {
         Some("dry_run") => &["dry_run"],
@@ -109,7 +109,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Rules that act on what agents do, the files they stand in, and how often they decided what.",
         params: &[WHOSE, BETWEEN],
         shape: one::<Policies>,
-        ages: Ages::Always,
+        ages: CachePolicy::Always,
         ask: |app, asked| write(&policies(app, asked)?),
     },
     Endpoint {
@@ -119,17 +119,17 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
                   not be the last: only one without `nextCursor` is.",
         params: &[
             &[
-                may("rule", Reads::Text, "Of the rule with this name."),
-                may("decision", Reads::Many(outcomes), "That came to one of these."),
-                may("mode", Reads::One(modes), "By rules that act, or by those that rehearse."),
-                may("task", Reads::Task, "In this task."),
+                may("rule", ParamType::Text, "Of the rule with this name."),
+                may("decision", ParamType::Many(outcomes), "That came to one of these."),
+                may("mode", ParamType::One(modes), "By rules that act, or by those that rehearse."),
+                may("task", ParamType::Task, "In this task."),
             ],
             WHOSE,
             BETWEEN,
             PAGING,
         ],
         shape: page::<RuleDecision>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| json(asked.store(app).decisions(&decisions(asked))),
     },
 ];

@@ -8,7 +8,7 @@ use agent_tracer_ledger::view::{
 use agent_tracer_ledger::{TaskFilter, UsageBy};
 
 use super::params::{BETWEEN, OWNERS, PAGING, ROWS, TREE, WHOSE};
-use super::{Ages, Asked, Endpoint, Reads, json, may};
+use super::{CachePolicy, Endpoint, ParamType, QueryParams, json, may};
 use crate::openapi::{one, page};
 use crate::problem::Problem;
 
@@ -22,7 +22,7 @@ const STATUSES: &[(&str, TaskStatus)] = &[
 
 const KINDS: &[(&str, TaskKind)] = &[("primary", TaskKind::Primary), ("background", TaskKind::Background)];
 
-/// What the spending of one task is told apart by.
+/// The dimensions by which the usage of one task can be split.
 const PARTS: &[(&str, UsageBy)] = &[
     ("model", UsageBy::Model),
     ("skill", UsageBy::Skill),
@@ -46,12 +46,12 @@ fn known<T: Copy>(table: &[(&str, T)], word: &str) -> Option<T> {
     table.iter().find(|(known, _)| *known == word).map(|(_, value)| *value)
 }
 
-/// The task in the path. What has not the shape of an id is nobody's.
-fn task(asked: &Asked) -> Result<TaskId, Problem> {
+/// Returns the task in the path. A text that has not the shape of an id names no task.
+fn task(asked: &QueryParams) -> Result<TaskId, Problem> {
     TaskId::parse(&asked.id).ok_or_else(|| Problem::not_found("there is no task with this id"))
 }
 
-fn filter(asked: &Asked) -> TaskFilter {
+fn filter(asked: &QueryParams) -> TaskFilter {
     TaskFilter {
         status: asked.words("status", |word| known(STATUSES, word)),
         agent: asked.word("agent", Agent::parse),
@@ -75,23 +75,27 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Tasks, newest first.",
         params: &[
             &[
-                may("status", Reads::Many(statuses), "In one of these states."),
-                may("model", Reads::Text, "With this model."),
-                may("q", Reads::Text, "Whose title or session has these words."),
-                may("parent", Reads::Task, "Started by this task."),
+                may("status", ParamType::Many(statuses), "In one of these states."),
+                may("model", ParamType::Text, "With this model."),
+                may("q", ParamType::Text, "Whose title or session has these words."),
+                may("parent", ParamType::Task, "Started by this task."),
                 may(
                     "kind",
-                    Reads::One(task_kinds),
+                    ParamType::One(task_kinds),
                     "Started by people (`primary`) or by another task (`background`).",
                 ),
-                may("failedCalls", Reads::Flag, "Only those with a failed call, their own or a subagent's."),
+                may(
+                    "failedCalls",
+                    ParamType::Flag,
+                    "Only those with a failed call, their own or a subagent's.",
+                ),
             ],
             OWNERS,
             BETWEEN,
             PAGING,
         ],
         shape: page::<Task>,
-        ages: Ages::WithTime,
+        ages: CachePolicy::WithTime,
         ask: |app, asked| json(asked.store(app).tasks(asked.now, &filter(asked))),
     },
     Endpoint {
@@ -100,7 +104,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "One task.",
         params: &[WHOSE],
         shape: one::<Task>,
-        ages: Ages::WithTime,
+        ages: CachePolicy::WithTime,
         ask: |app, asked| json(asked.store(app).task(asked.now, &task(asked)?)),
     },
     Endpoint {
@@ -109,7 +113,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "A task and all its descendants, parents before children.",
         params: &[WHOSE],
         shape: page::<TreeNode>,
-        ages: Ages::WithTime,
+        ages: CachePolicy::WithTime,
         ask: |app, asked| json(asked.store(app).tree(asked.now, &task(asked)?)),
     },
     Endpoint {
@@ -118,7 +122,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "The rows of a task.",
         params: &[WHOSE, ROWS, BETWEEN, PAGING],
         shape: page::<Row>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| json(asked.store(app).timeline(&task(asked)?, &asked.rows())),
     },
     Endpoint {
@@ -127,7 +131,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "The turns of a task, each from a prompt to its end.",
         params: &[WHOSE, PAGING],
         shape: page::<Turn>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| json(asked.store(app).turns(&task(asked)?, &asked.paging())),
     },
     Endpoint {
@@ -136,7 +140,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "The tool calls of a task, each from attempt to end.",
         params: &[WHOSE, ROWS, BETWEEN, PAGING],
         shape: page::<ToolCall>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| json(asked.store(app).tool_calls(&task(asked)?, &asked.rows())),
     },
     Endpoint {
@@ -145,7 +149,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "The points of the context chart.",
         params: &[WHOSE, PAGING],
         shape: page::<ContextPoint>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| json(asked.store(app).context(&task(asked)?, &asked.paging())),
     },
     Endpoint {
@@ -154,7 +158,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "The files that a task touched.",
         params: &[WHOSE, TREE, PAGING],
         shape: page::<FileUse>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| {
             json(asked.store(app).task_files(&task(asked)?, asked.flag("tree"), &asked.paging()))
         },
@@ -165,7 +169,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "The shell commands of a task.",
         params: &[WHOSE, ROWS, BETWEEN, PAGING],
         shape: page::<CommandRun>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| json(asked.store(app).task_commands(&task(asked)?, &asked.rows())),
     },
     Endpoint {
@@ -174,7 +178,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "What a task looked at: reads with ranges, searches, look-ups.",
         params: &[WHOSE, ROWS, BETWEEN, PAGING],
         shape: page::<Exploration>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| json(asked.store(app).exploration(&task(asked)?, &asked.rows())),
     },
     Endpoint {
@@ -183,7 +187,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "What a task looked up in the web.",
         params: &[WHOSE, ROWS, BETWEEN, PAGING],
         shape: page::<WebLookup>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| json(asked.store(app).web(&task(asked)?, &asked.rows())),
     },
     Endpoint {
@@ -192,7 +196,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "The permissions that a task asked for.",
         params: &[WHOSE, ROWS, BETWEEN, PAGING],
         shape: page::<Permission>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| json(asked.store(app).permissions(&task(asked)?, &asked.rows())),
     },
     Endpoint {
@@ -201,7 +205,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "The to-do list of a task and how each item got where it is.",
         params: &[WHOSE],
         shape: page::<Todo>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| json(asked.store(app).todos(&task(asked)?)),
     },
     Endpoint {
@@ -210,16 +214,19 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "What a task asked people.",
         params: &[WHOSE, ROWS, BETWEEN, PAGING],
         shape: page::<Question>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| json(asked.store(app).questions(&task(asked)?, &asked.rows())),
     },
     Endpoint {
         path: "/tasks/{id}/usage",
         operation: "listTaskUsage",
-        summary: "What a task and its subagents spent, told apart by model, skill, type of agent or task.",
-        params: &[WHOSE, &[may("by", Reads::One(parts), "What it is told apart by; `model` unless given.")]],
+        summary: "Usage of a task and its subagents by model, skill, type of agent or task.",
+        params: &[
+            WHOSE,
+            &[may("by", ParamType::One(parts), "The dimension to split by; `model` unless given.")],
+        ],
         shape: page::<UsageBucket>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| {
             let by =
                 asked.word("by", |word| PARTS.iter().find(|(known, _)| *known == word).map(|(_, by)| *by));
@@ -232,7 +239,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "The numbers of a task with its subagents.",
         params: &[WHOSE],
         shape: one::<TaskSummary>,
-        ages: Ages::WithTime,
+        ages: CachePolicy::WithTime,
         ask: |app, asked| json(asked.store(app).summary(asked.now, &task(asked)?)),
     },
     Endpoint {
@@ -242,13 +249,13 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: &[
             WHOSE,
             &[
-                may("from", Reads::Time, "Where the picture begins; the first event unless given."),
-                may("to", Reads::Time, "Where the picture ends; the last event unless given."),
-                may("width", Reads::Whole(1, 10_000), "How many columns; a thousand unless given."),
+                may("from", ParamType::Time, "Where the picture begins; the first event unless given."),
+                may("to", ParamType::Time, "Where the picture ends; the last event unless given."),
+                may("width", ParamType::Whole(1, 10_000), "How many columns; a thousand unless given."),
             ],
         ],
         shape: one::<LaneBins>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| {
             let width = asked.whole("width").and_then(|width| u32::try_from(width).ok()).unwrap_or(1000);
             json(asked.store(app).lanes(&task(asked)?, asked.time("from"), asked.time("to"), width))
@@ -260,7 +267,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "One row, the channel that each field came from, and the entries behind it.",
         params: &[WHOSE],
         shape: one::<EventDetail>,
-        ages: Ages::WithLedger,
+        ages: CachePolicy::WithLedger,
         ask: |app, asked| {
             let id = FactId::parse(&asked.id);
             let id = id.ok_or_else(|| Problem::not_found("there is no event with this id"))?;

@@ -8,10 +8,10 @@ use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 /// The most seconds that local time is ahead of or behind UTC.
 const DAY_SECONDS: i32 = 18 * 3600;
 
-/// How far the asker's clock is ahead of UTC at each moment.
-pub(crate) struct AskersZone(TimeZone);
+/// The offset of the client's clock from UTC at each moment.
+pub(crate) struct ClientZone(TimeZone);
 
-impl AskersZone {
+impl ClientZone {
     /// Reads `Europe/Berlin` or `+02:00`. A `+` that arrived as a blank is one again.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if let Some(offset) = offset(text) {
@@ -41,7 +41,7 @@ fn offset(text: &str) -> Option<i32> {
     (minutes < 60 && seconds <= DAY_SECONDS).then_some(sign * seconds)
 }
 
-impl Zone for AskersZone {
+impl Zone for ClientZone {
     fn offset_seconds(&self, at: Millis) -> i32 {
         Timestamp::from_millisecond(at.0).map_or(0, |at| self.0.to_offset(at).seconds())
     }
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     fn hours(zone: &str, at: &str) -> f64 {
-        let zone = AskersZone::parse(zone).expect(zone);
+        let zone = ClientZone::parse(zone).expect(zone);
         f64::from(zone.offset_seconds(Millis::parse(at).expect(at))) / 3600.0
     }
 
@@ -66,6 +66,6 @@ mod tests {
 
     #[test]
     fn a_time_that_no_calendar_has_is_utc() {
-        assert_eq!(AskersZone::parse("Europe/Berlin").unwrap().offset_seconds(Millis(i64::MAX)), 0);
+        assert_eq!(ClientZone::parse("Europe/Berlin").unwrap().offset_seconds(Millis(i64::MAX)), 0);
     }
 }

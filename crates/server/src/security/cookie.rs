@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, header};
 
 use super::secret::{Secret, mac};
 
-/// How many days a browser stays logged in.
+/// The days a browser stays logged in.
 const SESSION_DAYS: i64 = 30;
 
 const DAY_MS: i64 = 86_400_000;
@@ -35,7 +35,7 @@ impl Cookies {
         )
     }
 
-    /// Whether the request carries a cookie of ours that has not ended.
+    /// Returns whether the request carries a cookie of ours that has not expired.
     pub(super) fn is_session(&self, headers: &HeaderMap, now: Millis) -> bool {
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         cookies.flat_map(|value| value.split(';')).any(|cookie| {

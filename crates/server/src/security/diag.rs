@@ -9,9 +9,9 @@ use std::os::fd::AsRawFd;
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket};
 
-/// What the kernel calls a question about a socket, and its answer.
+/// The kernel's type of a question about a socket, and of its answer.
 const BY_FAMILY: u16 = 20;
-/// What it calls an answer that is a number of an error.
+/// The kernel's type of an answer that is an error number.
 const ERROR: u16 = 2;
 const REQUEST: u16 = 1;
 const TCP: u8 = 6;

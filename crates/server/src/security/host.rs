@@ -10,9 +10,9 @@ use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use super::forbidden;
 use crate::problem::Problem;
 
-/// What the request calls this server.
+/// The name by which the request calls this server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Called {
+pub(super) enum HostKind {
     /// `localhost` or a loopback address.
     Loopback,
     /// A name that was configured, or the address it listens on.
@@ -31,7 +31,7 @@ impl Names {
     }
 
     /// Says by which name the request calls us.
-    pub(super) fn called(&self, uri: &Uri, headers: &HeaderMap) -> Result<Called, Problem> {
+    pub(super) fn called(&self, uri: &Uri, headers: &HeaderMap) -> Result<HostKind, Problem> {
         let mut hosts = headers.get_all(header::HOST).iter();
         let (Some(host), None) = (hosts.next(), hosts.next()) else {
             return Err(Problem::bad("a request names one `Host`"));
@@ -48,23 +48,23 @@ impl Names {
         }
     }
 
-    fn known(&self, host: &str) -> Option<Called> {
+    fn known(&self, host: &str) -> Option<HostKind> {
         let host = host.to_ascii_lowercase();
         let (name, port) = split(&host)?;
         if self.configured.iter().any(|known| *known == host || known == name) {
-            return Some(Called::Named);
+            return Some(HostKind::Named);
         }
         if port.is_some_and(|port| port != self.address.port()) {
             return None;
         }
         let address: Option<IpAddr> = name.trim_start_matches('[').trim_end_matches(']').parse().ok();
         match address {
-            None => (name == "localhost").then_some(Called::Loopback),
-            Some(address) if address.is_loopback() => Some(Called::Loopback),
-            // An address is nobody's name, so it cannot be pointed elsewhere. Only one that we listen on is ours.
+            None => (name == "localhost").then_some(HostKind::Loopback),
+            Some(address) if address.is_loopback() => Some(HostKind::Loopback),
+            // An address is not a name, so it cannot be pointed elsewhere. Only one that we listen on is ours.
             Some(address) => {
                 let here = self.address.ip();
-                (here == address || here.is_unspecified()).then_some(Called::Named)
+                (here == address || here.is_unspecified()).then_some(HostKind::Named)
             }
         }
     }
@@ -93,7 +93,7 @@ pub(super) fn check_origin(
     method: &Method,
     path: &str,
     headers: &HeaderMap,
-    called: Called,
+    called: HostKind,
 ) -> Result<(), Problem> {
     let foreign = || Err(forbidden("a page of another site sent this"));
     if headers.contains_key(header::ORIGIN) && !is_own_origin(headers, called) {
@@ -102,7 +102,7 @@ pub(super) fn check_origin(
     let fetched = |name: &str| headers.get(name).map(axum::http::HeaderValue::as_bytes);
     match fetched("sec-fetch-site") {
         None | Some(b"same-origin" | b"none") => Ok(()),
-        // Somebody followed a link to the dashboard. Nothing of it can be seen from where the link was.
+        // A user followed a link to the dashboard. The page with the link sees nothing of it.
         Some(_)
             if *method == Method::GET
                 && fetched("sec-fetch-mode") == Some(b"navigate")
@@ -115,19 +115,19 @@ pub(super) fn check_origin(
     }
 }
 
-fn is_own_origin(headers: &HeaderMap, called: Called) -> bool {
+fn is_own_origin(headers: &HeaderMap, called: HostKind) -> bool {
     let text = |name| headers.get(name).and_then(|value: &axum::http::HeaderValue| value.to_str().ok());
     let (Some(origin), Some(host)) = (text(header::ORIGIN), text(header::HOST)) else { return false };
     let authority = match origin.split_once("://") {
         Some(("http", authority)) => authority,
         // Something in front of us may speak TLS, but only where we were given a name for it.
-        Some(("https", authority)) if called == Called::Named => authority,
+        Some(("https", authority)) if called == HostKind::Named => authority,
         _ => return false,
     };
     authority.eq_ignore_ascii_case(host)
 }
 
-/// Whether a page of this server sent the request. Only asked when [`check_origin`] had nothing against it.
+/// Returns whether a page of this server sent the request. Only called after [`check_origin`] has passed.
 pub(super) fn is_from_own_page(headers: &HeaderMap) -> bool {
     headers.contains_key(header::ORIGIN)
         || headers.get("sec-fetch-site").is_some_and(|site| site.as_bytes() == b"same-origin")
@@ -139,7 +139,7 @@ mod tests {
 
     use super::*;
 
-    fn known(listen: &str, configured: &[&str], host: &str) -> Option<Called> {
+    fn known(listen: &str, configured: &[&str], host: &str) -> Option<HostKind> {
         let configured: Vec<String> = configured.iter().map(|name| (*name).to_owned()).collect();
         Names::new(&configured, listen.parse().unwrap()).known(host)
     }
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn only_its_own_names_reach_it() {
         for host in ["localhost:4747", "127.0.0.1:4747", "[::1]:4747", "LocalHost", "127.0.0.1", "[::1]"] {
-            assert_eq!(known("127.0.0.1:4747", &[], host), Some(Called::Loopback), "{host}");
+            assert_eq!(known("127.0.0.1:4747", &[], host), Some(HostKind::Loopback), "{host}");
         }
         for host in [
             "evil.example:4747",
@@ -166,9 +166,9 @@ mod tests {
         ] {
             assert_eq!(known("127.0.0.1:4747", &[], host), None, "{host}");
         }
-        assert_eq!(known("127.0.0.1:4747", &["tracer.lan"], "Tracer.lan:443"), Some(Called::Named));
-        assert_eq!(known("10.0.0.1:4747", &[], "10.0.0.1:4747"), Some(Called::Named));
-        assert_eq!(known("0.0.0.0:4747", &[], "10.0.0.9:4747"), Some(Called::Named));
+        assert_eq!(known("127.0.0.1:4747", &["tracer.lan"], "Tracer.lan:443"), Some(HostKind::Named));
+        assert_eq!(known("10.0.0.1:4747", &[], "10.0.0.1:4747"), Some(HostKind::Named));
+        assert_eq!(known("0.0.0.0:4747", &[], "10.0.0.9:4747"), Some(HostKind::Named));
         assert_eq!(known("10.0.0.1:4747", &[], "10.0.0.2:4747"), None);
     }
 
@@ -178,7 +178,7 @@ mod tests {
         for (name, value) in pairs {
             headers.insert(*name, HeaderValue::from_static(value));
         }
-        check_origin(method, path, &headers, Called::Loopback).is_ok()
+        check_origin(method, path, &headers, HostKind::Loopback).is_ok()
     }
 
     #[test]

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::secret::{Secret, random};
 
-/// How many minutes a one-time link is good. Everything that names the time takes it from here.
+/// The minutes for which a one-time link is valid. Every text that names the time takes it from here.
 pub const LINK_MINUTES: i64 = 10;
 
 const GOOD_MS: i64 = LINK_MINUTES * 60_000;
@@ -45,7 +45,7 @@ impl Codes {
         Ok(LoginCode { path: format!("/login?code={code}"), expires_at })
     }
 
-    /// Whether this code is good. It no longer is afterwards.
+    /// Spends a code: returns whether it was valid. It no longer is afterwards.
     pub(super) fn spend(&self, code: &str, now: Millis) -> bool {
         let mut codes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         codes.retain(|(_, until)| *until > now);

@@ -1,4 +1,4 @@
-//! Who may ask, and who may change anything.
+//! Access control: reading, and changing anything.
 //!
 //! | caller | reads | changes |
 //! |---|---|---|
@@ -37,12 +37,12 @@ pub(crate) use secret::random;
 pub use token::{TokenError, owner_token};
 
 use crate::config::{Config, Scope};
-use crate::doors::Team;
+use crate::deps::Team;
 use crate::problem::Problem;
 use cookie::Cookies;
-use host::{Called, Names};
+use host::{HostKind, Names};
 use login::Codes;
-use proxy::Trusted;
+use proxy::TrustedProxy;
 use secret::Secret;
 
 /// The far end of a connection.
@@ -52,10 +52,10 @@ pub(crate) struct Peer {
     pub(crate) address: SocketAddr,
 }
 
-/// What a path needs.
+/// The permission that a path needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Needs {
-    /// Nothing: it tells nothing.
+pub(crate) enum RequiredScope {
+    /// None: it shows nothing.
     Nothing,
     /// The right to read.
     Read,
@@ -65,8 +65,8 @@ pub(crate) enum Needs {
     Owner,
 }
 
-impl Needs {
-    /// What this request needs.
+impl RequiredScope {
+    /// Returns the permission that a request needs.
     pub(crate) fn of(method: &Method, path: &str) -> Self {
         let below =
             |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -76,7 +76,7 @@ impl Needs {
             return Self::Ingest;
         }
         if path == "/api/v1/audit" {
-            // It tells what people are interested in.
+            // It shows the interests of people.
             return Self::Owner;
         }
         let reads = matches!(*method, Method::GET | Method::HEAD);
@@ -88,23 +88,23 @@ impl Needs {
     }
 }
 
-/// What a caller may do.
+/// The permissions of a caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Granted {
-    /// Whether it may change things.
+pub(crate) struct Grant {
+    /// True if it may change things.
     pub(crate) may_write: bool,
-    /// Whose token of a team it showed.
+    /// The owner of the team token that it sent.
     pub(crate) owner: Option<Arc<str>>,
 }
 
-/// What a caller has shown.
+/// The credentials of a caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Shown {
+struct Credentials {
     scope: Scope,
     owner: Option<Arc<str>>,
 }
 
-impl From<Scope> for Shown {
+impl From<Scope> for Credentials {
     fn from(scope: Scope) -> Self {
         Self { scope, owner: None }
     }
@@ -117,10 +117,10 @@ pub(crate) struct Access {
     tokens: Vec<(Secret, Scope)>,
     cookies: Cookies,
     pub(crate) codes: Codes,
-    /// Whether only this machine can reach us, and what is here is its user's own.
+    /// True if only this machine can reach us, and the data is its user's own.
     local: bool,
     team: Option<Team>,
-    proxy: Option<Trusted>,
+    proxy: Option<TrustedProxy>,
 }
 
 impl Access {
@@ -134,11 +134,11 @@ impl Access {
             // Of a team's server even the machine it runs on needs a token: what is there is other people's.
             local: address.ip().is_loopback() && team.is_none(),
             team,
-            proxy: config.proxy.as_ref().map(Trusted::new),
+            proxy: config.proxy.as_ref().map(TrustedProxy::new),
         }
     }
 
-    /// Lets a request in, or says why not.
+    /// Admits a request or returns the reason of the refusal.
     pub(crate) fn check(
         &self,
         method: &Method,
@@ -146,23 +146,23 @@ impl Access {
         headers: &HeaderMap,
         peer: Peer,
         now: Millis,
-    ) -> Result<Granted, Problem> {
+    ) -> Result<Grant, Problem> {
         let called = self.names.called(uri, headers)?;
         host::check_origin(method, uri.path(), headers, called)?;
-        let needs = Needs::of(method, uri.path());
-        let shown = self.shown(method, headers, peer, now)?;
+        let needs = RequiredScope::of(method, uri.path());
+        let shown = self.credentials(method, headers, peer, now)?;
         let scope = shown.as_ref().map(|shown| shown.scope);
         let may_write = scope == Some(Scope::Owner);
-        let free_read = self.local && peer.address.ip().is_loopback() && called == Called::Loopback;
+        let free_read = self.local && peer.address.ip().is_loopback() && called == HostKind::Loopback;
         let granted = match needs {
-            Needs::Nothing => true,
-            Needs::Read => free_read || matches!(scope, Some(Scope::Read | Scope::Owner)),
-            Needs::Ingest => matches!(scope, Some(Scope::Ingest | Scope::Owner)),
-            Needs::Owner => may_write,
+            RequiredScope::Nothing => true,
+            RequiredScope::Read => free_read || matches!(scope, Some(Scope::Read | Scope::Owner)),
+            RequiredScope::Ingest => matches!(scope, Some(Scope::Ingest | Scope::Owner)),
+            RequiredScope::Owner => may_write,
         };
         match (granted, scope) {
-            (true, _) => Ok(Granted { may_write, owner: shown.and_then(|shown| shown.owner) }),
-            (false, Some(_)) => Err(forbidden("the token does not allow this")),
+            (true, _) => Ok(Grant { may_write, owner: shown.and_then(|shown| shown.owner) }),
+            (false, Some(_)) => Err(forbidden("the scope of the token does not allow this request")),
             (false, None) => Err(Problem::new(
                 StatusCode::UNAUTHORIZED,
                 "send the token as `Authorization: Bearer …`\nhint: it stands in the file `token` of the tracer's home",
@@ -170,19 +170,19 @@ impl Access {
         }
     }
 
-    /// What the caller has shown. A token that is none of ours is an error even where none is needed.
-    fn shown(
+    /// Returns the credentials of the caller. An unknown token is an error even where none is needed.
+    fn credentials(
         &self,
         method: &Method,
         headers: &HeaderMap,
         peer: Peer,
         now: Millis,
-    ) -> Result<Option<Shown>, Problem> {
+    ) -> Result<Option<Credentials>, Problem> {
         if let Some(given) = headers.get(header::AUTHORIZATION) {
             let given = given.to_str().ok().and_then(|given| given.split_once(' '));
             let given = given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
             let known = given.and_then(|(_, secret)| self.token(secret.trim()));
-            let unknown = || Problem::new(StatusCode::UNAUTHORIZED, "this token is not known here");
+            let unknown = || Problem::new(StatusCode::UNAUTHORIZED, "unknown token");
             return known.map(Some).ok_or_else(unknown);
         }
         if let Some(proxy) = &self.proxy
@@ -202,16 +202,16 @@ impl Access {
     }
 
     /// Compares with every token, whichever matches.
-    fn token(&self, secret: &str) -> Option<Shown> {
+    fn token(&self, secret: &str) -> Option<Credentials> {
         let mut found = self.owner.is(secret).then_some(Scope::Owner);
         for (known, scope) in &self.tokens {
             if known.is(secret) {
                 found = found.or(Some(*scope));
             }
         }
-        found.map(Shown::from).or_else(|| {
+        found.map(Credentials::from).or_else(|| {
             let holder = (self.team.as_ref()?.holder)(secret)?;
-            Some(Shown { scope: holder.scope, owner: Some(holder.owner) })
+            Some(Credentials { scope: holder.scope, owner: Some(holder.owner) })
         })
     }
 
@@ -238,25 +238,25 @@ mod tests {
     #[test]
     fn every_path_needs_what_it_should() {
         let table = [
-            (Method::GET, "/", Needs::Nothing),
-            (Method::GET, "/assets/app.js", Needs::Nothing),
-            (Method::GET, "/login", Needs::Nothing),
-            (Method::GET, "/health", Needs::Nothing),
-            (Method::GET, "/api/v1/tasks", Needs::Read),
-            (Method::HEAD, "/api/v1/tasks", Needs::Read),
-            (Method::GET, "/api/v1/stream", Needs::Read),
-            (Method::GET, "/metrics", Needs::Read),
-            (Method::GET, "/api/v1/audit", Needs::Owner),
-            (Method::POST, "/api/v1/login-codes", Needs::Owner),
-            (Method::PUT, "/api/v1/settings", Needs::Owner),
-            (Method::DELETE, "/anything", Needs::Owner),
-            (Method::POST, "/ingest/v1/events", Needs::Ingest),
-            (Method::POST, "/api/runtime-session-end", Needs::Ingest),
-            (Method::POST, "/hooks/claude", Needs::Ingest),
-            (Method::POST, "/v1/logs", Needs::Ingest),
+            (Method::GET, "/", RequiredScope::Nothing),
+            (Method::GET, "/assets/app.js", RequiredScope::Nothing),
+            (Method::GET, "/login", RequiredScope::Nothing),
+            (Method::GET, "/health", RequiredScope::Nothing),
+            (Method::GET, "/api/v1/tasks", RequiredScope::Read),
+            (Method::HEAD, "/api/v1/tasks", RequiredScope::Read),
+            (Method::GET, "/api/v1/stream", RequiredScope::Read),
+            (Method::GET, "/metrics", RequiredScope::Read),
+            (Method::GET, "/api/v1/audit", RequiredScope::Owner),
+            (Method::POST, "/api/v1/login-codes", RequiredScope::Owner),
+            (Method::PUT, "/api/v1/settings", RequiredScope::Owner),
+            (Method::DELETE, "/anything", RequiredScope::Owner),
+            (Method::POST, "/ingest/v1/events", RequiredScope::Ingest),
+            (Method::POST, "/api/runtime-session-end", RequiredScope::Ingest),
+            (Method::POST, "/hooks/claude", RequiredScope::Ingest),
+            (Method::POST, "/v1/logs", RequiredScope::Ingest),
         ];
         for (method, path, needs) in table {
-            assert_eq!(Needs::of(&method, path), needs, "{method} {path}");
+            assert_eq!(RequiredScope::of(&method, path), needs, "{method} {path}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which user of this machine is at the other end of a loopback connection.
+//! Finds the user of this machine at the other end of a loopback connection.
 //!
 //! TCP carries no credentials, but Linux knows of every connection which user opened it; other systems do not say.
 //! On Linux a connection without a known user is refused like that of another user: a client that can read an answer
@@ -6,11 +6,11 @@
 
 use std::net::SocketAddr;
 
-use crate::config::PeerIs;
+use crate::config::PeerUser;
 
 /// Returns to whom a loopback connection belongs. `None` if the system does not say.
 #[must_use]
-pub fn peer_owner(peer: SocketAddr, near: SocketAddr) -> Option<PeerIs> {
+pub fn peer_owner(peer: SocketAddr, near: SocketAddr) -> Option<PeerUser> {
     #[cfg(target_os = "linux")]
     return linux::owner(peer, near);
     #[cfg(not(target_os = "linux"))]
@@ -38,14 +38,14 @@ mod linux {
     use std::net::{IpAddr, Ipv6Addr, SocketAddr};
     use std::os::unix::fs::MetadataExt;
 
-    use crate::config::PeerIs;
+    use crate::config::PeerUser;
     use crate::security::diag;
 
-    pub(super) fn owner(peer: SocketAddr, near: SocketAddr) -> Option<PeerIs> {
+    pub(super) fn owner(peer: SocketAddr, near: SocketAddr) -> Option<PeerUser> {
         // The owner of a process's own folder is its effective user.
         let own = fs::metadata("/proc/self").ok()?.uid();
         let uid = diag::user(peer, near).unwrap_or_else(|_| in_tables(peer, near))?;
-        Some(if uid == own { PeerIs::Same } else { PeerIs::Another })
+        Some(if uid == own { PeerUser::Same } else { PeerUser::Another })
     }
 
     /// The same from the lists of all connections, where the system answers no questions about one.
@@ -106,11 +106,11 @@ mod linux {
                 let near = listener.local_addr().unwrap();
                 let client = TcpStream::connect(near).unwrap();
                 let peer = client.local_addr().unwrap();
-                assert_eq!(owner(peer, near), Some(PeerIs::Same), "{address}");
+                assert_eq!(owner(peer, near), Some(PeerUser::Same), "{address}");
                 let own = fs::metadata("/proc/self").unwrap().uid();
                 assert_eq!(in_tables(peer, near), Some(own), "{address}");
                 client.shutdown(std::net::Shutdown::Write).unwrap();
-                assert_eq!(owner(peer, near), Some(PeerIs::Same), "{address}, half closed");
+                assert_eq!(owner(peer, near), Some(PeerUser::Same), "{address}, half closed");
                 assert_eq!(in_tables(peer, near), Some(own), "{address}, half closed");
                 assert_eq!(owner(SocketAddr::new(near.ip(), 1), near), None);
             }

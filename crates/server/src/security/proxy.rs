@@ -1,7 +1,7 @@
 //! People whom a proxy in front of the server has let in: it names them in a header.
 //!
 //! Law: a name counts only with proof that the proxy wrote it, the secret that both know, and only from an address that
-//! the proxy has. Whoever else sends the header is refused, not ignored, so that a proxy that forgets the secret is
+//! the proxy has. Any other sender of the header is refused, not ignored, so that a proxy that forgets the secret is
 //! noticed. A token beats a name.
 
 use std::net::IpAddr;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, StatusCode};
 
 use super::secret::Secret;
-use super::{Peer, Shown};
+use super::{Credentials, Peer};
 use crate::config::{Proxy, Scope};
 use crate::problem::Problem;
 
@@ -20,14 +20,14 @@ pub(crate) const SECRET_HEADER: &str = "x-agent-tracer-proxy-secret";
 /// A name is no longer than this.
 const LONGEST_NAME: usize = 256;
 
-pub(super) struct Trusted {
+pub(super) struct TrustedProxy {
     header: String,
     secret: Secret,
     from: Vec<IpAddr>,
     admins: Vec<String>,
 }
 
-impl Trusted {
+impl TrustedProxy {
     pub(super) fn new(proxy: &Proxy) -> Self {
         Self {
             header: proxy.header.to_ascii_lowercase(),
@@ -37,8 +37,8 @@ impl Trusted {
         }
     }
 
-    /// Whom the proxy names; none if it names nobody.
-    pub(super) fn named(&self, headers: &HeaderMap, peer: Peer) -> Result<Option<Shown>, Problem> {
+    /// Returns the person whom the proxy names; none if the header is absent.
+    pub(super) fn named(&self, headers: &HeaderMap, peer: Peer) -> Result<Option<Credentials>, Problem> {
         let mut names = headers.get_all(&self.header).iter();
         let Some(name) = names.next() else { return Ok(None) };
         let refused = |why: &str| Err(Problem::new(StatusCode::UNAUTHORIZED, why.to_owned()));
@@ -50,17 +50,17 @@ impl Trusted {
         if !self.from.is_empty() && !self.from.contains(&address) {
             return refused("the proxy does not have this address");
         }
-        // Two names could mean that somebody put one before the proxy put the other.
+        // Two names could mean that a client sent one and the proxy added the other.
         if names.next().is_some() {
             return refused("the proxy names more than one person");
         }
         let name = name.to_str().map(str::trim).unwrap_or_default();
         if name.is_empty() || name.len() > LONGEST_NAME {
-            return refused("the proxy names nobody");
+            return refused("the proxy sent no name");
         }
         let is_admin = self.admins.iter().any(|admin| admin == name);
         let scope = if is_admin { Scope::Owner } else { Scope::Read };
-        Ok(Some(Shown { scope, owner: Some(Arc::from(name)) }))
+        Ok(Some(Credentials { scope, owner: Some(Arc::from(name)) }))
     }
 }
 
@@ -70,8 +70,8 @@ mod tests {
 
     use super::*;
 
-    fn trusted(from: &[&str]) -> Trusted {
-        Trusted::new(&Proxy {
+    fn trusted(from: &[&str]) -> TrustedProxy {
+        TrustedProxy::new(&Proxy {
             header: "X-Forwarded-User".to_owned(),
             secret: "s".repeat(40),
             from: from.iter().map(|address| address.parse().unwrap()).collect(),
@@ -79,7 +79,11 @@ mod tests {
         })
     }
 
-    fn asked(trusted: &Trusted, headers: &[(&str, &str)], from: &str) -> Result<Option<Shown>, StatusCode> {
+    fn named_by(
+        trusted: &TrustedProxy,
+        headers: &[(&str, &str)],
+        from: &str,
+    ) -> Result<Option<Credentials>, StatusCode> {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.append(HeaderName::try_from(*name).unwrap(), HeaderValue::from_str(value).unwrap());
@@ -93,12 +97,12 @@ mod tests {
         let secret = "s".repeat(40);
         let good = [("x-forwarded-user", "ann"), (SECRET_HEADER, secret.as_str())];
         let trusted = trusted(&["10.0.0.5"]);
-        let ann = asked(&trusted, &good, "10.0.0.5:900").unwrap().unwrap();
+        let ann = named_by(&trusted, &good, "10.0.0.5:900").unwrap().unwrap();
         assert_eq!((ann.scope, ann.owner.as_deref()), (Scope::Read, Some("ann")));
-        assert!(asked(&trusted, &good, "[::ffff:10.0.0.5]:900").unwrap().is_some());
+        assert!(named_by(&trusted, &good, "[::ffff:10.0.0.5]:900").unwrap().is_some());
         let root = [("x-forwarded-user", "root"), (SECRET_HEADER, secret.as_str())];
-        assert_eq!(asked(&trusted, &root, "10.0.0.5:900").unwrap().unwrap().scope, Scope::Owner);
-        assert_eq!(asked(&trusted, &[], "10.0.0.9:1"), Ok(None), "nobody is named");
+        assert_eq!(named_by(&trusted, &root, "10.0.0.5:900").unwrap().unwrap().scope, Scope::Owner);
+        assert_eq!(named_by(&trusted, &[], "10.0.0.9:1"), Ok(None), "no person is named");
         for (headers, from) in [
             (&good[..], "10.0.0.6:900"),
             (&good[..1], "10.0.0.5:900"),
@@ -113,7 +117,11 @@ mod tests {
                 "10.0.0.5:900",
             ),
         ] {
-            assert_eq!(asked(&trusted, headers, from), Err(StatusCode::UNAUTHORIZED), "{headers:?} {from}");
+            assert_eq!(
+                named_by(&trusted, headers, from),
+                Err(StatusCode::UNAUTHORIZED),
+                "{headers:?} {from}"
+            );
         }
     }
 }

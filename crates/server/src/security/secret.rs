@@ -12,7 +12,7 @@ impl Secret {
         Self(Sha256::digest(text.as_bytes()).into())
     }
 
-    /// Whether this is it. The time it takes depends on neither: both are hashed, and all bytes are looked at.
+    /// Compares in a time that depends on neither text: both are hashed, and all bytes are compared.
     pub(super) fn is(&self, text: &str) -> bool {
         let other: [u8; 32] = Sha256::digest(text.as_bytes()).into();
         let differs = self.0.iter().zip(other).fold(0_u8, |differs, (one, two)| differs | (one ^ two));
@@ -33,7 +33,7 @@ pub(super) fn mac(key: &str, text: &str) -> String {
     hex(&outer)
 }
 
-/// 256 bits that nobody can guess.
+/// Draws 256 random bits.
 pub(crate) fn random() -> Result<String, getrandom::Error> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes)?;

@@ -1,6 +1,6 @@
 //! The owner's token: 256 random bits in a file that only its owner may read.
 //!
-//! The one place in this room that touches the disk, for whoever starts the server.
+//! The one place in this room that touches the disk, for the program that starts the server.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::secret::random;
 
-/// Why there is no token.
+/// A reason why there is no token.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     /// The file cannot be read or made.
@@ -16,7 +16,7 @@ pub enum TokenError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },

@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::Frame;
 use tokio::sync::mpsc;
 
-/// How many pieces wait for the network at most.
+/// The most pieces that wait for the network.
 const AHEAD: usize = 16;
 
 struct Pieces(mpsc::Receiver<Bytes>);
@@ -25,7 +25,7 @@ impl HttpBody for Pieces {
     }
 }
 
-/// A body that this writes in a task of its own. It ends when the task does; the sender is closed when nobody reads.
+/// A body that this writes in a task of its own. It ends when the task does; the sender is closed when the client leaves.
 pub(super) fn of<W>(write: impl FnOnce(mpsc::Sender<Bytes>) -> W) -> Body
 where
     W: Future<Output = ()> + Send + 'static,

@@ -9,8 +9,8 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::{Instant, MissedTickBehavior};
 
-use super::right::Right;
-use super::wanted::Wanted;
+use super::follower_access::FollowerAccess;
+use super::row_selection::RowSelection;
 use crate::app::App;
 use crate::epoch::Place;
 use crate::live::{Change, What, missed, removed};
@@ -18,15 +18,15 @@ use crate::live::{Change, What, missed, removed};
 /// Rows that are asked of the store at once, and put into one piece.
 const PART: usize = 256;
 
-/// How long a follower may take nothing before it is given up.
+/// The time after which a follower that takes nothing is dropped.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Nobody reads any more, or the server stops.
+/// The follower left, or the server stops.
 struct Over;
 
 pub(super) struct Follower {
     app: Arc<App>,
-    wanted: Wanted,
+    wanted: RowSelection,
     /// Rows up to here were read from the store; the same ones may still come out of `live`.
     caught: u64,
     /// The last place that the follower knows of.
@@ -35,14 +35,19 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    pub(super) fn new(app: Arc<App>, wanted: Wanted, room: OwnedSemaphorePermit) -> Self {
+    pub(super) fn new(app: Arc<App>, wanted: RowSelection, room: OwnedSemaphorePermit) -> Self {
         Self { app, wanted, caught: 0, at: 0, _room: room }
     }
 
     /// Follows until one of both sides hangs up, or the follower may not follow any more.
-    pub(super) async fn run(mut self, after: Option<Place>, right: Right, sender: mpsc::Sender<Bytes>) {
+    pub(super) async fn run(
+        mut self,
+        after: Option<Place>,
+        right: FollowerAccess,
+        sender: mpsc::Sender<Bytes>,
+    ) {
         // Subscribed before the store is asked: what is committed in between is in one of the two, or in both.
-        let live = self.app.doors.live.follow();
+        let live = self.app.deps.live.follow();
         let mut closing = self.app.closing.clone();
         let app = Arc::clone(&self.app);
         tokio::select! {
@@ -82,7 +87,7 @@ impl Follower {
                 }
                 Err(RecvError::Closed) => return Ok(()),
             };
-            // Told before what is behind the gap, or the follower would take it for the next one.
+            // Sent before the rows behind the gap, or the follower would take them for the next ones.
             let before = first.seq.saturating_sub(1);
             if std::mem::take(&mut is_late) && before > self.at {
                 self.say_missed(self.at, before, sender).await?;
@@ -98,7 +103,7 @@ impl Follower {
                     Err(TryRecvError::Empty | TryRecvError::Closed) => break,
                 }
             }
-            // What is gone was never in the reading: it is told in any case.
+            // Removed rows were never read from the store, so they are always sent.
             changes.retain(|change| change.seq > self.caught || change.what.is_for_all());
             self.pass_on(changes, sender).await?;
         }
@@ -107,7 +112,7 @@ impl Follower {
     /// Sends what changed behind `after`, in order, up to now.
     async fn catch_up(&mut self, after: Option<Place>, sender: &mpsc::Sender<Bytes>) -> Result<(), Over> {
         let app = Arc::clone(&self.app);
-        let newest = self.app.blocking(move || app.doors.store.seq()).await;
+        let newest = self.app.blocking(move || app.deps.store.seq()).await;
         let Ok(Ok(newest)) = newest else { return Err(Over) };
         let Some(after) = after else {
             (self.caught, self.at) = (newest, newest);
@@ -121,7 +126,7 @@ impl Follower {
             (self.caught, self.at) = (newest, newest);
             return self.say_missed(after, newest, sender).await;
         }
-        match self.app.doors.live.gone_since(after).filter(|_| !is_other) {
+        match self.app.deps.live.gone_since(after).filter(|_| !is_other) {
             Some(gone) => {
                 for ids in gone.chunks(PART) {
                     send(sender, removed(ids)).await?;
@@ -132,7 +137,7 @@ impl Follower {
         }
         loop {
             let (app, from) = (Arc::clone(&self.app), self.caught);
-            let read = self.app.blocking(move || app.doors.store.changes(from, PART as u32)).await;
+            let read = self.app.blocking(move || app.deps.store.changes(from, PART as u32)).await;
             let Ok(Ok(rows)) = read else { return Err(Over) };
             // Only an empty part is the end: what is no row is left out of a part and makes it short.
             let Some(last) = rows.last().map(|row| row.seq) else { return Ok(()) };
@@ -142,8 +147,8 @@ impl Follower {
         }
     }
 
-    /// Sends those of these changes that are wanted, in one piece. Who follows anything is told of every row that is
-    /// gone: nobody can say any more whose it was.
+    /// Sends those of these changes that pass the filter, in one piece. Every follower receives every removed row: its
+    /// task is no longer known.
     async fn pass_on(
         &mut self,
         mut changes: Vec<Arc<Change>>,

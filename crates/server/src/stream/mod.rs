@@ -9,8 +9,8 @@
 
 mod body;
 mod follow;
-mod right;
-mod wanted;
+mod follower_access;
+mod row_selection;
 
 use std::sync::Arc;
 
@@ -20,35 +20,35 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
-use crate::doors::Look;
+use crate::deps::AccessEvent;
 use crate::epoch::Place;
-use crate::problem::{Problem, Wrong};
-use crate::query::{Asked, OWNER, Param, Reads, agents, kinds, lanes, may};
-use crate::security::Granted;
-use right::Right;
-use wanted::Wanted;
+use crate::problem::{FieldError, Problem};
+use crate::query::{OWNER, Param, ParamType, QueryParams, agents, kinds, lanes, may};
+use crate::security::Grant;
+use follower_access::FollowerAccess;
+use row_selection::RowSelection;
 
-/// Which rows are followed.
+/// Parameters that choose the rows to follow.
 pub(crate) const PARAMS: &[Param] = &[
     may(
         "after",
-        Reads::Text,
+        ParamType::Text,
         "Begin behind this `seq`, or behind the event of this id; `Last-Event-ID` beats it.",
     ),
-    may("task", Reads::Task, "Rows of this task."),
-    may("tree", Reads::Flag, "With the rows of its subagents."),
-    may("lane", Reads::Many(lanes), "In one of these lanes."),
-    may("kind", Reads::Many(kinds), "Of one of these kinds."),
-    may("agent", Reads::One(agents), "Of this agent."),
-    may("project", Reads::Text, "In this project."),
+    may("task", ParamType::Task, "Rows of this task."),
+    may("tree", ParamType::Flag, "With the rows of its subagents."),
+    may("lane", ParamType::Many(lanes), "In one of these lanes."),
+    may("kind", ParamType::Many(kinds), "Of one of these kinds."),
+    may("agent", ParamType::One(agents), "Of this agent."),
+    may("project", ParamType::Text, "In this project."),
     OWNER,
 ];
 
 /// Begins a stream.
 pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Response {
-    let reader = request.extensions().get::<Granted>().and_then(|granted| granted.owner.clone());
+    let reader = request.extensions().get::<Grant>().and_then(|granted| granted.owner.clone());
     let opened = match read(&app, &request) {
-        Ok((asked, after)) => open(&app, reader, &asked, after, Right::of(&request)).await,
+        Ok((asked, after)) => open(&app, reader, &asked, after, FollowerAccess::of(&request)).await,
         Err(problem) => Err(problem),
     };
     match opened {
@@ -63,11 +63,12 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Respon
     }
 }
 
-/// What is followed, and behind which place.
-fn read(app: &App, request: &Request) -> Result<(Asked, Option<Place>), Problem> {
-    let mut asked = Asked::read(&[PARAMS], request.uri().query().unwrap_or_default(), (app.doors.clock)())?;
+/// The rows to follow, and the place behind which they begin.
+fn read(app: &App, request: &Request) -> Result<(QueryParams, Option<Place>), Problem> {
+    let mut asked =
+        QueryParams::read(&[PARAMS], request.uri().query().unwrap_or_default(), (app.deps.clock)())?;
     if asked.flag("tree") && asked.task("task").is_none() {
-        let wrong = Wrong::new("tree", "needs a `task`");
+        let wrong = FieldError::new("tree", "needs a `task`");
         return Err(Problem::wrong(StatusCode::BAD_REQUEST, vec![wrong]));
     }
     asked.narrow(app)?;
@@ -75,7 +76,7 @@ fn read(app: &App, request: &Request) -> Result<(Asked, Option<Place>), Problem>
         None => match asked.text("after") {
             None => None,
             Some(after) => Some(Place::parse(&after).ok_or_else(|| {
-                let wrong = Wrong::new("after", "is neither a `seq` nor the id of an event");
+                let wrong = FieldError::new("after", "is neither a `seq` nor the id of an event");
                 Problem::wrong(StatusCode::BAD_REQUEST, vec![wrong])
             })?),
         },
@@ -90,28 +91,33 @@ fn read(app: &App, request: &Request) -> Result<(Asked, Option<Place>), Problem>
 async fn open(
     app: &Arc<App>,
     reader: Option<Arc<str>>,
-    asked: &Asked,
+    asked: &QueryParams,
     after: Option<Place>,
-    right: Right,
+    right: FollowerAccess,
 ) -> Result<Body, Problem> {
-    let mut wanted = Wanted::of(asked);
-    if let Some(team) = app.doors.team.clone() {
+    let mut wanted = RowSelection::of(asked);
+    if let Some(team) = app.deps.team.clone() {
         let (owners, task, worker) = (asked.owner_filter(), asked.task("task"), Arc::clone(app));
         let store = asked.narrowed.clone();
         wanted.owner = app
             .blocking(move || -> Result<_, Problem> {
                 let id = task.as_ref().map_or("", |task| task.as_str());
-                (team.look)(Look { reader: reader.as_deref(), path: "/stream", id, owners: &owners })
-                    .map_err(|cause| Problem::new(StatusCode::SERVICE_UNAVAILABLE, cause.to_string()))?;
+                (team.record_access)(AccessEvent {
+                    reader: reader.as_deref(),
+                    path: "/stream",
+                    id,
+                    owners: &owners,
+                })
+                .map_err(|cause| Problem::new(StatusCode::SERVICE_UNAVAILABLE, cause.to_string()))?;
                 let Some(task) = task else { return Ok(owners.owner) };
                 // Two people may have it: it is said whose is followed, or nothing is.
-                let store = store.as_ref().unwrap_or(&worker.doors.store);
-                Ok(store.task((worker.doors.clock)(), &task)?.owner)
+                let store = store.as_ref().unwrap_or(&worker.deps.store);
+                Ok(store.task((worker.deps.clock)(), &task)?.owner)
             })
             .await??;
     }
     let permit = Arc::clone(&app.streams).try_acquire_owned();
-    let permit = permit.map_err(|_| Problem::too_many("there are as many followers as there may be", 5))?;
+    let permit = permit.map_err(|_| Problem::too_many("too many open streams", 5))?;
     let follower = follow::Follower::new(Arc::clone(app), wanted, permit);
     Ok(body::of(|sender| follower.run(after, right, sender)))
 }

@@ -1,6 +1,6 @@
-//! Who may ask, and who may change anything.
+//! Access control: reading, and changing anything.
 
-use agent_tracer_server::{PeerIs, Scope, ServeError, Token};
+use agent_tracer_server::{PeerUser, Scope, ServeError, Token};
 use serde_json::json;
 
 use crate::client::Ask;
@@ -67,7 +67,7 @@ fn a_page_of_another_site_is_refused_even_with_the_token() {
 #[test]
 fn another_user_of_the_machine_is_refused() {
     let mut other = config();
-    other.peer_owner = |_, _| Some(PeerIs::Another);
+    other.peer_owner = |_, _| Some(PeerUser::Another);
     let world = World::with(other).unwrap();
     for path in ["/", "/health", "/api/v1/tasks"] {
         let answer = world.ask("GET", path).bearer(TOKEN).send();

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use agent_tracer_event::Millis;
 use agent_tracer_policy::backtest::{Setting, Then};
-use agent_tracer_server::Acts;
+use agent_tracer_server::Capabilities;
 use serde_json::{Value, json};
 
 use crate::client::{Answer, Ask, connect, read};
@@ -17,12 +17,12 @@ const DRAFT: &str = "version = 1\n[[rule]]\nname = \"no-delete\"\non = \"PreTool
                      reason = \"keep it\"\nmatch.command = { effect = \"delete\" }\n";
 const PATH: &str = "/api/v1/policies/backtest";
 
-fn setting(local: impl Fn(Millis) + Send + Sync + 'static) -> Acts {
+fn setting(local: impl Fn(Millis) + Send + Sync + 'static) -> Capabilities {
     let local = Arc::new(move |at: Millis| {
         local(at);
         Then { local: None, midnight: Millis(0) }
     });
-    Acts {
+    Capabilities {
         compactions: None,
         backtest: Some(Setting { user_home: None, local, cost_micros: Arc::new(|_| None) }),
     }
@@ -63,7 +63,7 @@ fn a_draft_is_held_against_what_was_recorded() {
 }
 
 #[test]
-fn what_is_wrong_with_a_draft_is_told_with_line_and_column() {
+fn errors_of_a_draft_are_reported_with_line_and_column() {
     let real = Real::with(setting(|_| {}));
     let answer = ask(&real, "", &draft(&DRAFT.replace("decision", "desicion")));
     assert_eq!(answer.status, 422);
@@ -88,7 +88,7 @@ fn a_server_without_rules_says_so() {
 }
 
 #[test]
-fn whoever_hangs_up_stops_it_and_only_one_runs_at_a_time() {
+fn hanging_up_stops_it_and_only_one_runs_at_a_time() {
     const TASKS: usize = 400;
     let (permit, permits) = mpsc::channel::<()>();
     let (begun, begins) = mpsc::channel::<()>();

@@ -1,4 +1,4 @@
-//! A small HTTP client: it sends what it is told, also what no good client would send.
+//! A small HTTP client: it sends any bytes, also those that no good client would send.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use agent_tracer_jobs::compaction::{Compaction, CompactionItem, CompactionSide, Scanned, Seen};
-use agent_tracer_server::Acts;
+use agent_tracer_jobs::compaction::{Compaction, CompactionItem, CompactionSide, FileSnapshot, ScanResult};
+use agent_tracer_server::Capabilities;
 use serde_json::json;
 
 use crate::ledger::Real;
@@ -38,7 +38,7 @@ fn items(from: u64, most: usize) -> Vec<CompactionItem> {
     (from..5).take(most).map(item).collect()
 }
 
-/// A task that was heard of, and its id.
+/// Records a task and returns its id.
 fn task(real: &Real) -> String {
     let payload = json!({"hook_event_name": "PreCompact", "session_id": "s", "cwd": "/code", "trigger": "auto",
         "custom_instructions": null, "transcript_path": "/t/s.jsonl"});
@@ -47,22 +47,22 @@ fn task(real: &Real) -> String {
 }
 
 #[test]
-fn compactions_and_their_pieces_are_asked_for_when_somebody_wants_them() {
-    let asked = Arc::new(Mutex::new(Vec::<(String, Vec<Seen>)>::new()));
-    let heard = Arc::clone(&asked);
-    let real = Real::with(Acts {
+fn compactions_and_their_pieces_are_read_on_request() {
+    let asked = Arc::new(Mutex::new(Vec::<(String, Vec<FileSnapshot>)>::new()));
+    let calls = Arc::clone(&asked);
+    let real = Real::with(Capabilities {
         backtest: None,
         compactions: Some(Arc::new(move |task, seen, wanted| {
-            heard.lock().unwrap().push((task.runtime_session_id.clone(), seen.to_vec()));
+            calls.lock().unwrap().push((task.runtime_session_id.clone(), seen.to_vec()));
             let items = wanted.map(|(_, _, from, most)| (items(from, most), from + (most as u64) < 5));
             let (items, more) = items.unwrap_or_default();
-            Ok(Some(Scanned { compactions: vec![compaction(1)], items, more }))
+            Ok(Some(ScanResult { compactions: vec![compaction(1)], items, more }))
         })),
     });
     let id = task(&real);
     let list = real.get(&format!("/api/v1/tasks/{id}/compactions"));
     assert_eq!(list["items"][0]["before"]["pieces"], json!({"prompt": 5}));
-    assert_eq!(asked.lock().unwrap()[0], ("s".to_owned(), Vec::new()), "over HTTP nobody saw the file");
+    assert_eq!(asked.lock().unwrap()[0], ("s".to_owned(), Vec::new()), "over HTTP no hook saw the file");
     let path = format!("/api/v1/tasks/{id}/compaction-items");
     let first = real.get(&format!("{path}?limit=3&side=after"));
     assert_eq!((first["items"].as_array().unwrap().len(), &first["nextCursor"]), (3, &json!("3")));
@@ -75,10 +75,11 @@ fn compactions_and_their_pieces_are_asked_for_when_somebody_wants_them() {
 }
 
 #[test]
-fn a_file_that_is_gone_or_cannot_be_read_is_told() {
-    let gone = Real::with(Acts { backtest: None, compactions: Some(Arc::new(|_, _, _| Ok(None))) });
-    let broken = Real::with(Acts { backtest: None, compactions: Some(Arc::new(|_, _, _| Err("no".into()))) });
-    let none = Real::with(Acts::default());
+fn a_missing_or_unreadable_file_is_reported() {
+    let gone = Real::with(Capabilities { backtest: None, compactions: Some(Arc::new(|_, _, _| Ok(None))) });
+    let broken =
+        Real::with(Capabilities { backtest: None, compactions: Some(Arc::new(|_, _, _| Err("no".into()))) });
+    let none = Real::with(Capabilities::default());
     for (real, status) in [(gone, 404), (broken, 503), (none, 404)] {
         let id = task(&real);
         let answer = real.ask("GET", &format!("/api/v1/tasks/{id}/compactions")).send();

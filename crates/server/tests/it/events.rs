@@ -29,7 +29,7 @@ fn one(world: &World, members: Value) -> Entry {
 }
 
 #[test]
-fn whoever_asks_waits_a_moment_for_what_was_acknowledged() {
+fn a_query_waits_a_moment_for_acknowledged_data() {
     let world = World::new();
     for ask in [&(|| world.get("/api/v1/tasks").status) as &dyn Fn() -> u16, &|| {
         let body = json!({"runtimeSource": "claude_code", "runtimeSessionId": "s", "title": "t"});
@@ -129,7 +129,7 @@ fn a_task_may_be_named_by_its_id() {
     let world = World::new();
     let known = world.memory.add_task(&task("s9"), None, "/p");
     let by_id = json!({"kind": "user.message", "taskId": known.id, "body": "hello"});
-    let unknown = json!({"kind": "user.message", "taskId": task("nobody").task_id().to_string()});
+    let unknown = json!({"kind": "user.message", "taskId": task("unknown").task_id().to_string()});
     let answer = post(&world, &[by_id, unknown, json!({"kind": "user.message", "taskId": "x"})]);
     assert_eq!((&answer["accepted"], answer["rejected"].as_array().unwrap().len()), (&json!(1), 2));
     assert_eq!(world.memory.events()[0].task, task("s9"));
@@ -261,7 +261,7 @@ fn tokens_count_wherever_they_stand() {
 }
 
 #[test]
-fn a_kind_that_nobody_knows_is_kept_and_counted() {
+fn an_unknown_kind_is_kept_and_counted() {
     let world = World::new();
     let answer = post(&world, &[event(json!({"kind": "future.kind", "metadata": {"a": 1}}))]);
     assert_eq!(answer["accepted"], 1);

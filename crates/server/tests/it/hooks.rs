@@ -120,7 +120,7 @@ fn an_excluded_folder_leaves_nothing_and_the_agent_does_not_notice() {
 }
 
 #[test]
-fn what_is_no_payload_is_told_and_counted() {
+fn an_invalid_payload_is_reported_and_counted() {
     let world = World::new();
     for body in ["", "{", "[]", "null", "{\"a\":1}x", "\u{0}"] {
         let answer = world.ask("POST", "/hooks/claude").bearer(TOKEN).body("application/json", body).send();

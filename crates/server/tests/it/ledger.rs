@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use agent_tracer_event::Millis;
 use agent_tracer_ledger::{Batch, Ledger, Options, QueueFull};
 use agent_tracer_server::{
-    Append, Config, Done, Doors, Live, PeerIs, RulesInForce, Server, SpoolView, serve,
+    Append, Config, Done, Live, PeerUser, RulesInForce, Server, ServerDeps, SpoolView, serve,
 };
 use serde_json::{Value, json};
 
@@ -39,11 +39,11 @@ pub(crate) struct Real {
 
 impl Real {
     fn new() -> Self {
-        Self::with(agent_tracer_server::Acts::default())
+        Self::with(agent_tracer_server::Capabilities::default())
     }
 
     /// The same with what it can do beyond answering.
-    pub(crate) fn with(acts: agent_tracer_server::Acts) -> Self {
+    pub(crate) fn with(acts: agent_tracer_server::Capabilities) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let ledger = Arc::new(Ledger::open(&folder.path().join("ledger.db"), Options::default()).unwrap());
         let live = Live::new();
@@ -56,10 +56,10 @@ impl Real {
                 publish.publish_removed(committed.seq, &committed.removed);
             },
         );
-        let config = Config { peer_owner: |_, _| Some(PeerIs::Same), ..config() };
-        let doors = Doors {
+        let config = Config { peer_owner: |_, _| Some(PeerUser::Same), ..config() };
+        let deps = ServerDeps {
             team: None,
-            acts,
+            capabilities: acts,
             store: ledger.store(),
             append: Arc::new(Queue(Arc::clone(&ledger))),
             live,
@@ -71,11 +71,11 @@ impl Real {
             home: None,
             rules: Arc::new(RulesInForce::default),
             privacy: Arc::new(|| Ok(Arc::default())),
-            excluded: agent_tracer_server::Remembered::default(),
+            excluded: agent_tracer_server::ExcludedSessions::default(),
             unrecorded: Arc::new(|_| false),
             assets: Arc::new(|_| None),
         };
-        Self { server: serve(config, doors).unwrap(), ledger, clock, _folder: folder }
+        Self { server: serve(config, deps).unwrap(), ledger, clock, _folder: folder }
     }
 
     pub(crate) fn ask(&self, method: &str, path: &str) -> Ask {
@@ -151,7 +151,7 @@ fn events_that_check_each_other_are_one_row() {
 }
 
 #[test]
-fn an_end_completes_the_task_and_may_be_told_again() {
+fn an_end_completes_the_task_and_may_be_repeated() {
     let real = Real::new();
     ensure(&real);
     let end =
@@ -165,7 +165,7 @@ fn an_end_completes_the_task_and_may_be_told_again() {
 }
 
 #[test]
-fn the_end_of_a_session_that_nobody_told_of_makes_no_task() {
+fn the_end_of_an_unknown_session_makes_no_task() {
     let real = Real::new();
     for end in [json!({}), json!({"completeTask": false}), json!({"completionReason": "idle"})] {
         let mut body = json!({"runtimeSource": "claude_code", "runtimeSessionId": "never-seen"});
@@ -241,7 +241,7 @@ fn a_follower_sees_every_row_once_whether_it_was_there_or_came_back() {
     assert!(*seen.last().unwrap() <= newest);
 }
 
-/// How many rows there are, once everything is folded.
+/// Counts rows, once everything is folded.
 fn rows(real: &Real) -> u64 {
     let token = real.ledger.flush_token();
     while !real.ledger.is_flushed(token) {
@@ -302,7 +302,7 @@ fn equal_payloads_of_codex_are_distinct_unless_a_key_says_otherwise() {
 }
 
 #[test]
-fn a_row_that_is_purged_while_no_follower_is_there_is_told_later() {
+fn a_row_that_is_purged_without_followers_is_sent_later() {
     let real = Real::new();
     ensure(&real);
     let seq = real.get("/api/v1/health")["seq"].as_u64().unwrap();

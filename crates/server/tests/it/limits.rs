@@ -129,7 +129,7 @@ fn an_answer_that_takes_too_long_is_given_up() {
 }
 
 #[test]
-fn who_finds_no_room_waits_until_somebody_leaves() {
+fn a_connection_without_a_place_waits_until_one_ends() {
     let mut narrow = config();
     narrow.limits.connections = 1;
     let world = World::with(narrow).unwrap();
@@ -138,10 +138,10 @@ fn who_finds_no_room_waits_until_somebody_leaves() {
     second.write_all(&world.ask("GET", "/health").bytes(true)).unwrap();
     second.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
     let mut byte = [0];
-    assert!(second.read_exact(&mut byte).is_err(), "nobody answers while the first is there");
+    assert!(second.read_exact(&mut byte).is_err(), "no answer while the first is there");
     drop(first);
     second.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    second.read_exact(&mut byte).expect("and then somebody does");
+    second.read_exact(&mut byte).expect("then an answer comes");
 }
 
 #[test]
@@ -162,5 +162,5 @@ fn a_stopping_server_finishes_what_is_under_way() {
     gate.open();
     assert_eq!(read(&mut BufReader::new(stream), "GET").status, 200);
     stopping.join().unwrap();
-    assert!(std::net::TcpStream::connect(address).is_err(), "nobody listens any more");
+    assert!(std::net::TcpStream::connect(address).is_err(), "the listener is gone");
 }

@@ -24,7 +24,7 @@ fn tool(name: &str, count: u64) -> ToolStat {
 fn the_numbers_are_those_of_the_store_and_made_only_now_and_then() {
     let world = World::new();
     world.memory.tools.lock().unwrap().push(tool("Bash", 12));
-    // Of two of the twelve calls nobody said how long they took.
+    // Two of the twelve calls have no duration.
     let at_most = vec![0, 1, 4, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10];
     let took = ToolDurations { tool: "Bash".to_owned(), count: 10, total_ms: 40, at_most };
     world.memory.durations.lock().unwrap().push(took);
@@ -86,7 +86,7 @@ fn the_numbers_are_those_of_the_store_and_made_only_now_and_then() {
 }
 
 #[test]
-fn every_metric_is_told_once_and_stands_in_the_documentation() {
+fn every_metric_is_written_once_and_documented() {
     let world = World::new();
     let text = world.get("/metrics").text();
     let names: Vec<&str> =

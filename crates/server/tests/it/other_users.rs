@@ -4,7 +4,7 @@ use std::io::{BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use agent_tracer_server::{Config, PeerIs};
+use agent_tracer_server::{Config, PeerUser};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, bind, connect, socket};
 use nix::unistd::{Uid, setfsuid};
 
@@ -130,7 +130,7 @@ fn idle_connections_of_another_user_take_no_place() {
     narrow.limits.header_time = Duration::from_secs(3600);
     narrow.peer_owner = |peer, _| {
         let is_stranger = peer.ip() == std::net::IpAddr::from([127, 0, 0, 2]);
-        Some(if is_stranger { PeerIs::Another } else { PeerIs::Same })
+        Some(if is_stranger { PeerUser::Another } else { PeerUser::Same })
     };
     let world = World::with(narrow).unwrap();
     // The places are in use, so that none could be taken away from an idle connection.

@@ -46,7 +46,7 @@ fn every_question_of_the_document_is_answered() {
 }
 
 #[test]
-fn a_server_of_one_machine_says_that_it_knows_nobody_else() {
+fn a_server_of_one_machine_refuses_owner_filters() {
     let world = World::new();
     let one = format!("tasks/{}/timeline", task("s").task_id());
     for path in
@@ -55,13 +55,13 @@ fn a_server_of_one_machine_says_that_it_knows_nobody_else() {
         let refused = world.get(&format!("/api/v1/{path}?owner=ann&machine=desk"));
         let wrong = vec!["owner".to_owned(), "machine".to_owned()];
         assert_eq!((refused.status, refused.wrong()), (400, wrong), "{path}");
-        assert!(refused.text().contains("of one machine"), "{}", refused.text());
+        assert!(refused.text().contains("one machine"), "{}", refused.text());
     }
     assert_eq!(world.get("/api/v1/stream?owner=ann").wrong(), ["owner"]);
 }
 
 #[test]
-fn whoever_asks_about_one_person_is_answered_by_what_that_person_has() {
+fn a_query_about_one_person_is_answered_from_that_persons_rows() {
     let world = World::new();
     let of_ann = Arc::new(Memory::default());
     let id = of_ann.add_task(&task("s"), None, "/p").id;
@@ -74,22 +74,27 @@ fn whoever_asks_about_one_person_is_answered_by_what_that_person_has() {
             continue;
         }
         narrowed += 1;
-        let (before, others) = (of_ann.asked().len(), world.memory.asked().len());
+        let (before, others) = (of_ann.questions_asked().len(), world.memory.questions_asked().len());
         let event = FactId::derive(&task("s").task_id(), "e").to_string();
         let id = if path.contains("/events/") { &event } else { &id };
         let answer = world.get(&format!("{}?owner=ann&machine=desk", path.replace("{id}", id)));
         // Neither store has events, summaries or files of agents.
         let is_absent = ["/events/", "/summary", "/compaction"].iter().any(|part| path.contains(part));
         assert_eq!(answer.status, if is_absent { 404 } else { 200 }, "{path} {}", answer.text());
-        let asked = of_ann.asked();
+        let asked = of_ann.questions_asked();
         assert_eq!(
             asked.get(before).map(String::as_str),
             Some("narrowed OwnerFilter { owner: Some(\"ann\"), machine: Some(\"desk\") }"),
             "{path}"
         );
         assert!(asked.len() > before + 1, "{path} asks nothing of what ann has");
-        let others: Vec<String> =
-            world.memory.asked().split_off(others).into_iter().filter(|asked| asked != "seq").collect();
+        let others: Vec<String> = world
+            .memory
+            .questions_asked()
+            .split_off(others)
+            .into_iter()
+            .filter(|asked| asked != "seq")
+            .collect();
         assert_eq!(others, Vec::<String>::new(), "{path} asks everybody");
     }
     assert!(narrowed >= 34, "{narrowed}");
@@ -101,7 +106,7 @@ fn parameters_reach_the_store_as_they_were_meant() {
     let id = world.memory.add_task(&task("s"), None, "/p").id;
     let asks = |path: &str, hints: &[&str]| {
         assert_eq!(world.get(path).status, 200, "{path}");
-        let asked = world.memory.asked();
+        let asked = world.memory.questions_asked();
         let last = asked.last().unwrap();
         for hint in hints {
             assert!(last.contains(hint), "{path}: {last}");
@@ -112,7 +117,7 @@ fn parameters_reach_the_store_as_they_were_meant() {
         "/api/v1/tasks?status=running,waiting&agent=codex&q=a+b&since=-24h&kind=background&limit=7&failedCalls=true",
         &[
             "[Running, Waiting]",
-            "Some(Codex)",
+            "Some(codex)",
             "\"a b\"",
             &day_ago,
             "Background",
@@ -160,7 +165,7 @@ fn days_are_the_servers_own_unless_the_asker_says() {
     eastern.time_zone = Some("Asia/Kolkata".to_owned());
     let world = World::with(eastern).unwrap();
     world.get("/api/v1/usage");
-    assert!(world.memory.asked().last().unwrap().contains("Day 19800"));
+    assert!(world.memory.questions_asked().last().unwrap().contains("Day 19800"));
     let mut wrong = config();
     wrong.time_zone = Some("Mars/Base".to_owned());
     assert!(World::with(wrong).is_err());
@@ -173,7 +178,7 @@ fn what_is_wrong_is_a_problem_of_its_own_kind() {
         ("GET", "/api/v1/tasks?limit=0&since=soon", 400),
         ("GET", "/api/v1/tasks?cursor=torn", 400),
         ("GET", "/api/v1/search?words=x", 400),
-        ("GET", "/api/v1/tasks/nobody", 404),
+        ("GET", "/api/v1/tasks/unknown", 404),
         ("GET", "/api/v1/events/%00", 404),
         ("GET", "/api/v1/nothing", 404),
         ("GET", "/api", 404),
@@ -198,10 +203,10 @@ fn an_unchanged_store_answers_that_nothing_changed() {
     let tag = first.header("etag").to_owned();
     assert_eq!(first.header("cache-control"), "private, no-cache");
     let again = |path: &str| world.ask("GET", path).header("If-None-Match", &tag).send();
-    let asked = world.memory.asked().len();
+    let asked = world.memory.questions_asked().len();
     let same = again("/api/v1/tools");
     assert_eq!((same.status, same.body.len(), same.header("etag")), (304, 0, tag.as_str()));
-    assert_eq!(world.memory.asked().len(), asked, "the store was not asked");
+    assert_eq!(world.memory.questions_asked().len(), asked, "the store was not asked");
     assert_eq!(again("/api/v1/tools?agent=codex").status, 200, "another question");
     assert_eq!(again("/api/v1/skills").status, 200, "another path");
     world.memory.row(&task("s"), "b", Kind::UserMessage, 6);
@@ -278,14 +283,14 @@ fn health_of_a_store_that_cannot_answer_is_unknown_and_not_nothing() {
 }
 
 #[test]
-fn a_dead_letter_is_told_and_goes_back_once() {
+fn a_dead_letter_is_listed_and_goes_back_once() {
     let world = World::new();
     let letters = || world.get("/api/v1/dead-letters").json()["items"].as_array().cloned().unwrap();
-    let told = letters();
-    assert_eq!(told.len(), 1);
-    assert_eq!(told[0]["arrivedAt"], "1970-01-01T00:00:05.000Z");
-    assert!(told[0]["reason"].as_str().unwrap().contains("it ends early"));
-    let path = format!("/api/v1/dead-letters/{}/requeue", told[0]["name"].as_str().unwrap());
+    let listed = letters();
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0]["arrivedAt"], "1970-01-01T00:00:05.000Z");
+    assert!(listed[0]["reason"].as_str().unwrap().contains("it ends early"));
+    let path = format!("/api/v1/dead-letters/{}/requeue", listed[0]["name"].as_str().unwrap());
     assert_eq!(world.post(&path, &serde_json::json!({})).status, 204);
     assert!(letters().is_empty());
     let again = world.post(&path, &serde_json::json!({}));
@@ -309,22 +314,22 @@ fn rules_are_listed_with_their_files_and_with_what_they_decided() {
     };
     *world.memory.rules.lock().unwrap() =
         vec![stat("no-write", Some("/srv/api"), 5), stat("gone", None, 3), stat("no-write", None, 2)];
-    let told = world.get("/api/v1/policies?since=-24h").json();
+    let answer = world.get("/api/v1/policies?since=-24h").json();
     let day_ago = format!("Millis({})", NOW - 86_400_000);
-    assert!(world.memory.asked().last().unwrap().contains(&day_ago));
-    let counts: Vec<(&Value, &Value)> = told["items"]
+    assert!(world.memory.questions_asked().last().unwrap().contains(&day_ago));
+    let counts: Vec<(&Value, &Value)> = answer["items"]
         .as_array()
         .unwrap()
         .iter()
         .map(|item| (&item["project"], &item["counts"]["count"]))
         .collect();
     assert_eq!(counts, [(&Value::Null, &json!(2)), (&json!("/srv/api"), &json!(5))], "each its own");
-    assert_eq!(told["items"][0]["name"], "no-write");
-    assert_eq!(told["items"][0]["matches"], json!(["tool is `Write`"]));
-    assert_eq!(told["items"][0]["counts"]["lastAt"], Millis(NOW).to_string());
-    assert_eq!(told["past"][0]["rule"], "gone");
-    assert_eq!(told["files"][0]["path"], "/home/dev/policy.toml");
-    assert_eq!((&told["deadlineMs"], &told["problems"]), (&json!(50), &json!(["something"])));
+    assert_eq!(answer["items"][0]["name"], "no-write");
+    assert_eq!(answer["items"][0]["matches"], json!(["tool is `Write`"]));
+    assert_eq!(answer["items"][0]["counts"]["lastAt"], Millis(NOW).to_string());
+    assert_eq!(answer["past"][0]["rule"], "gone");
+    assert_eq!(answer["files"][0]["path"], "/home/dev/policy.toml");
+    assert_eq!((&answer["deadlineMs"], &answer["problems"]), (&json!(50), &json!(["something"])));
     for wrong in ["decision=maybe", "mode=off", "task=x", "colour=red"] {
         assert_eq!(world.get(&format!("/api/v1/policies/decisions?{wrong}")).status, 400, "{wrong}");
     }

@@ -30,7 +30,7 @@ fn a_session_always_has_the_same_ids() {
 }
 
 #[test]
-fn who_asks_at_the_same_time_is_told_the_same() {
+fn simultaneous_clients_receive_the_same_ids() {
     let world = World::new();
     let ask = || Ask::new(world.server.address(), "POST", "/ingest/v1/sessions/ensure").bearer(TOKEN);
     let answers: Vec<Value> = std::thread::scope(|scope| {
@@ -59,7 +59,7 @@ fn what_is_said_of_a_session_is_kept_masked() {
 }
 
 #[test]
-fn an_end_is_told_once() {
+fn an_end_is_recorded_once() {
     let world = World::new();
     world.post("/ingest/v1/sessions/ensure", &ensure("s"));
     let end = json!({"runtimeSource": "claude_code", "runtimeSessionId": "s", "completionReason": "explicit_exit",
@@ -80,7 +80,7 @@ fn an_end_is_told_once() {
 }
 
 #[test]
-fn what_is_wrong_with_a_session_is_told() {
+fn errors_of_a_session_are_reported() {
     let world = World::new();
     let table = [
         (json!({"runtimeSource": "cursor", "runtimeSessionId": "s"}), 422),

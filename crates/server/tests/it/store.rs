@@ -16,7 +16,7 @@ use agent_tracer_ledger::{
 };
 use agent_tracer_server::{Append, Done};
 
-/// Holds questions up until somebody opens it.
+/// Blocks queries until it is opened.
 #[derive(Clone)]
 pub(crate) struct Gate {
     entered: mpsc::Sender<()>,
@@ -24,7 +24,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// A closed gate, and where those who come to it are told.
+    /// Makes a closed gate, and a channel that receives each arrival.
     pub(crate) fn closed() -> (Self, mpsc::Receiver<()>) {
         let (entered, came) = mpsc::channel();
         (Self { entered, open: Arc::default() }, came)
@@ -53,18 +53,18 @@ pub(crate) struct Memory {
     pub(crate) agents: Mutex<Vec<AgentStat>>,
     pub(crate) rules: Mutex<Vec<RuleStat>>,
     pub(crate) full: AtomicBool,
-    /// Whether what was acknowledged is folded a moment later only.
+    /// True if acknowledged data is folded only a moment later.
     pub(crate) lags: Arc<AtomicBool>,
     pub(crate) refuses: Mutex<Option<AppendError>>,
     /// Every question waits until this is set.
     pub(crate) gate: Mutex<Option<Gate>>,
-    /// What changed is given back only when this is set.
+    /// Changes are returned only when this is set.
     pub(crate) gate_behind_changes: Mutex<Option<Gate>>,
     pub(crate) breaks: AtomicBool,
-    /// Whether every question is answered by an error.
+    /// True if every query is answered by an error.
     pub(crate) is_damaged: AtomicBool,
     pub(crate) usage: Mutex<Vec<UsageBucket>>,
-    /// What a person or a machine of a team has; none: this is no team's.
+    /// The store narrowed to a person or a machine; none outside of a team.
     pub(crate) team: OnceLock<Arc<Self>>,
     names: Mutex<HashSet<String>>,
 }
@@ -87,7 +87,7 @@ impl Memory {
         self.note(question, Page::whole(Vec::new()))
     }
 
-    pub(crate) fn asked(&self) -> Vec<String> {
+    pub(crate) fn questions_asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
 
@@ -194,7 +194,7 @@ impl Memory {
 impl Append for Memory {
     fn soon(&self) -> Option<Box<dyn Fn() -> bool + Send + Sync>> {
         let lags = Arc::clone(&self.lags);
-        // It is folded by the time that somebody looks again.
+        // It is folded by the time of the next query.
         lags.load(Ordering::SeqCst).then(|| Box::new(move || !lags.swap(false, Ordering::SeqCst)) as Box<_>)
     }
 
@@ -251,7 +251,7 @@ impl Store for Memory {
 impl Tasks for Memory {
     fn tasks(&self, _: Millis, filter: &TaskFilter) -> Answer<Page<Task>> {
         if filter.paging.cursor.as_deref() == Some("torn") {
-            return Err(QueryError::Bad("`cursor` is none of ours".to_owned()));
+            return Err(QueryError::Bad("`cursor` is not a cursor of this list".to_owned()));
         }
         let items = self.tasks.lock().unwrap().values().cloned().collect();
         self.note(format!("tasks {filter:?}"), Page { items, next_cursor: None })

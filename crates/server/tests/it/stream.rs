@@ -32,7 +32,7 @@ fn follow(world: &World, query: &str) -> Events {
 #[test]
 fn a_row_arrives_as_it_is_with_its_place_as_id() {
     let world = World::new();
-    // Begun behind a place: what is committed before the follower is heard is read from the store.
+    // Begun behind a place: what is committed before the follower is registered is read from the store.
     let mut events = follow(&world, "after=0");
     let row = commit(&world, "a", 7);
     let event = events.event();
@@ -53,7 +53,7 @@ fn who_comes_back_gets_what_it_missed_and_then_what_comes() {
 }
 
 #[test]
-fn a_row_that_is_both_read_and_heard_comes_once() {
+fn a_row_that_is_both_read_and_broadcast_comes_once() {
     let world = World::new();
     world.memory.row(&task("s"), "1", Kind::UserMessage, 1);
     let (gate, came) = Gate::closed();
@@ -108,7 +108,7 @@ fn rows_of_one_place_are_not_torn_apart() {
 }
 
 #[test]
-fn who_is_too_far_behind_is_told_to_load_again() {
+fn a_follower_too_far_behind_has_to_load_again() {
     let mut short = config();
     short.limits.catch_up_rows = 10;
     let world = World::with(short).unwrap();
@@ -126,13 +126,13 @@ fn who_is_too_far_behind_is_told_to_load_again() {
 }
 
 #[test]
-fn who_is_too_slow_is_told_what_it_missed() {
+fn a_slow_follower_receives_the_gap() {
     let world = World::new();
     // The store holds none of what is published: a follower that reads it at the same time would have them from there.
     let first = world.memory.row(&task("s"), "r", Kind::UserMessage, 1);
     world.memory.rows.lock().unwrap().clear();
     let mut events = follow(&world, "after=1");
-    // Far more than the network and every buffer hold, while nobody reads.
+    // Far more than the network and every buffer hold, while the client does not read.
     let long = "x".repeat(20_000);
     let rows: Vec<Row> =
         (2..=12_001_u64).map(|seq| Row { seq, body: Some(long.clone()), ..first.clone() }).collect();
@@ -153,7 +153,7 @@ fn who_is_too_slow_is_told_what_it_missed() {
 }
 
 #[test]
-fn who_follows_anything_is_told_that_too_much_happened_to_tell() {
+fn every_follower_receives_a_gap_of_too_many_changes() {
     let world = World::new();
     let id = task("s").task_id();
     let mut events = follow(&world, &format!("after=0&task={id}"));
@@ -225,15 +225,15 @@ fn of_a_session_that_two_people_have_each_ones_rows_are_judged_by_their_own_task
 }
 
 #[test]
-fn rows_that_are_gone_are_told_to_everybody_and_are_no_place_to_begin_at() {
+fn removed_rows_are_sent_to_every_follower_and_are_no_place_to_begin_at() {
     let world = World::new();
-    // One whose task is another: nobody can say any more whose row it was.
+    // A follower of another task: the task of a removed row is unknown.
     let mut others = follow(&world, &format!("after=0&task={}", TaskKey::new(Agent::CODEX, "o").task_id()));
     let mut events = follow(&world, "after=0");
     commit(&world, "a", 1);
     assert_eq!(events.seqs(1), [1]);
     let ids: Vec<String> = (0..501).map(|number| format!("row {number}")).collect();
-    // The place was read from the store already; what is gone is told all the same.
+    // The place was read from the store already; the removed row is sent all the same.
     world.live.publish_removed(1, &ids);
     for follower in [&mut events, &mut others] {
         let (first, rest) = (follower.event(), follower.event());
@@ -268,7 +268,7 @@ fn there_is_room_for_so_many_followers() {
     assert_eq!((third.status, third.header("retry-after")), (429, "5"));
     third.wrong();
     drop(first);
-    // The server learns that somebody left when it next says that it is alive.
+    // The server notices a departure at its next heartbeat.
     let room = (0..500).any(|_| {
         let answer = world.ask("GET", "/api/v1/stream?after=x").send();
         assert_eq!(answer.status, 400);
@@ -295,7 +295,7 @@ fn an_id_of_this_server_resumes_without_a_word() {
 }
 
 #[test]
-fn an_id_of_another_epoch_is_told_to_load_again_and_gets_the_rows_too() {
+fn an_id_of_another_epoch_has_to_load_again_and_gets_the_rows_too() {
     let world = World::new();
     for seq in 1..=5 {
         world.memory.row(&task("s"), &seq.to_string(), Kind::UserMessage, seq);
@@ -309,7 +309,7 @@ fn an_id_of_another_epoch_is_told_to_load_again_and_gets_the_rows_too() {
 }
 
 #[test]
-fn rows_that_went_while_a_follower_was_away_are_told_when_it_comes_back() {
+fn rows_removed_while_a_follower_was_away_are_sent_when_it_returns() {
     let world = World::new();
     for seq in 1..=5 {
         world.memory.row(&task("s"), &seq.to_string(), Kind::UserMessage, seq);
@@ -325,7 +325,7 @@ fn rows_that_went_while_a_follower_was_away_are_told_when_it_comes_back() {
 }
 
 #[test]
-fn of_more_rows_than_are_remembered_a_follower_is_told_to_load_again() {
+fn after_more_removed_rows_than_are_remembered_a_follower_has_to_load_again() {
     let world = World::new();
     for seq in 1..=5 {
         world.memory.row(&task("s"), &seq.to_string(), Kind::UserMessage, seq);

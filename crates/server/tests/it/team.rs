@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agent_tracer_ledger::record::Shipment;
 use agent_tracer_ledger::view::Page;
-use agent_tracer_server::{Acts, Config, Holder, Proxy, Scope, Team};
+use agent_tracer_server::{Capabilities, Config, Holder, Proxy, Scope, Team};
 use serde_json::{Value, json};
 
 use crate::client::Ask;
@@ -14,17 +14,17 @@ use crate::world::{NOW, TOKEN, World, config};
 
 const SECRET: &str = "the proxy and the server know this";
 
-/// What the fake of a team's store remembers.
+/// The state of a fake team store.
 #[derive(Clone, Default)]
-struct Kept {
+struct TeamState {
     shipments: Arc<Mutex<Vec<Shipment>>>,
     readers: Arc<Mutex<Vec<Option<String>>>>,
     /// Until when the tokens of Ann hold.
     until: Arc<AtomicI64>,
 }
 
-fn start(config: Config) -> (World, Kept) {
-    let kept = Kept::default();
+fn start(config: Config) -> (World, TeamState) {
+    let kept = TeamState::default();
     kept.until.store(i64::MAX, Ordering::SeqCst);
     // Set once the world has a clock.
     let clock: Arc<Mutex<Option<Arc<AtomicI64>>>> = Arc::default();
@@ -49,16 +49,16 @@ fn start(config: Config) -> (World, Kept) {
                 Ok(())
             })
         },
-        look: {
+        record_access: {
             let readers = kept.readers.clone();
             Arc::new(move |look| {
                 readers.lock().unwrap().push(look.reader.map(str::to_owned));
                 Ok(())
             })
         },
-        looks: Arc::new(|_| Ok(Page::whole(Vec::new()))),
+        list_access: Arc::new(|_| Ok(Page::whole(Vec::new()))),
     };
-    let world = World::made(config, Some(team), Acts::default()).unwrap();
+    let world = World::made(config, Some(team), Capabilities::default()).unwrap();
     *clock.lock().unwrap() = Some(world.clock.clone());
     (world, kept)
 }

@@ -226,7 +226,7 @@ fn compressed_exports_are_read() {
 }
 
 #[test]
-fn what_is_not_ours_is_refused_and_told() {
+fn foreign_telemetry_is_refused_with_a_reason() {
     let world = World::new();
     let foreign = json!({"resourceLogs": [{"resource": {"attributes": [
         {"key": "service.name", "value": {"stringValue": "postgres"}}]},

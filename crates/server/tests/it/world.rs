@@ -7,8 +7,8 @@ use agent_tracer_event::{Agent, Millis, TaskKey};
 use agent_tracer_intake::Privacy;
 use agent_tracer_privacy as privacy;
 use agent_tracer_server::{
-    Acts, Asset, Config, Doors, Live, PeerIs, PolicyFile, RuleInForce, RulesInForce, ServeError, Server,
-    SpoolView, Team, serve,
+    Asset, Capabilities, Config, Live, PeerUser, PolicyFile, RuleInForce, RulesInForce, ServeError, Server,
+    ServerDeps, SpoolView, Team, serve,
 };
 use agent_tracer_spool::{Home, Spool};
 use serde_json::Value;
@@ -28,11 +28,11 @@ pub(crate) struct World {
     _folder: tempfile::TempDir,
 }
 
-/// How a server is set up in tests: any free port, and nobody asks the system whose a connection is.
+/// Returns the settings of a server in tests: any free port, and every connection counts as this user's.
 pub(crate) fn config() -> Config {
     let mut config = Config::new(TOKEN);
     config.listen = "127.0.0.1:0".parse().unwrap();
-    config.peer_owner = |_, _| Some(PeerIs::Same);
+    config.peer_owner = |_, _| Some(PeerUser::Same);
     config
 }
 
@@ -45,20 +45,20 @@ impl World {
     }
 
     pub(crate) fn with(config: Config) -> Result<Self, ServeError> {
-        Self::made(config, None, Acts::default())
+        Self::made(config, None, Capabilities::default())
     }
 
     /// A server of a team, or one that can do more than answer.
-    pub(crate) fn made(config: Config, team: Option<Team>, acts: Acts) -> Result<Self, ServeError> {
+    pub(crate) fn made(config: Config, team: Option<Team>, acts: Capabilities) -> Result<Self, ServeError> {
         let folder = tempfile::tempdir().expect("a folder");
         let memory = Arc::new(Memory::default());
         let live = Live::new();
         let clock = Arc::new(AtomicI64::new(NOW));
         let privacy =
             Arc::new(Mutex::new(Some(Arc::new(Privacy { hash_key: [7; 16], ..Privacy::default() }))));
-        let doors = Doors {
+        let deps = ServerDeps {
             team,
-            acts,
+            capabilities: acts,
             store: memory.clone(),
             append: memory.clone(),
             live: live.clone(),
@@ -78,11 +78,11 @@ impl World {
                 let privacy = privacy.clone();
                 Arc::new(move || privacy.lock().unwrap().clone().ok_or_else(|| UNREADABLE.into()))
             },
-            excluded: agent_tracer_server::Remembered::default(),
+            excluded: agent_tracer_server::ExcludedSessions::default(),
             unrecorded: Arc::new(|session| session == UNRECORDED),
             assets: Arc::new(asset),
         };
-        let server = serve(config, doors)?;
+        let server = serve(config, deps)?;
         Ok(Self { memory, live, clock, privacy, server, _folder: folder })
     }
 

@@ -1,4 +1,4 @@
-//! What a small compressed body may cost: counted by an allocator of this binary's own.
+//! The memory that a small compressed body may take: counted by an allocator of this binary's own.
 
 #![expect(
     clippy::unwrap_used,
@@ -24,21 +24,21 @@ use std::time::Duration;
 use agent_tracer_event::Millis;
 use agent_tracer_ledger::view::Page;
 use agent_tracer_policy::backtest::{Setting, Then};
-use agent_tracer_server::{Acts, Config, Holder, Scope, Team};
+use agent_tracer_server::{Capabilities, Config, Holder, Scope, Team};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use shapes::Body;
 use world::{TOKEN, World, config};
 
-/// What a body has at most, compressed.
+/// The most bytes of a compressed body.
 const PACKED: usize = 32 << 10;
 
-/// How long an answer may take: nothing here is about time.
+/// The settings with a generous time limit: nothing here is about time.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A server that waits for as long.
-fn patient() -> Config {
+fn untimed_config() -> Config {
     let mut patient = config();
     patient.limits.request_time = PATIENCE;
     patient
@@ -85,8 +85,8 @@ fn team() -> Team {
             (secret == "ann").then(|| Holder { scope: Scope::Ingest, owner: Arc::from("ann") })
         }),
         take: Arc::new(|_, _| Ok(())),
-        look: Arc::new(|_| Ok(())),
-        looks: Arc::new(|_| Ok(Page::whole(Vec::new()))),
+        record_access: Arc::new(|_| Ok(())),
+        list_access: Arc::new(|_| Ok(Page::whole(Vec::new()))),
     }
 }
 
@@ -95,12 +95,12 @@ fn team() -> Team {
 fn no_small_body_costs_much_memory() {
     let local = Arc::new(|_: Millis| Then { local: None, midnight: Millis(0) });
     let setting = Setting { user_home: None, local, cost_micros: Arc::new(|_| None) };
-    let acts = Acts { compactions: None, backtest: Some(setting) };
-    let world = World::made(patient(), None, acts).unwrap();
+    let acts = Capabilities { compactions: None, backtest: Some(setting) };
+    let world = World::made(untimed_config(), None, acts).unwrap();
     check(&world, TOKEN, shapes::posted());
     world.conf("level full\n");
     check(&world, TOKEN, shapes::posted().filter(|body| body.path.starts_with("/v1/")));
     drop(world);
-    let world = World::made(patient(), Some(team()), Acts::default()).unwrap();
+    let world = World::made(untimed_config(), Some(team()), Capabilities::default()).unwrap();
     check(&world, "ann", shapes::shipped());
 }

@@ -24,15 +24,15 @@ const UNITS: &[&str] = &[
     "{\"content\":\"a\",\"status\":\"pending\",\"activeForm\":\"b\"}",
 ];
 
-/// How many bytes repeated texts have: near the limit of drafts, and beyond what is read of a command. Longer ones take
+/// The bytes of repeated texts: near the limit of drafts, and beyond what is read of a command. Longer ones take
 /// long to read without optimisation.
 const SIZES: &[usize] = &[120_000, 300_000];
 
-/// What such a text may cost: what does not grow with it, as the steps of the longest command that is read, and four
+/// The allowance for such a text: what does not grow with it, as the steps of the longest command that is read, and four
 /// copies. With those a body of the longest text is within what any may cost.
 const TEXT_COST: usize = (38 << 20) + 4 * 300_000;
 
-/// How often a part is repeated so that it is just within what the server builds of a body.
+/// The repetitions of a part so that it is just within what the server builds of a body.
 fn near_bounds(unit: &str, bounds: Bounds) -> usize {
     let one = measure(unit.as_bytes());
     let by_values = (bounds.values - 200) / one.values;

@@ -1637,6 +1637,10 @@ export interface components {
             items: components["schemas"]["FailureStat"][];
             nextCursor?: string;
         };
+        FieldError: {
+            at: string;
+            reason: string;
+        };
         FileStat: {
             /** Format: int64 */
             changes: number;
@@ -1930,7 +1934,7 @@ export interface components {
         };
         Problem: {
             detail: string;
-            errors: components["schemas"]["Wrong"][];
+            errors: components["schemas"]["FieldError"][];
             /** Format: int32 */
             status: number;
             title: string;
@@ -2523,10 +2527,6 @@ export interface components {
         WebLookupPage: {
             items: components["schemas"]["WebLookup"][];
             nextCursor?: string;
-        };
-        Wrong: {
-            at: string;
-            reason: string;
         };
     };
     responses: never;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use agent_tracer_policy::daemon::{Trusted, project_root};
+use agent_tracer_policy::daemon::{TrustList, project_root};
 use agent_tracer_policy::{Origin, Trust};
 use agent_tracer_spool::Home;
 
@@ -20,7 +20,7 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let path = policy_files::named(&arguments.path, environment);
-    let mut trusted = Trusted::load(home)?;
+    let mut trusted = TrustList::load(home)?;
     if arguments.undo {
         if !trusted.remove(&path) {
             return Err(Failure::new(format!("`{}` is not trusted", path.display())));

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use agent_tracer_intake::PrivacyFile;
 use agent_tracer_intake::files::{Root, open};
 use agent_tracer_jobs::compaction::{Ask, file, scan};
-use agent_tracer_server::AskCompactions;
+use agent_tracer_server::ReadCompactions;
 
 use crate::failure::plain;
 
-pub(super) fn door(roots: Vec<Root>, privacy: &Arc<PrivacyFile>) -> AskCompactions {
+pub(super) fn door(roots: Vec<Root>, privacy: &Arc<PrivacyFile>) -> ReadCompactions {
     let privacy = Arc::clone(privacy);
     Arc::new(move |task, seen, items| {
         let Some(found) = file::of_task(&roots, task) else { return Ok(None) };

@@ -6,16 +6,20 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agent_tracer_event::{Millis, Reading};
 use agent_tracer_intake::Drained;
-use agent_tracer_policy::daemon::{Arrivals, Desk, Now, Setup};
+use agent_tracer_policy::daemon::{Arrivals, Now, PolicyServer, Setup};
 use agent_tracer_spool::EnvelopeName;
 
 use super::doors::Shared;
 use crate::environment::Environment;
 use crate::local_time::LocalTime;
 
-pub(super) fn open(shared: &Shared, drained: &Drained, environment: &Environment) -> io::Result<Desk> {
+pub(super) fn open(
+    shared: &Shared,
+    drained: &Drained,
+    environment: &Environment,
+) -> io::Result<PolicyServer> {
     let zone = LocalTime::of(environment);
-    Desk::open(&Setup {
+    PolicyServer::open(&Setup {
         home: shared.home.clone(),
         book: Arc::clone(&shared.book),
         past: shared.ledger.history(),

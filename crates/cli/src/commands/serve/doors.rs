@@ -9,8 +9,8 @@ use agent_tracer_intake::{Clock, History, Intake, PrivacyError, PrivacyFile, Sta
 use agent_tracer_jobs::alerts::Counts;
 use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, SpoolHealth, StoreFaults};
 use agent_tracer_ledger::{Batch, Ledger, QueueFull};
-use agent_tracer_policy::daemon::Book;
-use agent_tracer_server::{Acts, Append, Done, Doors, Live, RulesInForce, SpoolView};
+use agent_tracer_policy::daemon::ActiveRules;
+use agent_tracer_server::{Append, Capabilities, Done, Live, RulesInForce, ServerDeps, SpoolView};
 use agent_tracer_spool::{Home, Spool};
 
 use super::excluded;
@@ -33,9 +33,9 @@ pub(super) struct Shared {
     pub(super) named: NamedFiles,
     pub(super) kept: Kept,
     /// What the server can do beyond answering.
-    pub(super) acts: Acts,
+    pub(super) acts: Capabilities,
     /// The rules in force.
-    pub(super) book: Arc<Book>,
+    pub(super) book: Arc<ActiveRules>,
     /// How far the way to a team's server is gone.
     pub(super) shipped: Progress,
     /// What became of alerts.
@@ -49,7 +49,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn doors(&self) -> Doors {
+    pub(super) fn doors(&self) -> ServerDeps {
         let privacy = Arc::clone(&self.privacy);
         let (spool, clock, intake) =
             (Spool::at(&self.home.spool()), Arc::clone(&self.clock), Arc::clone(&self.intake));
@@ -59,9 +59,9 @@ impl Shared {
         let drift = Arc::clone(&self.drift);
         let settings = Arc::clone(&self.privacy);
         let home = self.home.clone();
-        Doors {
+        ServerDeps {
             team: None,
-            acts: self.acts.clone(),
+            capabilities: self.acts.clone(),
             store: self.ledger.store(),
             append: Arc::new(Queue { ledger: Arc::clone(&self.ledger), named: self.named.clone() }),
             live: self.live.clone(),

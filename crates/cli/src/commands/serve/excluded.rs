@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use agent_tracer_event::TaskId;
 use agent_tracer_intake::PrivacyFile;
 use agent_tracer_privacy::Config;
-use agent_tracer_server::Remembered;
+use agent_tracer_server::ExcludedSessions;
 use agent_tracer_spool::Home;
 
 use crate::files;
@@ -30,14 +30,14 @@ pub(super) fn path(home: &Home) -> PathBuf {
 }
 
 /// Those of before, and where new ones go.
-pub(super) fn remembered(path: PathBuf, privacy: &PrivacyFile) -> Remembered {
+pub(super) fn remembered(path: PathBuf, privacy: &PrivacyFile) -> ExcludedSessions {
     match privacy.current() {
         Ok(privacy) => of(path, &privacy.config),
-        Err(_) => Remembered { tasks: read(&path, None), keep: Arc::new(|_| ()) },
+        Err(_) => ExcludedSessions { tasks: read(&path, None), keep: Arc::new(|_| ()) },
     }
 }
 
-fn of(path: PathBuf, config: &Config) -> Remembered {
+fn of(path: PathBuf, config: &Config) -> ExcludedSessions {
     let title = title(config);
     let tasks = read(&path, Some(&title));
     // Written anew at every start, so that it stays small. If that fails, it is as if nothing had been kept.
@@ -55,7 +55,7 @@ fn of(path: PathBuf, config: &Config) -> Remembered {
             drop(file.and_then(|mut file| file.write_all(line.as_bytes())));
         }
     };
-    Remembered { tasks, keep: Arc::new(keep) }
+    ExcludedSessions { tasks, keep: Arc::new(keep) }
 }
 
 fn title(config: &Config) -> String {

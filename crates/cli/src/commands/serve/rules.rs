@@ -9,7 +9,7 @@ use std::time::Duration;
 use agent_tracer_event::Millis;
 use agent_tracer_intake::{Clock, Note, Notes, Stop};
 use agent_tracer_ledger::{Paging, Store, TaskFilter};
-use agent_tracer_policy::daemon::{Book, project_root};
+use agent_tracer_policy::daemon::{ActiveRules, project_root};
 
 use crate::failure::Failure;
 use crate::rounds::Rounds;
@@ -23,7 +23,7 @@ const RECENT_TASKS: u32 = 200;
 
 /// Looks until somebody asks to stop. The first look is over when this returns: nobody is answered by older rules.
 pub(super) fn start(
-    book: &Arc<Book>,
+    book: &Arc<ActiveRules>,
     store: Arc<dyn Store>,
     clock: &Clock,
     notes: &Notes,
@@ -39,7 +39,7 @@ pub(super) fn start(
 }
 
 struct Watch {
-    book: Arc<Book>,
+    book: Arc<ActiveRules>,
     store: Arc<dyn Store>,
     /// The place in the order of delivery up to which `roots` is what it should be.
     seen: Option<u64>,

@@ -1,4 +1,4 @@
-//! What is worth an alert, told once, and whether it arrives.
+//! Alerts: found once, sent once, received.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail by panicking")]
 
@@ -97,12 +97,12 @@ fn whole(mut payload: Value) -> Vec<u8> {
     serde_json::to_vec(&payload).unwrap()
 }
 
-fn told(alerts: &[Alert]) -> Vec<(Kind, &str)> {
+fn lines(alerts: &[Alert]) -> Vec<(Kind, &str)> {
     alerts.iter().map(|alert| (alert.kind, alert.text.as_str())).collect()
 }
 
 #[test]
-fn who_waits_is_told_after_the_time_and_again_only_after_the_cool_down() {
+fn a_waiting_agent_is_reported_after_the_time_and_again_only_after_the_cool_down() {
     let mut world = World::new();
     world.hook(T0, json!({"hook_event_name": "UserPromptSubmit", "prompt": "SECRET words"}));
     world.hook(
@@ -117,24 +117,24 @@ fn who_waits_is_told_after_the_time_and_again_only_after_the_cool_down() {
     );
     let counts = Counts::default();
     let (mut watch, on) = (Watch::counting(counts.clone()), "waiting_minutes = 5");
-    assert_eq!(told(&world.look(&mut watch, on, T0 + 4 * MINUTE)), []);
+    assert_eq!(lines(&world.look(&mut watch, on, T0 + 4 * MINUTE)), []);
     let alerts = world.look(&mut watch, on, T0 + 6 * MINUTE);
-    assert_eq!(told(&alerts), [(Kind::Waiting, "claude_code waits for a permission for 5 minutes")]);
+    assert_eq!(lines(&alerts), [(Kind::Waiting, "claude_code waits for a permission for 5 minutes")]);
     assert!(!format!("{alerts:?}").contains("SECRET"), "{alerts:?}");
-    assert_eq!(told(&world.look(&mut watch, on, T0 + 8 * MINUTE)), []);
+    assert_eq!(lines(&world.look(&mut watch, on, T0 + 8 * MINUTE)), []);
     let counted: Vec<_> = counts.all().into_iter().filter(|(.., count)| *count > 0).collect();
     assert_eq!(counted, [(Kind::Waiting, Outcome::CooledDown, 1)], "what was held back is counted");
     assert_eq!(world.look(&mut watch, on, T0 + 16 * MINUTE).len(), 1, "the cool-down is over");
-    assert_eq!(told(&world.look(&mut Watch::default(), "stuck_minutes = 60", T0 + 6 * MINUTE)), []);
+    assert_eq!(lines(&world.look(&mut Watch::default(), "stuck_minutes = 60", T0 + 6 * MINUTE)), []);
     world.hook(
         T0 + 17 * MINUTE,
         json!({"hook_event_name": "Stop", "stop_hook_active": false,
         "last_assistant_message": "", "background_tasks": [], "session_crons": []}),
     );
     assert_eq!(
-        told(&world.look(&mut Watch::default(), on, T0 + 60 * MINUTE)),
+        lines(&world.look(&mut Watch::default(), on, T0 + 60 * MINUTE)),
         [],
-        "who is done waits for nobody"
+        "a finished task does not wait"
     );
 }
 
@@ -143,24 +143,24 @@ fn who_works_and_says_nothing_is_stuck() {
     let mut world = World::new();
     world.hook(T0, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
     let (mut watch, on) = (Watch::default(), "stuck_minutes = 15");
-    assert_eq!(told(&world.look(&mut watch, on, T0 + 14 * MINUTE)), []);
+    assert_eq!(lines(&world.look(&mut watch, on, T0 + 14 * MINUTE)), []);
     let alerts = world.look(&mut watch, on, T0 + 16 * MINUTE);
-    assert_eq!(told(&alerts), [(Kind::Stuck, "claude_code works and has said nothing for 16 minutes")]);
+    assert_eq!(lines(&alerts), [(Kind::Stuck, "claude_code works and has said nothing for 16 minutes")]);
     assert_eq!(alerts.first().unwrap().project.as_deref(), Some("/code"));
 }
 
 #[test]
-fn the_same_call_again_and_again_and_many_failures_are_told() {
+fn loops_and_many_failures_are_reported() {
     let mut world = World::new();
     let (mut watch, on) = (Watch::default(), "looping = 4\nfailures = 3");
     world.call(T0, "a0", "make it", true);
-    assert_eq!(told(&world.look(&mut watch, on, T0 + 1)), [], "what was before the watch began is no news");
+    assert_eq!(lines(&world.look(&mut watch, on, T0 + 1)), [], "what was before the watch began is no news");
     for number in 1..=3 {
         world.call(T0 + number * 1000, &format!("a{number}"), "make it", true);
     }
     let alerts = world.look(&mut watch, on, T0 + MINUTE);
     assert_eq!(
-        told(&alerts),
+        lines(&alerts),
         [
             (Kind::Failures, "3 calls of claude_code failed within ten minutes"),
             (Kind::Looping, "the same call was made 4 times, 4 of them failed"),
@@ -169,7 +169,7 @@ fn the_same_call_again_and_again_and_many_failures_are_told() {
     for number in 4..=5 {
         world.call(T0 + number * 6 * MINUTE, &format!("a{number}"), &format!("other {number}"), true);
         assert_eq!(
-            told(&world.look(&mut watch, "failures = 3", T0 + number * 6 * MINUTE)),
+            lines(&world.look(&mut watch, "failures = 3", T0 + number * 6 * MINUTE)),
             [],
             "slowly is no burst"
         );
@@ -177,23 +177,23 @@ fn the_same_call_again_and_again_and_many_failures_are_told() {
 }
 
 #[test]
-fn a_rule_that_denied_is_told_and_a_rehearsal_is_not() {
+fn a_denial_is_reported_and_a_rehearsal_is_not() {
     let mut world = World::new();
     world.decided(T0, "enforce", "deny");
     let (mut watch, on) = (Watch::default(), "denials = true");
-    assert_eq!(told(&world.look(&mut watch, on, T0 + 1)), [], "what was before the watch began is no news");
+    assert_eq!(lines(&world.look(&mut watch, on, T0 + 1)), [], "what was before the watch began is no news");
     world.decided(T0 + 2, "dry_run", "deny");
     world.decided(T0 + 3, "enforce", "warn");
-    assert_eq!(told(&world.look(&mut watch, on, T0 + 4)), []);
+    assert_eq!(lines(&world.look(&mut watch, on, T0 + 4)), []);
     world.decided(T0 + 5, "enforce", "deny");
     world.decided(T0 + 6, "enforce", "deny");
     let alerts = world.look(&mut watch, on, T0 + 7);
-    assert_eq!(told(&alerts), [(Kind::Denial, "rule `no-delete` denied something to the agent")]);
-    assert_eq!(told(&world.look(&mut watch, "denials = false", T0 + 8)), []);
+    assert_eq!(lines(&alerts), [(Kind::Denial, "rule `no-delete` denied something to the agent")]);
+    assert_eq!(lines(&world.look(&mut watch, "denials = false", T0 + 8)), []);
 }
 
 #[test]
-fn budget_and_rate_limits_are_told_when_they_are_reached() {
+fn budget_and_rate_limits_are_reported_when_they_are_reached() {
     let mut world = World::new();
     let limits = json!({"five_hour": {"used_percentage": 91, "resets_at": (T0 + 60 * MINUTE) / 1000}});
     world.hook(
@@ -203,10 +203,10 @@ fn budget_and_rate_limits_are_told_when_they_are_reached() {
     );
     let on = "rate_limit_pct = 90";
     let alerts = world.look(&mut Watch::default(), on, T0 + MINUTE);
-    assert_eq!(told(&alerts), [(Kind::RateLimit, "91 % of the five-hour limit of claude_code is used")]);
-    assert_eq!(told(&world.look(&mut Watch::default(), "rate_limit_pct = 92", T0 + MINUTE)), []);
-    assert_eq!(told(&world.look(&mut Watch::default(), on, T0 + 61 * MINUTE)), [], "it has begun anew");
-    assert_eq!(told(&world.look(&mut Watch::default(), "budget_usd = 1.0", T0 + MINUTE)), []);
+    assert_eq!(lines(&alerts), [(Kind::RateLimit, "91 % of the five-hour limit of claude_code is used")]);
+    assert_eq!(lines(&world.look(&mut Watch::default(), "rate_limit_pct = 92", T0 + MINUTE)), []);
+    assert_eq!(lines(&world.look(&mut Watch::default(), on, T0 + 61 * MINUTE)), [], "it has begun anew");
+    assert_eq!(lines(&world.look(&mut Watch::default(), "budget_usd = 1.0", T0 + MINUTE)), []);
     for scenario in agent_tracer_testkit::scenarios().into_iter().take(40) {
         for observed in scenario.observed(Some(Channel::Transcript)) {
             world.bring(observed);
@@ -222,11 +222,11 @@ fn budget_and_rate_limits_are_told_when_they_are_reached() {
 }
 
 #[test]
-fn nobody_is_told_of_what_nobody_wants() {
+fn alerts_that_are_switched_off_are_not_reported() {
     let mut world = World::new();
     for number in 0..6 {
         world.call(T0 + number, &format!("a{number}"), "make it", true);
     }
     world.decided(T0 + 9, "enforce", "deny");
-    assert_eq!(told(&world.look(&mut Watch::default(), "", T0 + 90 * MINUTE)), []);
+    assert_eq!(lines(&world.look(&mut Watch::default(), "", T0 + 90 * MINUTE)), []);
 }

@@ -53,31 +53,34 @@ fn alert() -> Alert {
 
 #[test]
 fn an_alert_arrives_in_the_shape_that_was_asked_for() {
-    let (url, heard) = receiver("200 OK");
+    let (url, received) = receiver("200 OK");
     webhook::send(&Webhook { url, format: Format::Json }, &alert()).unwrap();
-    let (path, body) = heard.join().unwrap();
+    let (path, body) = received.join().unwrap();
     assert_eq!(path, "/hook/secret-part");
     assert_eq!(
         body,
         json!({"source": "agent-tracer", "kind": "stuck", "taskId": "t1", "project": "/code",
             "text": "claude_code works and has said nothing for 20 minutes", "at": "2026-11-15T21:10:00.000Z"})
     );
-    let (url, heard) = receiver("204 No Content");
+    let (url, received) = receiver("204 No Content");
     webhook::send(&Webhook { url, format: Format::Slack }, &alert()).unwrap();
-    let text = heard.join().unwrap().1;
+    let text = received.join().unwrap().1;
     assert_eq!(text, json!({"text": "Agent Tracer: claude_code works and has said nothing for 20 minutes"}));
 }
 
 #[test]
-fn a_receiver_that_refuses_is_told_without_its_address() {
-    let (url, heard) = receiver("500 Oh");
-    let told = webhook::send(&Webhook { url, format: Format::Json }, &alert()).unwrap_err();
-    assert_eq!(told, "the receiver answered 500");
-    heard.join().unwrap();
+fn a_refusal_is_reported_without_the_address() {
+    let (url, received) = receiver("500 Oh");
+    let error = webhook::send(&Webhook { url, format: Format::Json }, &alert()).unwrap_err();
+    assert_eq!(error.to_string(), "the receiver answered 500");
+    received.join().unwrap();
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{free}/secret-part");
-    let told = webhook::send(&Webhook { url, format: Format::Json }, &alert()).unwrap_err();
-    assert!(!told.contains("secret") && told.contains("could not be reached"), "{told}");
+    let error = webhook::send(&Webhook { url, format: Format::Json }, &alert()).unwrap_err();
+    assert!(
+        !error.to_string().contains("secret") && error.to_string().contains("could not be reached"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -87,9 +90,9 @@ fn a_redirect_leads_nowhere() {
     let location: &'static str = Box::leak(
         format!("307 Elsewhere\r\nLocation: http://{}/", elsewhere.local_addr().unwrap()).into_boxed_str(),
     );
-    let (url, heard) = receiver(location);
-    let told = webhook::send(&Webhook { url, format: Format::Json }, &alert()).unwrap_err();
-    assert_eq!(told, "the receiver answered 307");
-    heard.join().unwrap();
-    assert!(elsewhere.accept().is_err(), "nobody came");
+    let (url, received) = receiver(location);
+    let error = webhook::send(&Webhook { url, format: Format::Json }, &alert()).unwrap_err();
+    assert_eq!(error.to_string(), "the receiver answered 307");
+    received.join().unwrap();
+    assert!(elsewhere.accept().is_err(), "no connection came");
 }

@@ -62,7 +62,7 @@ fn asked_live(name: &str, policy: &Policy) -> BTreeMap<String, BTreeSet<String>>
 }
 
 #[test]
-fn a_replay_decides_what_the_hooks_would_have_been_told() {
+fn a_replay_decides_as_the_live_hooks() {
     let (rules, mut calls, mut spoke) = (rules(), 0, BTreeSet::new());
     let policy = Policy::of_user(file(&rules));
     let mut wrong = Vec::new();

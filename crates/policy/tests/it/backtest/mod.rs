@@ -1,4 +1,4 @@
-//! Rules over captured history: what a back-test says is what a live hook would have been told.
+//! Rules over captured history: a back-test reports the answers that a live hook would have received.
 
 #![expect(
     clippy::unwrap_used,

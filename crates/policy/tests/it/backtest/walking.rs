@@ -1,4 +1,4 @@
-//! What is replayed, what cannot be judged, and how it ends.
+//! Replays: their range, their gaps, and their end.
 
 use agent_tracer_event::{Agent, Millis};
 use agent_tracer_ledger::Batch;
@@ -30,7 +30,7 @@ fn only_what_happened_since_then_is_judged_and_the_newest_comes_first() {
 }
 
 #[test]
-fn what_was_not_kept_is_told_and_not_taken_for_silence() {
+fn missing_data_is_reported_and_not_taken_for_silence() {
     let mut world = World::new();
     let payload = json!({"hook_event_name": "PreToolUse", "session_id": "s1", "cwd": "/code", "tool_name": "Bash",
         "tool_input": {"command": {"program": "rm", "bytes": 40}}, "tool_use_id": "a",
@@ -43,14 +43,14 @@ fn what_was_not_kept_is_told_and_not_taken_for_silence() {
         + &deny("write", "PreToolUse", "match.tool = \"Write\"\nmatch.command = { program = \"rm\" }")
         + &deny("todos", "Stop", "require.todos_closed = true");
     let found = world.backtest(&rules);
-    let told = |name: &str| {
+    let reasons = |name: &str| {
         let list = &rule(&found, name).not_judged;
         list.iter().map(|it| (it.reason.as_str(), it.count)).collect::<Vec<_>>()
     };
-    assert_eq!(told("rm"), [("the command was not kept", Some(1))]);
+    assert_eq!(reasons("rm"), [("the command was not kept", Some(1))]);
     assert_eq!(rule(&found, "rm").decisions.denied, 1);
-    assert_eq!(told("write"), [], "it could not have been about this call");
-    assert_eq!(told("todos"), [("which work items were open then is not kept", None)]);
+    assert_eq!(reasons("write"), [], "it could not have been about this call");
+    assert_eq!(reasons("todos"), [("which work items were open then is not kept", None)]);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn each_kind_of_decision_is_counted_and_a_rehearsal_counts_in_no_outcome() {
 }
 
 #[test]
-fn what_a_project_may_not_decide_is_told_as_held_back() {
+fn a_decision_that_a_project_may_not_make_is_reported_as_held_back() {
     let mut world = World::new();
     call(&mut world, 1, "s", "a", "ls");
     let stop = "[[rule]]\nname = \"stop\"\non = \"PreToolUse\"\ndecision = \"stop\"\nreason = \"no\"\n";
@@ -118,7 +118,7 @@ fn a_rule_lists_a_few_calls_and_counts_all() {
 }
 
 #[test]
-fn whoever_asks_may_stop_and_gets_what_was_found() {
+fn a_stopped_replay_returns_its_results_so_far() {
     let mut world = World::new();
     for session in 0..5 {
         call(&mut world, 100 - session, &format!("s{session}"), "a", "ls");

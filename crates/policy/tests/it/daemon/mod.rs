@@ -1,7 +1,7 @@
 //! The rooms of `answers` from outside.
 
-mod book;
-mod desk;
-mod put_off;
+mod active_rules;
+mod policy_server;
+mod stop_deferrals;
 mod table;
 mod world;

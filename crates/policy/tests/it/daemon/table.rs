@@ -1,11 +1,11 @@
-//! Who writes `policy.tbl`, and what is in it.
+//! The writers of `policy.tbl`, and its contents.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use agent_tracer_policy::daemon::table::load;
-use agent_tracer_policy::daemon::{RulesError, Trusted, table};
+use agent_tracer_policy::daemon::{RulesError, TrustList, table};
 use agent_tracer_policy_abi::Table;
 
 use crate::daemon::world::{World, rule, write};
@@ -80,7 +80,7 @@ fn a_project_may_allow_only_while_the_user_trusts_the_very_file() {
     assert_eq!(world.rows(), None);
     let file = app.join(".agent-tracer/policy.toml");
     let hash = agent_tracer_policy::daemon::Rules::find(&file).unwrap().unwrap().hash;
-    let mut trusted = Trusted::default();
+    let mut trusted = TrustList::default();
     trusted.add(&file, &hash);
     trusted.save(&world.home).unwrap();
     refresh(&world, &[]);

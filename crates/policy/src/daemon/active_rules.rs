@@ -1,7 +1,7 @@
 //! The rules that are in force while a server runs: read again whenever a file changes, with the table written anew.
 //!
-//! Law: rules that were sound stay in force until sound ones replace them or their file goes away. What is wrong is
-//! told as long as it is so.
+//! Law: rules that were sound stay in force until sound ones replace them or their file goes away. A problem is
+//! reported as long as it lasts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,10 +12,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::{Origin, Policy, Rule, RuleFile, Trust};
 use agent_tracer_spool::Home;
 
-use crate::daemon::rules::{PROJECT_FILE, Rules, RulesError, Trusted};
+use crate::daemon::rules::{PROJECT_FILE, Rules, RulesError, TrustList};
 use crate::daemon::table::{self, Everything, PROJECTS_MAX, ProjectRules};
 
-/// What tells a file from another one at the same place.
+/// Distinguishes a file from another one at the same place.
 type Mark = Option<(u64, u64, u64, i64, i64)>;
 
 fn mark(path: &Path) -> Mark {
@@ -25,18 +25,18 @@ fn mark(path: &Path) -> Mark {
 
 /// One file of rules, as it was last read.
 #[derive(Default)]
-struct Kept {
+struct LoadedFile {
     mark: Mark,
     /// Its rules, from the last time that they were sound.
     file: Option<RuleFile>,
     hash: String,
-    /// Why they are not those of the file as it is now.
+    /// The reason why they differ from the file as it is now.
     wrong: Option<String>,
-    /// Whether the file could not be read: what is in the way may go without a change of the file.
+    /// True if the file could not be read: the obstacle may go away without a change of the file.
     is_unread: bool,
 }
 
-impl Kept {
+impl LoadedFile {
     /// Reads the file if it changed. Returns whether it did.
     fn look(&mut self, path: &Path, read: impl Fn() -> Result<Option<Rules>, RulesError>) -> bool {
         let now = mark(path);
@@ -56,26 +56,26 @@ impl Kept {
                         self.file = Some(file);
                         self.hash = hash;
                     }
-                    Err(error) => self.wrong = Some(told(&error)),
+                    Err(error) => self.wrong = Some(problem_text(&error)),
                 }
             }
-            Err(error) => self.wrong = Some(told(&error)),
+            Err(error) => self.wrong = Some(problem_text(&error)),
         }
         !self.is_unread || before != (self.mark, self.wrong.clone())
     }
 }
 
 /// An error as one text for a list of problems.
-fn told(error: &RulesError) -> String {
+fn problem_text(error: &RulesError) -> String {
     format!("{error}\nhint: {}", error.hint())
 }
 
 #[derive(Default)]
 struct State {
-    user: Kept,
-    projects: BTreeMap<PathBuf, Kept>,
-    trust: (Mark, Trusted, Option<String>),
-    /// Why the table is not what it should be.
+    user: LoadedFile,
+    projects: BTreeMap<PathBuf, LoadedFile>,
+    trust: (Mark, TrustList, Option<String>),
+    /// The reason why the table is out of date.
     table: Option<String>,
     /// The table as it was left.
     left: Mark,
@@ -83,23 +83,23 @@ struct State {
     policies: BTreeMap<PathBuf, Arc<Policy>>,
 }
 
-/// What a look found.
+/// The result of a reload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Looked {
-    /// Whether any rules changed.
+pub struct ReloadReport {
+    /// True if any rules changed.
     pub changed: bool,
-    /// What is wrong now.
+    /// Current problems.
     pub problems: Vec<String>,
 }
 
 /// A rule, and where it stands.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Listed {
+pub struct ActiveRule {
     /// The file.
     pub path: PathBuf,
     /// The root of the project, if it is a project's.
     pub project: Option<PathBuf>,
-    /// Whose it is.
+    /// Its origin.
     pub origin: Origin,
     /// The rule.
     pub rule: Rule,
@@ -112,36 +112,36 @@ pub struct KnownFile {
     pub path: PathBuf,
     /// The root of the project, if it is a project's.
     pub project: Option<PathBuf>,
-    /// Whose it is.
+    /// Its origin.
     pub origin: Origin,
     /// The hash of the rules in force; empty if none are.
     pub sha256: String,
-    /// How many rules of it are in force.
+    /// The number of its rules in force.
     pub rules: usize,
-    /// Why they are not those of the file as it is now.
+    /// The reason why they differ from the file as it is now.
     pub wrong: Option<String>,
 }
 
 /// The rules in force.
-pub struct Book {
+pub struct ActiveRules {
     home: Home,
     guard: PathBuf,
     state: RwLock<State>,
 }
 
-impl Book {
-    /// A book that has read nothing yet. `guard` is the program that answers where no server does.
+impl ActiveRules {
+    /// Starts without rules. `guard` is the program that answers where no server does.
     #[must_use]
     pub fn new(home: Home, guard: PathBuf) -> Self {
         let mut state = State::default();
         for root in table::known_projects(&home) {
-            state.projects.insert(root, Kept::default());
+            state.projects.insert(root, LoadedFile::default());
         }
         Self { home, guard, state: RwLock::new(state) }
     }
 
     /// Looks at every file of rules, at those of projects in `roots` too, and writes the table if anything changed.
-    pub fn look(&self, roots: &[PathBuf]) -> Looked {
+    pub fn look(&self, roots: &[PathBuf]) -> ReloadReport {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let state = &mut *state;
         let mut changed = state.user.look(&self.home.policy_file(), || Rules::of_user(&self.home));
@@ -157,7 +157,7 @@ impl Book {
             // A project without rules is not remembered: there are many, and looking again costs one call.
             let is_new = !state.projects.contains_key(&root) && state.projects.len() < PROJECTS_MAX;
             if is_new && mark(&root.join(PROJECT_FILE)).is_some() {
-                state.projects.insert(root, Kept::default());
+                state.projects.insert(root, LoadedFile::default());
             }
         }
         for (root, kept) in &mut state.projects {
@@ -170,7 +170,7 @@ impl Book {
             state.policies.clear();
             self.write(state);
         }
-        Looked { changed, problems: problems(state) }
+        ReloadReport { changed, problems: problems(state) }
     }
 
     fn look_at_trust(&self, state: &mut State) -> bool {
@@ -178,10 +178,10 @@ impl Book {
         if now == state.trust.0 && state.trust.2.is_none() {
             return false;
         }
-        state.trust = match Trusted::load(&self.home) {
+        state.trust = match TrustList::load(&self.home) {
             Ok(trusted) => (now, trusted, None),
-            // What nobody can read, nobody can rely on.
-            Err(error) => (now, Trusted::default(), Some(told(&error))),
+            // A file that cannot be read trusts nothing.
+            Err(error) => (now, TrustList::default(), Some(problem_text(&error))),
         };
         true
     }
@@ -199,8 +199,9 @@ impl Book {
             state.left = mark(&self.home.policy_table());
             return;
         }
-        state.table = table::write(&self.home, &self.guard, &everything).err().map(|error| told(&error));
-        // Whatever it is next time: if it is another, somebody took it away or damaged it.
+        state.table =
+            table::write(&self.home, &self.guard, &everything).err().map(|error| problem_text(&error));
+        // A different mark at the next look means that the table was removed or damaged.
         state.left = mark(&self.home.policy_table());
     }
 
@@ -218,7 +219,7 @@ impl Book {
             && state.projects.len() < PROJECTS_MAX
             && mark(&root.join(PROJECT_FILE)).is_some()
         {
-            let mut kept = Kept::default();
+            let mut kept = LoadedFile::default();
             let path = root.join(PROJECT_FILE);
             kept.look(&path, || Rules::find(&path));
             state.projects.insert(root.to_owned(), kept);
@@ -244,18 +245,18 @@ impl Book {
         state.user.wrong.is_none() || state.user.file.is_some()
     }
 
-    /// How long hooks wait for an answer, in milliseconds.
+    /// Returns the time hooks wait for an answer, in milliseconds.
     pub fn deadline_ms(&self) -> u32 {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         state.user.file.as_ref().and_then(|file| file.deadline_ms).unwrap_or(table::DEADLINE_MS)
     }
 
     /// Every rule that is in force somewhere, the user's first.
-    pub fn rules(&self) -> Vec<Listed> {
+    pub fn rules(&self) -> Vec<ActiveRule> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let mut all = Vec::new();
         for rule in state.user.file.iter().flat_map(|file| &file.rules) {
-            all.push(Listed {
+            all.push(ActiveRule {
                 path: self.home.policy_file(),
                 project: None,
                 origin: Origin::User,
@@ -269,7 +270,7 @@ impl Book {
             };
             for rule in kept.file.iter().flat_map(|file| &file.rules) {
                 let (path, project) = (root.join(PROJECT_FILE), Some(root.clone()));
-                all.push(Listed { path, project, origin, rule: rule.clone() });
+                all.push(ActiveRule { path, project, origin, rule: rule.clone() });
             }
         }
         all
@@ -278,7 +279,7 @@ impl Book {
     /// Every file of rules that is known, the user's first; that one only if it is there.
     pub fn files(&self) -> Vec<KnownFile> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        let known = |path: PathBuf, project: Option<PathBuf>, origin: Origin, kept: &Kept| KnownFile {
+        let known = |path: PathBuf, project: Option<PathBuf>, origin: Origin, kept: &LoadedFile| KnownFile {
             path,
             project,
             origin,
@@ -300,13 +301,13 @@ impl Book {
         files
     }
 
-    /// What is wrong with the rules, as it was at the last look.
+    /// Returns the problems of the rules as of the last reload.
     pub fn problems(&self) -> Vec<String> {
         problems(&self.state.read().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-fn trust_of(trusted: &Trusted, root: &Path, kept: &Kept) -> Trust {
+fn trust_of(trusted: &TrustList, root: &Path, kept: &LoadedFile) -> Trust {
     trusted.trust(&root.join(PROJECT_FILE), &kept.hash)
 }
 
@@ -316,8 +317,8 @@ fn problems(state: &State) -> Vec<String> {
     files.chain(state.trust.2.clone()).chain(state.table.clone()).collect()
 }
 
-impl std::fmt::Debug for Book {
+impl std::fmt::Debug for ActiveRules {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Book").finish_non_exhaustive()
+        f.debug_struct("ActiveRules").finish_non_exhaustive()
     }
 }

@@ -9,17 +9,17 @@ use axum::http::StatusCode;
 use tokio::sync::oneshot;
 
 use crate::app::App;
-use crate::doors::Done;
+use crate::deps::Done;
 use crate::problem::Problem;
 
 /// Brings a batch. The answer comes after the commit, and everything in it can be asked for then.
 pub(crate) async fn bring(app: &App, batch: Batch) -> Result<Receipt, Problem> {
-    bring_by(app, batch, |batch, done| app.doors.append.submit(batch, done)).await
+    bring_by(app, batch, |batch, done| app.deps.append.submit(batch, done)).await
 }
 
 /// Brings observations that each stand for themselves. The answer comes when they are on disk.
 pub(crate) async fn bring_posted(app: &App, batch: Batch) -> Result<Receipt, Problem> {
-    bring_by(app, batch, |batch, done| app.doors.append.post(batch, done)).await
+    bring_by(app, batch, |batch, done| app.deps.append.post(batch, done)).await
 }
 
 async fn bring_by(
@@ -32,10 +32,10 @@ async fn bring_by(
     }
     keep_out(app, &mut batch);
     let (done, written) = oneshot::channel();
-    // Nobody waits any more if the request was given up; the batch is written all the same.
+    // The receiver is gone if the request was given up; the batch is written all the same.
     let submitted = by(batch, Box::new(move |receipt| drop(done.send(receipt))));
     if submitted.is_err() {
-        return Err(Problem::too_many("more is being written than can be taken now", 1));
+        return Err(Problem::too_many("too many writes are waiting", 1));
     }
     match written.await {
         Ok(Ok(receipt)) => Ok(receipt),
@@ -44,12 +44,12 @@ async fn bring_by(
     }
 }
 
-/// Whoever asks finds what was acknowledged before, unless more of it waits than can be folded in this time.
+/// The time a query waits for acknowledged data to be folded.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Waits a moment for what was acknowledged and is not folded yet.
 pub(crate) async fn settle(app: &App) {
-    let Some(is_folded) = app.doors.append.soon() else { return };
+    let Some(is_folded) = app.deps.append.soon() else { return };
     let folded = async {
         while !is_folded() {
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -58,12 +58,12 @@ pub(crate) async fn settle(app: &App) {
     tokio::time::timeout(PATIENCE, folded).await.ok();
 }
 
-/// Refuses what is told of sessions that ran while recording was switched off: hooks, telemetry and programs may post
-/// without knowing.
+/// Refuses observations of sessions that ran while recording was off: hooks, telemetry and programs may post without
+/// knowing.
 fn keep_out(app: &App, batch: &mut Batch) {
     for observed in &mut batch.observed {
         let Verdict::Read(reading) = &observed.verdict else { continue };
-        if reading.entries.iter().flat_map(sessions).any(|session| (app.doors.unrecorded)(session)) {
+        if reading.entries.iter().flat_map(sessions).any(|session| (app.deps.unrecorded)(session)) {
             observed.verdict = Verdict::Refused("recording was switched off for this session".to_owned());
             observed.payload = None;
             observed.kept = None;

@@ -1,4 +1,4 @@
-//! Which rows a follower wants.
+//! Filters the rows of a follower.
 //!
 //! A row knows its task, lane and kind, and on a team's server whose it is. Its agent, its project and its ancestors are the task's, which the store knows;
 //! they are remembered for a moment, because they may be corrected.
@@ -10,9 +10,9 @@ use agent_tracer_ledger::view::Row;
 use agent_tracer_ledger::{OwnerFilter, Store};
 
 use crate::app::App;
-use crate::query::Asked;
+use crate::query::QueryParams;
 
-/// How long what is known of a task is believed.
+/// The time for which a cached task is used.
 const BELIEVED_MS: i64 = 2_000;
 
 /// The most tasks that are remembered.
@@ -21,9 +21,9 @@ const REMEMBERED: usize = 4_096;
 /// The most ancestors that are looked at.
 const DEPTH: usize = 64;
 
-/// What a follower wants.
+/// The filter of a follower.
 #[derive(Default)]
-pub(super) struct Wanted {
+pub(super) struct RowSelection {
     task: Option<TaskId>,
     tree: bool,
     lanes: Vec<Lane>,
@@ -35,8 +35,8 @@ pub(super) struct Wanted {
     known: HashMap<(Option<String>, String), (i64, bool)>,
 }
 
-impl Wanted {
-    pub(super) fn of(asked: &Asked) -> Self {
+impl RowSelection {
+    pub(super) fn of(asked: &QueryParams) -> Self {
         Self {
             task: asked.task("task"),
             tree: asked.flag("tree"),
@@ -49,7 +49,7 @@ impl Wanted {
         }
     }
 
-    /// Whether what the row itself says is wanted.
+    /// Returns whether the row's own fields pass.
     pub(super) fn by_itself(&self, row: &Row) -> bool {
         (self.lanes.is_empty() || self.lanes.contains(&row.lane))
             && (self.kinds.is_empty() || self.kinds.contains(&row.kind))
@@ -57,14 +57,14 @@ impl Wanted {
             && (self.tree || self.task.as_ref().is_none_or(|task| task.as_str() == row.task_id))
     }
 
-    /// Whether the store must be asked about a row's task.
+    /// Returns whether the store must be asked about a row's task.
     pub(super) fn asks_the_store(&self) -> bool {
         self.tree || self.agent.is_some() || self.project.is_some()
     }
 
-    /// Whether the row's task is wanted. Asks the store.
+    /// Returns whether the row's task passes. Asks the store.
     pub(super) fn by_task(&mut self, app: &App, row: &Row) -> bool {
-        let now = (app.doors.clock)();
+        let now = (app.deps.clock)();
         let key = (row.owner.clone(), row.task_id.clone());
         if let Some((at, wanted)) = self.known.get(&key)
             && (now.0 - at).abs() < BELIEVED_MS
@@ -75,8 +75,8 @@ impl Wanted {
             self.known.clear();
         }
         let owners = OwnerFilter { owner: row.owner.clone(), machine: None };
-        let narrowed = row.owner.as_ref().and_then(|_| app.doors.store.narrowed(&owners));
-        let wanted = self.look(narrowed.as_ref().unwrap_or(&app.doors.store).as_ref(), &row.task_id, now);
+        let narrowed = row.owner.as_ref().and_then(|_| app.deps.store.narrowed(&owners));
+        let wanted = self.look(narrowed.as_ref().unwrap_or(&app.deps.store).as_ref(), &row.task_id, now);
         self.known.insert(key, (now.0, wanted));
         wanted
     }

@@ -1,6 +1,6 @@
-//! What the server is given: a store to ask, a ledger to bring things to, a clock, and what it may keep.
+//! Dependencies of the server: a store to query, a ledger to append to, a clock, and the settings of privacy.
 //!
-//! The server opens no file, reads no clock and knows no home. Whoever starts it hands these in.
+//! The server opens no file, reads no clock and knows no home. The program that starts it injects these.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,14 +10,14 @@ use std::sync::Arc;
 use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_intake::Privacy;
 use agent_tracer_jobs::alerts::Counts;
-use agent_tracer_jobs::compaction::{Scanned, Seen, Side};
+use agent_tracer_jobs::compaction::{FileSnapshot, ScanResult, Side};
 use agent_tracer_ledger::record::Shipment;
 use agent_tracer_ledger::view::{
     ImportHealth, Page, RetentionHealth, ShipHealth, SpoolHealth, StoreFaults, Task,
 };
 use agent_tracer_ledger::{Answer, AppendError, Batch, OwnerFilter, Paging, Receipt, Store};
 use agent_tracer_policy::Mode;
-use agent_tracer_policy::daemon::Book;
+use agent_tracer_policy::daemon::ActiveRules;
 use agent_tracer_spool::Home;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -25,10 +25,10 @@ use utoipa::ToSchema;
 use crate::config::Scope;
 use crate::live::Live;
 
-/// What is called when a batch is on disk, or could not be written. Called on the writer's thread.
+/// Runs on the writer's thread when a batch is on disk, or could not be written.
 pub type Done = Box<dyn FnOnce(Result<Receipt, AppendError>) + Send>;
 
-/// Where observations are brought.
+/// Takes observations.
 pub trait Append: Send + Sync {
     /// Queues a batch; `done` is called once it is on disk. A full queue gives the batch back.
     fn submit(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>>;
@@ -39,13 +39,13 @@ pub trait Append: Send + Sync {
         self.submit(batch, done)
     }
 
-    /// If something that was acknowledged cannot be asked for yet, but soon: tells, whenever it is asked, whether it can.
+    /// Returns a check for data that was acknowledged and is soon folded; `None` if nothing waits.
     fn soon(&self) -> Option<Box<dyn Fn() -> bool + Send + Sync>> {
         None
     }
 }
 
-/// What the spool looks like, and what else is wrong around the server.
+/// The state of the spool, and problems around the server.
 #[derive(Clone, Debug, Default)]
 pub struct SpoolView {
     /// The spool.
@@ -56,22 +56,22 @@ pub struct SpoolView {
     pub posted_bytes: u64,
     /// Counts of alerts since the server began; none where no alerts are sent.
     pub alerts: Option<Counts>,
-    /// How far the history of the agents is read.
+    /// Progress of reading the history of the agents.
     pub import: Option<ImportHealth>,
-    /// How long events are kept.
+    /// The retention of events.
     pub retention: RetentionHealth,
-    /// How far the way to a team's server is gone.
+    /// Progress of shipping to a team's server.
     pub ship: Option<ShipHealth>,
-    /// How often the file that names this process was taken away.
+    /// Times that the file that names this process was removed.
     pub lock_removals: u64,
-    /// What went wrong with the store; none where this server does not write it.
+    /// Faults of the store; none where this server does not write it.
     pub faults: Option<StoreFaults>,
-    /// What is wrong, and what to do about it.
+    /// Problems with their hints.
     pub problems: Vec<String>,
 }
 
 impl SpoolView {
-    /// A spool of which these were lost, by reason.
+    /// Describes a spool with these losses, by reason.
     #[must_use]
     pub fn with_lost(lost: BTreeMap<String, u64>) -> Self {
         Self { health: SpoolHealth { lost, ..SpoolHealth::default() }, ..Self::default() }
@@ -80,14 +80,14 @@ impl SpoolView {
 
 /// Sessions of which nothing may be recorded, as far as they were known before the server started.
 #[derive(Clone)]
-pub struct Remembered {
+pub struct ExcludedSessions {
     /// Their tasks, the oldest first.
     pub tasks: Vec<TaskId>,
     /// Keeps one more. Called where waiting is allowed.
     pub keep: Arc<dyn Fn(&TaskId) + Send + Sync>,
 }
 
-impl Default for Remembered {
+impl Default for ExcludedSessions {
     /// None, and no place to keep any.
     fn default() -> Self {
         Self { tasks: Vec::new(), keep: Arc::new(|_| {}) }
@@ -107,25 +107,25 @@ pub struct Asset {
     pub brotli: Option<&'static [u8]>,
 }
 
-/// Why an injected function failed, as a text for people with its hint.
+/// The cause of a failed dependency, as a text for people with its hint.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// Something that is asked whenever it is needed, because it may have changed.
+/// Returns a value that may change from call to call.
 pub type Ask<T> = Arc<dyn Fn() -> T + Send + Sync>;
 
 /// Finds a file of the dashboard.
 pub type FindAsset = Arc<dyn Fn(&str) -> Option<Asset> + Send + Sync>;
 
-/// Whose a token of a team is.
+/// The holder of a team token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// What it allows.
+    /// Its scope.
     pub scope: Scope,
     /// The person or machine.
     pub owner: Arc<str>,
 }
 
-/// Why a shipment was not stored.
+/// A reason why a shipment was not stored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShipmentError {
     /// It cannot be taken as it is.
@@ -136,50 +136,50 @@ pub enum ShipmentError {
     Later(String),
 }
 
-/// Finds whose a token is.
+/// Finds the holder of a token.
 pub type FindHolder = Arc<dyn Fn(&str) -> Option<Holder> + Send + Sync>;
 
 /// Stores a shipment under its owner.
-pub type TakeShipment = Arc<dyn Fn(&str, &Shipment) -> Result<(), ShipmentError> + Send + Sync>;
+pub type StoreShipment = Arc<dyn Fn(&str, &Shipment) -> Result<(), ShipmentError> + Send + Sync>;
 
-/// Somebody looks at sessions.
+/// An access to sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look<'asked> {
-    /// Whose token or name was shown; none is the owner of the server itself.
+pub struct AccessEvent<'asked> {
+    /// The name of the token or of the proxy's user; none is the owner of the server itself.
     pub reader: Option<&'asked str>,
-    /// The question, as the reference names its path; what was spent by task is `/usage?by=task`.
+    /// The query, as the reference names its path; usage by task is `/usage?by=task`.
     pub path: &'asked str,
-    /// The task or event that is asked about; empty: none.
+    /// The task or event of the query; empty: none.
     pub id: &'asked str,
-    /// Whom and which machine it is narrowed to.
+    /// The owner and the machine it is narrowed to.
     pub owners: &'asked OwnerFilter,
 }
 
-/// Keeps that somebody looks at sessions.
-pub type NoteLook = Arc<dyn Fn(Look<'_>) -> Result<(), Cause> + Send + Sync>;
+/// Records an access to sessions.
+pub type RecordAccess = Arc<dyn Fn(AccessEvent<'_>) -> Result<(), Cause> + Send + Sync>;
 
-/// Somebody looked at somebody's sessions.
+/// A recorded access to sessions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditEntry {
-    /// When.
+    /// The time.
     #[schema(value_type = String, format = DateTime)]
     pub at: Millis,
-    /// Who looked: the name that their token or their proxy gave.
+    /// The reader: the name from their token or their proxy.
     pub reader: String,
-    /// Whose sessions were shown; `*` is a list of everybody's.
+    /// The owner of the sessions; `*` is a list of all owners.
     pub owner: String,
     /// The task that was shown; absent for a list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
-    /// The question, as its path names it.
+    /// The query, as its path names it.
     pub question: String,
 }
 
-/// Which looks are asked for. Newest first.
+/// Filters accesses. Newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditFilter {
-    /// At this person's sessions.
+    /// To this person's sessions.
     pub owner: Option<String>,
     /// By this person.
     pub reader: Option<String>,
@@ -187,27 +187,27 @@ pub struct AuditFilter {
     pub since: Option<Millis>,
     /// Before this.
     pub until: Option<Millis>,
-    /// Which part.
+    /// The page.
     pub paging: Paging,
 }
 
-/// Tells who looked at what.
-pub type ListLooks = Arc<dyn Fn(&AuditFilter) -> Answer<Page<AuditEntry>> + Send + Sync>;
+/// Lists accesses to sessions.
+pub type ListAccess = Arc<dyn Fn(&AuditFilter) -> Answer<Page<AuditEntry>> + Send + Sync>;
 
-/// What makes a server a team's: it knows the tokens of people and machines, and takes what those ship.
+/// The team side of a server: tokens of people and machines, shipments, the audit.
 #[derive(Clone)]
 pub struct Team {
-    /// Finds whose a token is. Never waits.
+    /// Finds the holder of a token. Never waits.
     pub holder: FindHolder,
     /// Stores a shipment. Called where waiting is allowed; when it returns, it is stored.
-    pub take: TakeShipment,
-    /// Keeps who looks at what, before they are answered. Called where waiting is allowed.
-    pub look: NoteLook,
-    /// Tells who looked at what. Called where waiting is allowed.
-    pub looks: ListLooks,
+    pub take: StoreShipment,
+    /// Records an access before it is answered. Called where waiting is allowed.
+    pub record_access: RecordAccess,
+    /// Lists accesses. Called where waiting is allowed.
+    pub list_access: ListAccess,
 }
 
-/// A file of rules, as far as the server tells of it.
+/// A file of rules, as the server lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyFile {
@@ -216,19 +216,19 @@ pub struct PolicyFile {
     /// The root of the project, if it is a project's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// Whose it is: `user`, `project` (it may only deny, ask and warn) or `trusted_project`.
+    /// Its origin: `user`, `project` (it may only deny, ask and warn) or `trusted_project`.
     pub origin: String,
     /// The SHA-256 of the rules in force, which is what `policy trust` remembers; absent if none are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// How many rules of it are in force.
+    /// The number of its rules in force.
     pub rules: u64,
-    /// Why the rules in force are not those of the file as it is now.
+    /// The reason why the rules in force differ from the file as it is now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// A rule that is in force, as far as the server tells of it.
+/// A rule in force, as the server lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuleInForce {
@@ -236,32 +236,32 @@ pub struct RuleInForce {
     pub name: String,
     /// The file it stands in.
     pub source: String,
-    /// Where in the file, counted from one.
+    /// The line in the file, counted from one.
     pub line: u64,
-    /// Whose it is: `user`, `project` or `trusted_project`.
+    /// Its origin: `user`, `project` or `trusted_project`.
     pub origin: String,
     /// The root of the project, if it is a project's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// What it is for.
+    /// Its description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The events at which it speaks.
     pub events: Vec<String>,
-    /// What it wants: `allow`, `rewrite`, `warn`, `ask`, `deny` or `stop`.
+    /// Its decision: `allow`, `rewrite`, `warn`, `ask`, `deny` or `stop`.
     pub decision: String,
-    /// What has to be so, each a line that a person reads; none means every such event.
+    /// Its conditions, each a line for people; none means every such event.
     pub matches: Vec<String>,
-    /// What the model is told.
+    /// The text for the model.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// `enforce` or `dry_run`.
     pub mode: String,
-    /// How much a person should care: `info`, `low`, `medium`, `high` or `critical`.
+    /// Its severity: `info`, `low`, `medium`, `high` or `critical`.
     pub severity: String,
-    /// What holds when nobody can tell whether it applies: `allow`, `ask` or `deny`.
+    /// The decision when its conditions cannot be evaluated: `allow`, `ask` or `deny`.
     pub on_outage: String,
-    /// Whether it acts: not if it only rehearses, or is a project's that may not.
+    /// True if it acts: not if it only rehearses, or is a project's that may not.
     pub enabled: bool,
 }
 
@@ -272,16 +272,16 @@ pub struct RulesInForce {
     pub files: Vec<PolicyFile>,
     /// The rules, the user's first.
     pub rules: Vec<RuleInForce>,
-    /// How long a hook waits for an answer, in milliseconds.
+    /// The time a hook waits for an answer, in milliseconds.
     pub deadline_ms: u32,
-    /// What is wrong with the rules.
+    /// Problems of the rules.
     pub problems: Vec<String>,
 }
 
 impl RulesInForce {
-    /// Describes the rules that a book holds now.
+    /// Describes the rules in force now.
     #[must_use]
-    pub fn of(book: &Book) -> Self {
+    pub fn of(book: &ActiveRules) -> Self {
         let text = |path: &Path| path.display().to_string();
         let files = book.files().into_iter().map(|file| PolicyFile {
             path: text(&file.path),
@@ -321,54 +321,56 @@ impl RulesInForce {
 
 /// Reads the agent's own file of a task: its compactions, with what hooks saw when they began, and the pieces of one side
 /// of one of them. `None` if the file is gone. Called where waiting is allowed.
-pub type AskCompactions = Arc<
-    dyn Fn(&Task, &[Seen], Option<(u64, Side, u64, usize)>) -> Result<Option<Scanned>, Cause> + Send + Sync,
+pub type ReadCompactions = Arc<
+    dyn Fn(&Task, &[FileSnapshot], Option<(u64, Side, u64, usize)>) -> Result<Option<ScanResult>, Cause>
+        + Send
+        + Sync,
 >;
 
-/// What a server can do beyond answering, where whoever starts it lets it. Nothing by default.
+/// Optional capabilities of a server. None by default.
 #[derive(Clone, Default)]
-pub struct Acts {
-    /// What replaying rules needs to know of this machine; none where there are no rules.
+pub struct Capabilities {
+    /// The surroundings for replaying rules; none where there are no rules.
     pub backtest: Option<agent_tracer_policy::backtest::Setting>,
     /// Reads the agent's own file of a task; none where those files are elsewhere.
-    pub compactions: Option<AskCompactions>,
+    pub compactions: Option<ReadCompactions>,
 }
 
-/// Everything that the server needs of others.
+/// Everything that is injected into the server.
 #[derive(Clone)]
-pub struct Doors {
+pub struct ServerDeps {
     /// Answers questions.
     pub store: Arc<dyn Store>,
     /// Takes what is posted.
     pub append: Arc<dyn Append>,
     /// Rows as they are committed.
     pub live: Live,
-    /// What time it is.
+    /// Returns the current time.
     pub clock: Ask<Millis>,
-    /// What the spool looks like. Asked where waiting is allowed.
+    /// Describes the spool. Called where waiting is allowed.
     pub spool: Ask<SpoolView>,
     /// The home whose spool keeps dead letters; none where there is no spool.
     pub home: Option<Home>,
-    /// What may be kept, as it is now: the user may edit it at any time. An error says why that is not known; then nothing
-    /// may be. Asked where waiting is allowed.
+    /// Returns the current settings of privacy: the user may edit them at any time. On an error nothing is recorded.
+    /// Called where waiting is allowed.
     pub privacy: Ask<Result<Arc<Privacy>, Cause>>,
-    /// The rules that are in force.
+    /// Describes the rules in force.
     pub rules: Ask<RulesInForce>,
     /// Sessions that were excluded before.
-    pub excluded: Remembered,
-    /// Whether a session ran while recording was switched off, by the agent's id of it. Asked for every event that is
+    pub excluded: ExcludedSessions,
+    /// Returns whether a session ran while recording was off, by the agent's id of it. Called for every event that is
     /// posted, so it must not take long.
     pub unrecorded: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     /// A file of the dashboard by its path without the first slash; `index.html` is the page itself.
     pub assets: FindAsset,
-    /// What it can do beyond answering.
-    pub acts: Acts,
-    /// What makes it a team's server; none is the server of one machine.
+    /// Optional capabilities.
+    pub capabilities: Capabilities,
+    /// The team side; none is the server of one machine.
     pub team: Option<Team>,
 }
 
-impl fmt::Debug for Doors {
+impl fmt::Debug for ServerDeps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Doors").finish_non_exhaustive()
+        f.debug_struct("ServerDeps").finish_non_exhaustive()
     }
 }

@@ -4,22 +4,22 @@ use std::fs;
 use std::path::PathBuf;
 
 use agent_tracer_policy::Origin;
-use agent_tracer_policy::daemon::{Book, Trusted};
+use agent_tracer_policy::daemon::{ActiveRules, TrustList};
 
 use crate::daemon::world::{World, rule, write};
 
-fn book(world: &World) -> Book {
-    Book::new(world.home.clone(), PathBuf::from("/opt/agent-tracer"))
+fn active_rules(world: &World) -> ActiveRules {
+    ActiveRules::new(world.home.clone(), PathBuf::from("/opt/agent-tracer"))
 }
 
-fn names(book: &Book, root: &std::path::Path) -> Vec<String> {
+fn names(book: &ActiveRules, root: &std::path::Path) -> Vec<String> {
     book.policy(root).rules().map(|(origin, rule)| format!("{}/{}", origin.as_str(), rule.name)).collect()
 }
 
 #[test]
 fn an_edit_of_any_file_is_in_force_after_the_next_look() {
     let world = World::new();
-    let book = book(&world);
+    let book = active_rules(&world);
     assert!(!book.look(&[]).changed);
     assert_eq!(world.rows(), None);
     world.user(&rule("mine", "deny", "Bash"));
@@ -41,7 +41,7 @@ fn an_edit_of_any_file_is_in_force_after_the_next_look() {
 #[test]
 fn rules_that_were_sound_stay_until_sound_ones_replace_them() {
     let world = World::new();
-    let book = book(&world);
+    let book = active_rules(&world);
     world.user(&rule("mine", "deny", "Bash"));
     book.look(&[]);
     world.user("version = 1\n[[rule]]\nname = \"mine\"\n");
@@ -50,7 +50,7 @@ fn rules_that_were_sound_stay_until_sound_ones_replace_them() {
         looked.problems[0].contains("not in force") && looked.problems[0].contains("hint: "),
         "{looked:?}"
     );
-    assert_eq!(book.look(&[]).problems, looked.problems, "told as long as it is so");
+    assert_eq!(book.look(&[]).problems, looked.problems, "reported as long as it lasts");
     assert_eq!(names(&book, &world.path("x")), ["user/mine"]);
     assert_eq!(world.rows().unwrap(), [" PreToolUse Bash user/mine"]);
     world.user(&rule("new", "deny", "Bash"));
@@ -62,34 +62,34 @@ fn rules_that_were_sound_stay_until_sound_ones_replace_them() {
 fn broken_rules_at_the_start_leave_the_table_of_the_last_server() {
     let world = World::new();
     world.user(&rule("mine", "deny", "Bash"));
-    book(&world).look(&[]);
+    active_rules(&world).look(&[]);
     world.user("version = ");
-    assert_eq!(book(&world).look(&[]).problems.len(), 1);
+    assert_eq!(active_rules(&world).look(&[]).problems.len(), 1);
     assert_eq!(world.rows().unwrap(), [" PreToolUse Bash user/mine"]);
 }
 
 #[test]
 fn trust_that_is_given_while_the_server_runs_counts() {
     let world = World::new();
-    let book = book(&world);
+    let book = active_rules(&world);
     let app = world.project("app", &rule("theirs", "allow", "Read"));
     book.look(std::slice::from_ref(&app));
     assert_eq!(book.rules()[0].origin, Origin::Project);
     let file = app.join(".agent-tracer/policy.toml");
-    let mut trusted = Trusted::default();
+    let mut trusted = TrustList::default();
     trusted.add(&file, &agent_tracer_policy::daemon::Rules::find(&file).unwrap().unwrap().hash);
     trusted.save(&world.home).unwrap();
     assert!(book.look(&[]).changed);
     assert_eq!(names(&book, &app), ["trusted_project/theirs"]);
     write(&world.home.policy_trust(), b"{");
     assert!(book.look(&[]).problems[0].contains("policy-trust.json"));
-    assert_eq!(names(&book, &app), ["project/theirs"], "what nobody can read, nobody can rely on");
+    assert_eq!(names(&book, &app), ["project/theirs"], "a list that cannot be read trusts nothing");
 }
 
 #[test]
 fn a_project_that_asks_before_anybody_saw_it_is_known_from_then_on() {
     let world = World::new();
-    let book = book(&world);
+    let book = active_rules(&world);
     let app = world.project("app", &rule("theirs", "deny", "Write"));
     book.look(&[]);
     assert_eq!(world.rows(), None);
@@ -98,9 +98,9 @@ fn a_project_that_asks_before_anybody_saw_it_is_known_from_then_on() {
 }
 
 #[test]
-fn a_table_that_somebody_took_away_comes_back() {
+fn a_removed_table_is_written_again() {
     let world = World::new();
-    let book = book(&world);
+    let book = active_rules(&world);
     world.user(&rule("mine", "deny", "Bash"));
     book.look(&[]);
     fs::remove_file(world.home.policy_table()).unwrap();

@@ -1,22 +1,22 @@
-//! How often each rule has put off an end, so that none is put off for ever.
+//! Counts the deferrals of each stop by each rule, so that none is deferred for ever.
 //!
-//! Law: an end that the client says was put off before, and of which nothing is known here (the server was started in
-//! between), is not put off again.
+//! Law: a stop that the client reports as deferred before, and that is unknown here (the server was started in
+//! between), is not deferred again.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::{Basis, Call, Decision, Event, Verdict};
 
-/// More ends than this are not remembered: all are forgotten, and those in question are let go.
+/// The most stops remembered. Beyond, all are forgotten, and a repeated stop is not deferred.
 const REMEMBERED: usize = 10_000;
 
-/// Whose end, which, and by which rule.
+/// The session, the stop, and the rule.
 type Key = (Option<String>, Option<String>, Event, String);
 
-/// What is remembered of ends.
+/// The deferrals of stops.
 #[derive(Debug, Default)]
-pub struct PutOff {
+pub struct StopDeferrals {
     times: Mutex<HashMap<Key, u64>>,
 }
 
@@ -24,13 +24,13 @@ fn key(call: &Call, rule: &str) -> Key {
     (call.session.clone(), call.agent_id.clone(), call.event, rule.to_owned())
 }
 
-/// Whether the client tells a first attempt to end from a second.
+/// Returns whether the client distinguishes a first attempt to stop from a second.
 fn tells(event: Event) -> bool {
     matches!(event, Event::Stop | Event::SubagentStop)
 }
 
-impl PutOff {
-    /// How often a rule has put off this end; `None` if nobody knows.
+impl StopDeferrals {
+    /// Returns how often a rule has deferred this stop; `None` if it is unknown.
     #[must_use]
     pub fn times(&self, call: &Call, rule: &str) -> Option<u64> {
         if tells(call.event) && !call.again {
@@ -40,7 +40,7 @@ impl PutOff {
         known.or((!tells(call.event)).then_some(0))
     }
 
-    /// Remembers what was decided.
+    /// Records a decision.
     pub fn remember(&self, call: &Call, verdict: &Verdict) {
         if !call.event.is_an_end() {
             return;

@@ -6,15 +6,15 @@ use axum::http::{HeaderMap, Method, Uri};
 use crate::app::App;
 use crate::security::Peer;
 
-/// What a follower showed when it came.
-pub(super) struct Right {
+/// The credentials of a follower at its start.
+pub(super) struct FollowerAccess {
     method: Method,
     uri: Uri,
     headers: HeaderMap,
     peer: Option<Peer>,
 }
 
-impl Right {
+impl FollowerAccess {
     pub(super) fn of(request: &Request) -> Self {
         Self {
             method: request.method().clone(),
@@ -27,7 +27,7 @@ impl Right {
     /// Waits until the same request would be refused.
     pub(super) async fn ended(&self, app: &App) {
         while self.peer.is_some_and(|peer| {
-            app.access.check(&self.method, &self.uri, &self.headers, peer, (app.doors.clock)()).is_ok()
+            app.access.check(&self.method, &self.uri, &self.headers, peer, (app.deps.clock)()).is_ok()
         }) {
             tokio::time::sleep(app.config.limits.recheck).await;
         }

@@ -1,4 +1,4 @@
-//! Where hooks are answered while a server runs: a socket of the home, and a few threads behind it.
+//! Answers hooks while a server runs: a socket of the home, and a few threads behind it.
 //!
 //! Laws: a question is bounded in length and in time, and so is the number of those that are answered at once; whatever
 //! goes wrong here is an outage for one hook and nothing else. A payload stays in memory. A decision is written down
@@ -25,19 +25,19 @@ use agent_tracer_policy_abi::wire::{AnswerHead, QUESTION_HEAD, QuestionHead};
 use agent_tracer_spool::{EnvelopeName, Home, socket};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+use crate::daemon::active_rules::ActiveRules;
 use crate::daemon::arrivals::{Arrivals, Reach};
-use crate::daemon::book::Book;
 use crate::daemon::decision::{self, By, Decision, Spent};
-use crate::daemon::past::{LedgerPast, Looked, Times, When};
-use crate::daemon::put_off::PutOff;
 use crate::daemon::question::Question;
+use crate::daemon::stop_deferrals::StopDeferrals;
+use crate::daemon::task_history::{LedgerHistory, LookupCache, Times, When};
 
 /// Threads that answer. Each has one question at a time; who finds none free waits in the system's queue.
 const THREADS: usize = 8;
-/// How long one question may take to arrive and its answer to leave.
+/// The time one question may take to arrive and its answer to leave.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What time it is, where the human is.
+/// The local time of the human.
 #[derive(Clone, Copy, Debug)]
 pub struct Now {
     /// The moment, in nanoseconds since the epoch.
@@ -48,42 +48,42 @@ pub struct Now {
     pub midnight: Millis,
 }
 
-/// What answering needs.
+/// The dependencies of a policy server.
 #[derive(Clone)]
 pub struct Setup {
-    /// Where the socket is, and the spool for decisions.
+    /// The home with the socket and the spool for decisions.
     pub home: Home,
     /// The rules.
-    pub book: Arc<Book>,
+    pub book: Arc<ActiveRules>,
     /// The past.
     pub past: TaskHistory,
     /// The rest of it.
     pub store: Arc<dyn Store>,
-    /// What is on its way to the ledger.
+    /// Envelopes on their way to the ledger.
     pub arrivals: Arc<dyn Arrivals>,
-    /// What time it is.
+    /// Returns the current time.
     pub now: Arc<dyn Fn() -> Now + Send + Sync>,
     /// The user's home.
     pub user_home: Option<String>,
 }
 
-/// An open desk. It closes when it is dropped.
-pub struct Desk {
+/// A running policy server. It stops when it is dropped.
+pub struct PolicyServer {
     path: PathBuf,
     /// Device and inode of the socket's file, so that only our own is removed.
     identity: (u64, u64),
-    /// Held open until the desk closes: that it is closed is what wakes those who wait.
+    /// Held open until the server stops: closing it wakes the waiting threads.
     open: Option<io::PipeWriter>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl std::fmt::Debug for Desk {
+impl std::fmt::Debug for PolicyServer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Desk").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("PolicyServer").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
-impl Desk {
+impl PolicyServer {
     /// Opens the socket of the home, for the user alone, and begins to answer.
     ///
     /// The socket that a dead server left is replaced; one that is listened on, and anything that is no socket, is not.
@@ -93,17 +93,18 @@ impl Desk {
         let listener = UnixListener::bind(&path)?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
         let facts = fs::symlink_metadata(&path)?;
-        let clerk = Arc::new(Clerk { setup: setup.clone(), put_off: PutOff::default(), owner: facts.uid() });
+        let clerk =
+            Arc::new(Worker { setup: setup.clone(), put_off: StopDeferrals::default(), owner: facts.uid() });
         listener.set_nonblocking(true)?;
         let (closing, open) = io::pipe()?;
-        let entrance = Arc::new(Mutex::new(Entrance { listener, closing }));
+        let entrance = Arc::new(Mutex::new(Acceptor { listener, closing }));
         let identity = (facts.dev(), facts.ino());
         let mut desk = Self { path, identity, open: Some(open), threads: Vec::new() };
         for number in 0..THREADS {
             let (entrance, clerk) = (Arc::clone(&entrance), Arc::clone(&clerk));
             let work = move || {
                 while let Some(stream) = next(&entrance) {
-                    // A bug of ours is an outage for this hook, and nobody else.
+                    // A panic is an outage for this hook alone.
                     drop(catch_unwind(AssertUnwindSafe(|| clerk.serve(stream))));
                 }
             };
@@ -131,20 +132,20 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for PolicyServer {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-/// Where questions come in. One thread at a time waits here, so that one question wakes one thread.
-struct Entrance {
+/// Accepts questions. One thread at a time waits here, so that one question wakes one thread.
+struct Acceptor {
     listener: UnixListener,
     closing: io::PipeReader,
 }
 
-/// Waits for a question; `None` once the desk closes, whoever took the socket's file away meanwhile.
-fn next(entrance: &Mutex<Entrance>) -> Option<UnixStream> {
+/// Waits for a question; `None` once the server stops, even if the socket's file was removed meanwhile.
+fn next(entrance: &Mutex<Acceptor>) -> Option<UnixStream> {
     let entrance = entrance.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         let mut watched = [
@@ -158,7 +159,7 @@ fn next(entrance: &Mutex<Entrance>) -> Option<UnixStream> {
         if watched.last().and_then(PollFd::any) == Some(true) {
             return None;
         }
-        // Whoever asked may be gone again.
+        // The hook may be gone again.
         if let Ok((stream, _)) = entrance.listener.accept()
             && stream.set_nonblocking(false).is_ok()
         {
@@ -167,7 +168,7 @@ fn next(entrance: &Mutex<Entrance>) -> Option<UnixStream> {
     }
 }
 
-/// Removes a socket that nobody listens on.
+/// Removes a socket without a listener.
 fn remove_stale(path: &Path) -> io::Result<()> {
     let facts = match fs::symlink_metadata(path) {
         Ok(facts) => facts,
@@ -185,43 +186,43 @@ fn remove_stale(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Who answers.
-struct Clerk {
+/// Answers questions on one thread.
+struct Worker {
     setup: Setup,
-    put_off: PutOff,
-    /// Whose the socket is.
+    put_off: StopDeferrals,
+    /// The user of the socket.
     owner: u32,
 }
 
 /// A question as it came over the socket.
-struct Asked {
+struct ReceivedQuestion {
     agent: Agent,
     envelope: Option<EnvelopeName>,
     folder: Option<PathBuf>,
     payload: Vec<u8>,
 }
 
-impl Clerk {
+impl Worker {
     fn serve(&self, mut stream: UnixStream) {
         let began = Instant::now();
         if !is_of(&stream, self.owner) {
             return;
         }
         let Ok(asked) = read(&mut stream, began + PATIENCE) else { return };
-        // A question that nobody here can judge gets no answer, and the hook judges it by itself.
+        // A question that cannot be judged here gets no answer, and the hook judges it by itself.
         if !self.setup.book.knows_user_rules() {
             return;
         }
         let Ok(question) = Question::read(asked.agent, &asked.payload) else { return };
         let Some(question) = question else {
-            drop(tell(&mut stream, &Answer::default()));
+            drop(send(&mut stream, &Answer::default()));
             return;
         };
         let decided = self.decide(&asked, question, began);
-        let is_told = tell(&mut stream, &decided.answer).is_ok();
+        let is_sent = send(&mut stream, &decided.answer).is_ok();
         drop(stream);
         // A hook that is gone did what holds in an outage, and wrote that down.
-        if is_told && asked.envelope.is_some() {
+        if is_sent && asked.envelope.is_some() {
             let decision = Decision {
                 whose: &decided.whose,
                 root: &decided.root,
@@ -234,7 +235,7 @@ impl Clerk {
         }
     }
 
-    fn decide(&self, asked: &Asked, question: Question, began: Instant) -> Decided {
+    fn decide(&self, asked: &ReceivedQuestion, question: Question, began: Instant) -> DecidedAnswer {
         let root = question.root(asked.folder.as_deref(), Path::new("/"));
         let policy = self.setup.book.policy(&root);
         let now = (self.setup.now)();
@@ -243,11 +244,11 @@ impl Clerk {
             home: self.setup.user_home.clone(),
             now: now.local,
         };
-        let whose = question.whose().clone();
+        let whose = question.identity().clone();
         let call = question.into_call(around);
         // The hook began to wait a little before; half of its time is left for the rest.
         let patience = Duration::from_millis(u64::from(self.setup.book.deadline_ms()) / 2);
-        let history = LedgerPast {
+        let history = LedgerHistory {
             agent: asked.agent,
             payload: &asked.payload,
             past: &self.setup.past,
@@ -261,18 +262,18 @@ impl Clerk {
             },
             put_off: &self.put_off,
             known: OnceCell::new(),
-            looked: Looked::default(),
+            looked: LookupCache::default(),
             times: Times::default(),
         };
         let verdict = policy.decide(&call, &history);
         self.put_off.remember(&call, &verdict);
         let spent = history.times.spent();
-        Decided { answer: answer(&call, &verdict), verdict, whose, root, took: began.elapsed(), spent }
+        DecidedAnswer { answer: answer(&call, &verdict), verdict, whose, root, took: began.elapsed(), spent }
     }
 }
 
-/// What came of a question.
-struct Decided {
+/// The answer to a question.
+struct DecidedAnswer {
     answer: Answer,
     verdict: Verdict,
     whose: serde_json::Map<String, serde_json::Value>,
@@ -281,7 +282,7 @@ struct Decided {
     spent: Spent,
 }
 
-/// Whether the other end is this user's. The file's mode keeps others out; where the system says who it is, it is asked.
+/// Returns whether the peer is this user. The file's mode keeps others out; the peer's user is checked where the system knows it.
 #[cfg(target_os = "linux")]
 fn is_of(stream: &UnixStream, owner: u32) -> bool {
     use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
@@ -293,7 +294,7 @@ fn is_of(_: &UnixStream, _: u32) -> bool {
     true
 }
 
-fn read(stream: &mut UnixStream, until: Instant) -> io::Result<Asked> {
+fn read(stream: &mut UnixStream, until: Instant) -> io::Result<ReceivedQuestion> {
     let mut head = [0; QUESTION_HEAD];
     fill(stream, &mut head, until)?;
     let head = QuestionHead::read(&head).ok_or(io::ErrorKind::InvalidData)?;
@@ -303,7 +304,7 @@ fn read(stream: &mut UnixStream, until: Instant) -> io::Result<Asked> {
         Ok(bytes)
     };
     let (name, folder) = (text(head.name)?, text(head.folder)?);
-    Ok(Asked {
+    Ok(ReceivedQuestion {
         agent: head.agent,
         envelope: EnvelopeName::parse(&name),
         folder: (!folder.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(&folder))),
@@ -326,7 +327,7 @@ fn fill(stream: &mut UnixStream, mut room: &mut [u8], until: Instant) -> io::Res
     Ok(())
 }
 
-fn tell(stream: &mut UnixStream, answer: &Answer) -> io::Result<()> {
+fn send(stream: &mut UnixStream, answer: &Answer) -> io::Result<()> {
     let head = AnswerHead { exit: answer.exit, stdout: answer.stdout.len(), stderr: answer.stderr.len() };
     let head = head.bytes().ok_or(io::ErrorKind::InvalidData)?;
     stream.set_write_timeout(Some(PATIENCE))?;

@@ -1,7 +1,7 @@
-//! How often an end is put off.
+//! Bounds of deferring a stop.
 
 use agent_tracer_event::Agent;
-use agent_tracer_policy::daemon::PutOff;
+use agent_tracer_policy::daemon::StopDeferrals;
 use agent_tracer_policy::{Call, NoHistory, Outcome, Policy, Surroundings, Verdict, read};
 
 fn call(event: &str, again: bool) -> Call {
@@ -10,7 +10,7 @@ fn call(event: &str, again: bool) -> Call {
 }
 
 /// The same past as the server's, as far as ends go.
-struct Counted<'p>(&'p PutOff);
+struct Counted<'p>(&'p StopDeferrals);
 
 impl agent_tracer_policy::History for Counted<'_> {
     fn tokens(&self, call: &Call, scope: agent_tracer_policy::Scope) -> Option<u64> {
@@ -31,7 +31,7 @@ impl agent_tracer_policy::History for Counted<'_> {
     fn since(&self, call: &Call, moment: agent_tracer_policy::Moment) -> Option<agent_tracer_policy::Since> {
         NoHistory.since(call, moment)
     }
-    fn put_off(&self, call: &Call, rule: &str) -> Option<u64> {
+    fn deferrals(&self, call: &Call, rule: &str) -> Option<u64> {
         self.0.times(call, rule)
     }
     fn work(&self, call: &Call) -> Option<agent_tracer_policy::Work> {
@@ -39,7 +39,7 @@ impl agent_tracer_policy::History for Counted<'_> {
     }
 }
 
-fn decide(put_off: &PutOff, call: &Call) -> Verdict {
+fn decide(put_off: &StopDeferrals, call: &Call) -> Verdict {
     let rules = "version = 1\n[[rule]]\nname = \"r\"\non = [\"Stop\", \"TaskCompleted\"]\ndecision = \"deny\"\nreason = \"no\"\nat_most = 2\n";
     let verdict = Policy::of_user(read(rules).expect("sound")).decide(call, &Counted(put_off));
     put_off.remember(call, &verdict);
@@ -48,7 +48,7 @@ fn decide(put_off: &PutOff, call: &Call) -> Verdict {
 
 #[test]
 fn an_end_is_put_off_so_often_and_the_next_one_begins_anew() {
-    let put_off = PutOff::default();
+    let put_off = StopDeferrals::default();
     for _ in 0..3 {
         assert_eq!(decide(&put_off, &call("Stop", false)).outcome, Outcome::Deny);
         assert_eq!(decide(&put_off, &call("Stop", true)).outcome, Outcome::Deny);
@@ -59,13 +59,13 @@ fn an_end_is_put_off_so_often_and_the_next_one_begins_anew() {
 
 #[test]
 fn an_end_that_was_put_off_before_anybody_here_counted_is_let_go() {
-    let verdict = decide(&PutOff::default(), &call("Stop", true));
+    let verdict = decide(&StopDeferrals::default(), &call("Stop", true));
     assert!(verdict.outcome == Outcome::Silent && verdict.messages.len() == 1, "{verdict:?}");
 }
 
 #[test]
 fn an_end_of_which_the_client_does_not_tell_first_from_second_is_bounded_too() {
-    let put_off = PutOff::default();
+    let put_off = StopDeferrals::default();
     let outcomes: Vec<Outcome> =
         (0..6).map(|_| decide(&put_off, &call("TaskCompleted", false)).outcome).collect();
     use Outcome::{Deny, Silent};

@@ -1,4 +1,4 @@
-//! What happened before, from the ledger, for one question.
+//! Looks up the history in the ledger, for one question.
 //!
 //! Law: nothing is looked up that no rule asks for, nothing twice however many rules ask, and everything that is looked up
 //! is an index and a bound. What is not known up to this very event, and with it, is not known ([`Reach`]). How a command
@@ -16,19 +16,19 @@ use agent_tracer_ledger::{PastAction, Range, Store, TaskHistory, UsageBy, Utc};
 
 use crate::daemon::arrivals::Reach;
 use crate::daemon::decision::Spent;
-use crate::daemon::put_off::PutOff;
+use crate::daemon::stop_deferrals::StopDeferrals;
 
-/// What an agent did lately, for questions about the last of something.
+/// The recent actions of an agent, for conditions about the last of something.
 const LATELY: usize = 500;
 /// So many of the last deeds usually tell when something was last done.
 const LAST: usize = 16;
-/// What is held against criteria, at the most.
+/// The most actions that criteria are evaluated against.
 const WORK_MAX: usize = 2000;
-/// How long until it is looked again for what an agent's own file tells.
+/// The interval of reading an agent's own file again.
 const MOMENT: Duration = Duration::from_millis(2);
-/// How far up a tree goes.
+/// The most levels of a tree.
 const DEPTH: usize = 64;
-/// How many names of files are taken from a prompt.
+/// The most names of files taken from a prompt.
 const MENTIONED_MAX: usize = 50;
 
 /// The kinds of calls that change a file.
@@ -43,7 +43,7 @@ pub(crate) struct When {
 }
 
 /// The past of one question.
-pub(crate) struct LedgerPast<'q> {
+pub(crate) struct LedgerHistory<'q> {
     pub(crate) agent: Agent,
     /// The payload of the question.
     pub(crate) payload: &'q [u8],
@@ -51,16 +51,16 @@ pub(crate) struct LedgerPast<'q> {
     pub(crate) store: &'q dyn Store,
     pub(crate) when: When,
     pub(crate) reach: Reach<'q>,
-    pub(crate) put_off: &'q PutOff,
+    pub(crate) put_off: &'q StopDeferrals,
     pub(crate) known: OnceCell<Option<(Who, TaskHistory)>>,
-    pub(crate) looked: Looked,
+    pub(crate) looked: LookupCache,
     pub(crate) times: Times,
 }
 
-/// Where the time went.
+/// The times spent.
 #[derive(Default)]
 pub(crate) struct Times {
-    /// Until what was told before was in the ledger.
+    /// The wait until earlier events were in the ledger.
     waited: Cell<Duration>,
     /// All questions about the past together, with the waiting.
     asked: Cell<Duration>,
@@ -74,16 +74,16 @@ impl Times {
         answer
     }
 
-    /// How long was waited, and how long was looked.
+    /// The time of waiting, and the time of lookups.
     pub(crate) fn spent(&self) -> Spent {
         let waited = self.waited.get();
         Spent { waited, looked: self.asked.get().saturating_sub(waited) }
     }
 }
 
-/// What was looked up already.
+/// Lookups already made.
 #[derive(Default)]
-pub(crate) struct Looked {
+pub(crate) struct LookupCache {
     lately: OnceCell<Option<Vec<PastAction>>>,
     failures: OnceCell<Option<u64>>,
     repeats: OnceCell<Option<u64>>,
@@ -95,7 +95,7 @@ pub(crate) struct Looked {
     task: OnceCell<Option<Task>>,
 }
 
-/// Whose past, in the ledger's words.
+/// The scope of the history, in the ledger's vocabulary.
 #[derive(Clone, Debug)]
 pub(crate) struct Who {
     task: TaskId,
@@ -104,20 +104,20 @@ pub(crate) struct Who {
     call: Option<String>,
 }
 
-impl LedgerPast<'_> {
-    /// Whose past, and the past itself; `None` if it is not known up to now.
+impl LedgerHistory<'_> {
+    /// Returns the scope and its history; `None` if it is not known up to now.
     fn known(&self) -> Option<&(Who, TaskHistory)> {
         let look = || {
             let who = self.identify()?;
             let began = Instant::now();
-            let past = self.reach.past(self.past, &who.task);
+            let past = self.reach.history(self.past, &who.task);
             self.times.waited.set(began.elapsed());
             Some((who, past?))
         };
         self.known.get_or_init(look).as_ref()
     }
 
-    /// The readers know who acts; nothing of what they say is kept.
+    /// The readers know the agent that acts; nothing of the reading is stored.
     fn identify(&self) -> Option<Who> {
         let reading = read(&Observation {
             agent: self.agent,
@@ -229,7 +229,7 @@ impl LedgerPast<'_> {
     }
 }
 
-/// Deeds, looked at again until it is known how each command ended, or nobody waits any longer.
+/// Returns actions, read again until the exit of each command is known or the wait is over.
 fn settled(
     agent: Agent,
     mut look: impl FnMut() -> Option<Vec<PastAction>>,
@@ -237,19 +237,19 @@ fn settled(
 ) -> Option<Vec<PastAction>> {
     loop {
         let deeds = look()?;
-        if !deeds.iter().any(|deed| is_told_later(agent, deed)) || !wait() {
+        if !deeds.iter().any(|deed| has_late_exit(agent, deed)) || !wait() {
             return Some(deeds);
         }
     }
 }
 
-/// Whether a command has ended and its exit code is still to come: Codex tells it in its rollout, and not in its hooks.
-fn is_told_later(agent: Agent, deed: &PastAction) -> bool {
+/// Returns whether a command has ended and its exit code is still to come: Codex writes it to its rollout, not to hooks.
+fn has_late_exit(agent: Agent, deed: &PastAction) -> bool {
     let has_ended = matches!(deed.state, CallState::Succeeded | CallState::Failed);
     agent == Agent::CODEX && deed.command.is_some() && deed.exit.is_none() && has_ended
 }
 
-/// What a deed is, as criteria know it.
+/// Converts an action to the form of criteria.
 fn deeds_of(deed: &PastAction) -> Vec<Deed> {
     if let Some(command) = &deed.command {
         let exit = deed.exit;
@@ -269,7 +269,7 @@ fn deeds_of(deed: &PastAction) -> Vec<Deed> {
     }
 }
 
-impl History for LedgerPast<'_> {
+impl History for LedgerHistory<'_> {
     fn tokens(&self, _: &Call, scope: Scope) -> Option<u64> {
         self.times.asking(|| self.spent(scope).map(|(tokens, _)| tokens))
     }
@@ -306,7 +306,7 @@ impl History for LedgerPast<'_> {
         self.times.asking(|| *known.get_or_init(|| self.look_since(moment)))
     }
 
-    fn put_off(&self, call: &Call, rule: &str) -> Option<u64> {
+    fn deferrals(&self, call: &Call, rule: &str) -> Option<u64> {
         self.put_off.times(call, rule)
     }
 
@@ -315,7 +315,7 @@ impl History for LedgerPast<'_> {
     }
 }
 
-impl LedgerPast<'_> {
+impl LedgerHistory<'_> {
     fn look_since(&self, moment: Moment) -> Option<Since> {
         let (Who { task, .. }, past) = self.known()?;
         let is = |deed: &PastAction| match moment {
@@ -393,12 +393,12 @@ mod tests {
         }
     }
 
-    /// How often it was waited, and the exit code that was seen at last.
-    fn seen(agent: Agent, state: CallState, told_after: usize, patience: usize) -> (usize, Option<i32>) {
+    /// Returns the number of waits and the last exit code.
+    fn seen(agent: Agent, state: CallState, known_after: usize, patience: usize) -> (usize, Option<i32>) {
         let (looks, mut waits) = (Cell::new(0), 0);
         let look = || {
             looks.set(looks.get() + 1);
-            Some(vec![ran(state, (looks.get() > told_after).then_some(0))])
+            Some(vec![ran(state, (looks.get() > known_after).then_some(0))])
         };
         let deeds = settled(agent, look, || {
             waits += 1;
@@ -412,11 +412,11 @@ mod tests {
         assert_eq!(seen(Agent::CODEX, CallState::Succeeded, 0, 9), (0, Some(0)), "it is known");
         assert_eq!(seen(Agent::CODEX, CallState::Succeeded, 3, 9), (3, Some(0)));
         assert_eq!(seen(Agent::CODEX, CallState::Failed, 3, 9), (3, Some(0)));
-        assert_eq!(seen(Agent::CODEX, CallState::Succeeded, 99, 9), (9, None), "it is never told");
+        assert_eq!(seen(Agent::CODEX, CallState::Succeeded, 99, 9), (9, None), "it is never reported");
     }
 
     #[test]
-    fn what_nobody_will_tell_is_not_waited_for() {
+    fn an_exit_that_will_not_be_reported_is_not_waited_for() {
         assert_eq!(seen(Agent::CLAUDE_CODE, CallState::Succeeded, 3, 9), (0, None));
         for state in [CallState::Running, CallState::Denied] {
             assert_eq!(seen(Agent::CODEX, state, 3, 9), (0, None), "{state:?}");

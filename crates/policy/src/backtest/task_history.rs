@@ -1,7 +1,7 @@
-//! What was known at each moment of a tree of tasks, as its rows pass by.
+//! Rebuilds the history known at each moment of a tree of tasks, as its rows pass by.
 //!
 //! The same questions as the live past answers, with the same meanings; here the clock is the row's own. What grew past
-//! its bound is not known any more, which is told, not guessed.
+//! its bound is not known any more, which is reported, not guessed.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -10,7 +10,7 @@ use agent_tracer_event::{Agent, CallState, Kind, Millis, Usage, attributes};
 use agent_tracer_ledger::view::Row;
 use serde_json::Value;
 
-/// What is held against criteria, at the most.
+/// The most actions that criteria are evaluated against.
 const WORK_MAX: usize = 2000;
 /// Different calls, and different files, of one task that are remembered.
 const REMEMBERED_MAX: usize = 200_000;
@@ -38,7 +38,7 @@ struct Task {
     spent: Sum,
     turn: Option<String>,
     of_turn: Sum,
-    /// How often each call was made.
+    /// Counts of each call.
     made: HashMap<String, u64>,
     failures_in_a_row: u64,
     opened: HashSet<String>,
@@ -57,7 +57,7 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// How many tasks it has.
+    /// Counts its tasks.
     pub(crate) fn tasks(&self) -> usize {
         self.tasks.len()
     }
@@ -173,14 +173,14 @@ fn deeds(row: &Row, state: CallState, subtype: &str, command: Option<&str>, agen
 
 /// The exit code, where it is known for sure.
 fn exit(row: &Row, state: CallState, agent: Agent) -> Option<i32> {
-    let told = row
+    let recorded = row
         .metadata
         .get(attributes::EXIT_CODE)
         .and_then(Value::as_i64)
         .and_then(|code| i32::try_from(code).ok());
     let is_behind = row.metadata.get(attributes::RUN_IN_BACKGROUND) == Some(&Value::Bool(true))
         || row.metadata.contains_key(attributes::BACKGROUND_TASK_ID);
-    match (told, state) {
+    match (recorded, state) {
         _ if is_behind => None,
         (Some(code), _) => Some(code),
         (None, CallState::Succeeded) if agent == Agent::CLAUDE_CODE => Some(0),
@@ -190,15 +190,15 @@ fn exit(row: &Row, state: CallState, agent: Agent) -> Option<i32> {
 }
 
 /// The past of one moment.
-pub(crate) struct PastThen<'t> {
+pub(crate) struct EarlierState<'t> {
     pub(crate) tree: &'t Tree,
     pub(crate) row: &'t Row,
     pub(crate) at: Millis,
-    /// What the day had cost by then, to the quarter-hour.
+    /// Returns the cost of the day by then, to the quarter-hour.
     pub(crate) of_day: &'t dyn Fn(Millis) -> Option<Sum>,
 }
 
-impl PastThen<'_> {
+impl EarlierState<'_> {
     fn task(&self) -> Option<&Task> {
         self.tree.tasks.get(&self.row.task_id)
     }
@@ -213,7 +213,7 @@ impl PastThen<'_> {
     }
 }
 
-impl History for PastThen<'_> {
+impl History for EarlierState<'_> {
     fn tokens(&self, _: &Call, scope: Scope) -> Option<u64> {
         self.spent(scope).map(|sum| sum.tokens)
     }
@@ -251,8 +251,8 @@ impl History for PastThen<'_> {
         }))
     }
 
-    fn put_off(&self, _: &Call, _: &str) -> Option<u64> {
-        // Each end is one that nobody had put off yet.
+    fn deferrals(&self, _: &Call, _: &str) -> Option<u64> {
+        // Each end is one that no rule has deferred yet.
         Some(0)
     }
 

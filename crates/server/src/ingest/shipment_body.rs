@@ -34,7 +34,7 @@ const GREATEST: u64 = (1 << 53) - 1;
 
 /// A shipment, and how many of its records had an impossible time.
 #[derive(Debug)]
-pub(super) struct Cargo {
+pub(super) struct ShipmentBody {
     pub(super) shipment: Shipment,
     pub(super) clamped: u64,
 }
@@ -53,10 +53,32 @@ struct Wire<'a> {
     removed: Option<Removed>,
 }
 
-/// Reads a shipment. An error says what is wrong with it.
-pub(super) fn read(bytes: &[u8]) -> Result<Cargo, String> {
-    let wire: Wire<'_> =
-        serde_json::from_slice(bytes).map_err(|error| format!("this is no shipment: {error}"))?;
+/// A reason why a body is not a valid shipment.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BodyError {
+    /// The body or a record in it is not a shipment.
+    #[error("invalid shipment: {0}")]
+    Json(#[from] serde_json::Error),
+    /// There are too many rows.
+    #[error("a shipment is of at most {ROWS} rows")]
+    Rows,
+    /// A version is out of range.
+    #[error("version {0} is greater than any ledger reaches")]
+    Version(u64),
+    /// The records hold too much metadata.
+    #[error("the records hold more than {METADATA} values of metadata")]
+    Metadata,
+    /// A record is too long.
+    #[error("a record is over {RECORD_BYTES} bytes")]
+    RecordBytes,
+    /// A record holds too many values.
+    #[error("a record holds more than {} values", RECORD.values)]
+    RecordValues,
+}
+
+/// Parses a shipment.
+pub(super) fn read(bytes: &[u8]) -> Result<ShipmentBody, BodyError> {
+    let wire: Wire<'_> = serde_json::from_slice(bytes)?;
     let removed = wire.removed.as_ref();
     let mut rows = wire.tasks.len() + wire.facts.len() + removed.map_or(0, |removed| removed.tasks.len());
     check_rows(rows)?;
@@ -81,38 +103,38 @@ pub(super) fn read(bytes: &[u8]) -> Result<Cargo, String> {
         check_rows(rows)?;
         metadata += nodes(&fact.data.metadata) + nodes(&fact.derived) + fact.data.file_paths.len();
         if metadata > METADATA {
-            return Err(format!("the records hold more than {METADATA} values of metadata"));
+            return Err(BodyError::Metadata);
         }
         clamped += u64::from(clamp_fact(&mut fact));
         facts.push(fact);
     }
     let shipment = Shipment { format: wire.format, tasks, facts, until: wire.until, removed: wire.removed };
-    Ok(Cargo { shipment, clamped })
+    Ok(ShipmentBody { shipment, clamped })
 }
 
 /// Builds one record.
-fn record<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, String> {
+fn record<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, BodyError> {
     let text = raw.get();
     if text.len() > RECORD_BYTES {
-        return Err(format!("a record is over {RECORD_BYTES} bytes"));
+        return Err(BodyError::RecordBytes);
     }
     if !RECORD.hold(measure(text.as_bytes())) {
-        return Err(format!("a record holds more than {} values", RECORD.values));
+        return Err(BodyError::RecordValues);
     }
-    serde_json::from_str(text).map_err(|error| format!("this is no shipment: {error}"))
+    Ok(serde_json::from_str(text)?)
 }
 
-fn check_rows(rows: usize) -> Result<(), String> {
+fn check_rows(rows: usize) -> Result<(), BodyError> {
     match rows {
         0..=ROWS => Ok(()),
-        _ => Err(format!("a shipment is of at most {ROWS} rows")),
+        _ => Err(BodyError::Rows),
     }
 }
 
-fn check_version(version: u64) -> Result<(), String> {
+fn check_version(version: u64) -> Result<(), BodyError> {
     match version {
         0..=GREATEST => Ok(()),
-        _ => Err(format!("version {version} is greater than any ledger reaches")),
+        _ => Err(BodyError::Version(version)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The socket: who is answered, and that nobody can hold it up.
+//! The socket: its answers, and that no client can block it.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -12,7 +12,7 @@ use std::time::Duration;
 use agent_tracer_agents::{Context, Observation, Source, read};
 use agent_tracer_event::{Agent, Channel, Millis, Reading};
 use agent_tracer_ledger::{Batch, Ledger, Observed, Options, Verdict};
-use agent_tracer_policy::daemon::{Arrivals, Book, Desk, Now, Setup};
+use agent_tracer_policy::daemon::{ActiveRules, Arrivals, Now, PolicyServer, Setup};
 use agent_tracer_policy_abi::wire::{ANSWER_HEAD, AnswerHead, QuestionHead};
 use agent_tracer_spool::EnvelopeName;
 
@@ -20,14 +20,14 @@ use crate::daemon::world::{World, rule, write};
 
 struct Office {
     world: World,
-    desk: Option<Desk>,
+    desk: Option<PolicyServer>,
     setup: Setup,
     ledger: Ledger,
-    /// How often somebody waited for the ledger.
+    /// Counts waits for the ledger.
     waited: Arc<AtomicU32>,
 }
 
-/// What is on its way, as a test wants it; counts who waits.
+/// Envelopes on their way, as a test wants them; counts waits.
 struct OnTheWay {
     reading: Option<Reading>,
     has_earlier: bool,
@@ -73,7 +73,7 @@ impl Office {
         let world = World::new();
         world.user(rules);
         let ledger = Ledger::open(&world.path("ledger.db"), Options::default()).expect("a ledger");
-        let book = Arc::new(Book::new(world.home.clone(), PathBuf::from("/opt/agent-tracer")));
+        let book = Arc::new(ActiveRules::new(world.home.clone(), PathBuf::from("/opt/agent-tracer")));
         book.look(&[]);
         let waited: Arc<AtomicU32> = Arc::default();
         let setup = Setup {
@@ -85,12 +85,12 @@ impl Office {
             now: Arc::new(|| Now { nanos: 7_000_000, local: None, midnight: Millis(0) }),
             user_home: None,
         };
-        let desk = Some(Desk::open(&setup).expect("a desk"));
+        let desk = Some(PolicyServer::open(&setup).expect("a desk"));
         Self { world, desk, setup, ledger, waited }
     }
 
     fn reach(&self) -> UnixStream {
-        UnixStream::connect(self.world.home.answers()).expect("somebody listens")
+        UnixStream::connect(self.world.home.answers()).expect("a listener")
     }
 
     /// Asks and returns exit code and standard output.
@@ -189,7 +189,7 @@ fn a_past_that_is_not_known_up_to_now_is_not_known() {
     assert_eq!(office.waited.load(Ordering::SeqCst), 1);
 }
 
-/// What the readers say of a call, as of an envelope of its own.
+/// Returns the reading of a call, as of an envelope of its own.
 fn reading(name: &str, id: &str) -> Reading {
     let body = CALL.replace("\"tool_name\"", &format!("\"tool_use_id\":\"{id}\",\"tool_name\""));
     read(&Observation {
@@ -209,7 +209,7 @@ fn an_event_need_not_be_in_the_ledger_if_all_before_it_are() {
     for (is_known, has_earlier, has_reading, expected, own) in [
         (true, false, true, "\"deny\"", 0),
         (true, true, true, "\"ask\"", 0),
-        // Somebody has to wait where nobody can say what it will change.
+        // The lookup has to wait where the changes of the event cannot be computed.
         (true, false, false, "\"ask\"", 1),
         (false, false, true, "\"ask\"", 1),
     ] {
@@ -234,7 +234,7 @@ fn an_event_need_not_be_in_the_ledger_if_all_before_it_are() {
             own: Arc::clone(&waited),
         });
         drop(office.desk.take());
-        office.desk = Some(Desk::open(&office.setup).expect("a desk"));
+        office.desk = Some(PolicyServer::open(&office.setup).expect("a desk"));
         let call = CALL.replace("\"tool_name\"", "\"tool_use_id\":\"toolu_2\",\"tool_name\"");
         let (_, said) = office.ask(&envelope(), &call);
         assert!(said.contains(expected), "{is_known} {has_earlier} {has_reading}: {said}");
@@ -243,10 +243,10 @@ fn an_event_need_not_be_in_the_ledger_if_all_before_it_are() {
 }
 
 #[test]
-fn clients_that_talk_nonsense_or_nothing_hold_nobody_up() {
+fn clients_that_talk_nonsense_or_nothing_block_no_other() {
     let office = Office::open(&rule("mine", "deny", "Bash"));
     let whole = question("", CALL);
-    // Six of the eight threads have somebody who says nothing, or half of it.
+    // Six of the eight threads have a client that sends nothing, or half a question.
     let _idle: Vec<UnixStream> = (0..6)
         .map(|number| {
             let mut stream = office.reach();
@@ -266,7 +266,7 @@ fn clients_that_talk_nonsense_or_nothing_hold_nobody_up() {
 }
 
 #[test]
-fn a_desk_closes_even_if_somebody_took_its_socket_away() {
+fn a_policy_server_stops_even_if_its_socket_was_removed() {
     let mut office = Office::open(&rule("mine", "deny", "Bash"));
     fs::remove_file(office.world.home.answers()).expect("removed");
     drop(office.desk.take());
@@ -275,14 +275,17 @@ fn a_desk_closes_even_if_somebody_took_its_socket_away() {
 #[test]
 fn two_do_not_answer_for_one_home_and_a_dead_socket_is_replaced() {
     let mut office = Office::open(&rule("mine", "deny", "Bash"));
-    let error = Desk::open(&office.setup).expect_err("taken");
+    let error = PolicyServer::open(&office.setup).expect_err("taken");
     assert_eq!(error.kind(), std::io::ErrorKind::AddrInUse);
     assert!(office.ask("", CALL).1.contains("\"deny\""), "the first one is not disturbed");
     drop(office.desk.take());
     drop(std::os::unix::net::UnixListener::bind(office.world.home.answers()).expect("left behind"));
-    office.desk = Some(Desk::open(&office.setup).expect("replaced"));
+    office.desk = Some(PolicyServer::open(&office.setup).expect("replaced"));
     assert!(office.ask("", CALL).1.contains("\"deny\""));
     drop(office.desk.take());
-    write(&office.world.home.answers(), b"somebody's file");
-    assert_eq!(Desk::open(&office.setup).expect_err("no socket").kind(), std::io::ErrorKind::AlreadyExists);
+    write(&office.world.home.answers(), b"another file");
+    assert_eq!(
+        PolicyServer::open(&office.setup).expect_err("no socket").kind(),
+        std::io::ErrorKind::AlreadyExists
+    );
 }
