@@ -12,7 +12,7 @@ const WORD_BYTES_MAX: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientVersion {
     numbers: [u32; 3],
-    /// Whether something follows the numbers (`-alpha.3`): such a build comes before the release of that number.
+    /// True if something follows the numbers (`-alpha.3`): such a build comes before the release of that number.
     preview: bool,
 }
 

@@ -57,7 +57,7 @@ pub fn is_hook_program(program: &str) -> bool {
     name == HOOK_PROGRAM || name.strip_suffix(".exe") == Some(HOOK_PROGRAM)
 }
 
-/// What a command entry of a settings file runs.
+/// Describes what a command entry of a settings file runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invocation {
     /// The program, as written but without quotes.

@@ -1,26 +1,26 @@
-//! What rows of an agent's file mean for a compaction: what the model had before it, where it happened, what was left.
+//! Describes a compaction by the rows of an agent's file: the items before it, its place, the items after it.
 //!
-//! Reading is pure and total: a line that is nothing of this is no item. Texts are the agent's own; whoever shows them
+//! Reading is pure and total: a line that is nothing of this is no item. Texts are the agent's own; the caller that shows them
 //! passes them through privacy first.
 
 use agent_tracer_event::{Agent, Millis};
 
-/// What a piece of a conversation is.
+/// Describes what a piece of a conversation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Part {
-    /// What the human said.
+    /// Holds what the human said.
     Prompt,
-    /// What the model said.
+    /// Holds what the model said.
     Answer,
-    /// What it thought.
+    /// Holds what it thought.
     Thought,
     /// A call of a tool.
     Call,
-    /// What came of one. Its text is nobody's business.
+    /// The result of one. Its text is not kept.
     Result,
     /// The summary of an earlier compaction.
     Summary,
-    /// What the client itself put in.
+    /// Holds what the client itself put in.
     Harness,
 }
 
@@ -47,9 +47,9 @@ impl Part {
 /// A piece of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// What it is.
+    /// Holds what it is.
     pub part: Part,
-    /// How long its text is, in bytes.
+    /// Holds how long its text is, in bytes.
     pub bytes: u64,
     /// The text; never that of a result.
     pub text: Option<String>,
@@ -68,16 +68,16 @@ pub struct Mark {
     pub post_tokens: Option<u64>,
     /// The rows that were kept as they were, by their ids.
     pub kept: Vec<String>,
-    /// What took the place of the history, where the mark itself says so; else it follows in rows.
+    /// Holds what took the place of the history, where the mark itself says so; else it follows in rows.
     pub replaced_by: Option<Vec<Piece>>,
 }
 
-/// What a line of a file is.
+/// Describes what a line of a file is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineRead {
     /// The row's own id.
     pub id: Option<String>,
-    /// When it was written.
+    /// Holds the time at which it was written.
     pub at: Option<Millis>,
     /// The pieces in it.
     pub pieces: Vec<Piece>,

@@ -27,8 +27,8 @@ pub(crate) fn entries(
     let unknown = || Unrecognised::Event("decision".to_owned());
     let decision = payload.get(MEMBER).and_then(Value::as_object).ok_or_else(unknown)?;
     let rules = decision.get("rules").and_then(Value::as_array).ok_or_else(unknown)?;
-    let told = |name: &str| payload.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-    let event = told("hook_event_name").unwrap_or_default();
+    let member = |name: &str| payload.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let event = member("hook_event_name").unwrap_or_default();
     let mut out = Vec::new();
     for (place, rule) in rules.iter().take(RULES_MAX).enumerate() {
         let word =
@@ -48,10 +48,10 @@ pub(crate) fn entries(
             (true, ..) => "enforced",
         };
         let mut entry = make(Kind::RuleLogged, Phase::Open, &format!("rule:{place}"));
-        let subject = told("tool_name").or(told("hook_event_name")).unwrap_or("event");
+        let subject = member("tool_name").or(member("hook_event_name")).unwrap_or("event");
         entry.title = Some(text::title(&format!("{} `{name}`: {subject}", title(outcome, status))));
-        entry.tool_name = told("tool_name").map(|tool| text::line(tool, NAME_CHARS));
-        entry.tool_use_id = told("tool_use_id").map(|id| text::cut(id, 300).into_owned());
+        entry.tool_name = member("tool_name").map(|tool| text::line(tool, NAME_CHARS));
+        entry.tool_use_id = member("tool_use_id").map(|id| text::cut(id, 300).into_owned());
         let importance = match (status, outcome) {
             ("enforced", "deny" | "block_stop") => Importance::Critical,
             ("enforced" | "let_go", _) => Importance::Normal,
@@ -76,7 +76,7 @@ pub(crate) fn entries(
                 .metadata
                 .insert(attributes::RULE_PROJECT.to_owned(), Value::from(text::line(project, PLACE_CHARS)));
         }
-        if let Some(cwd) = told("cwd") {
+        if let Some(cwd) = member("cwd") {
             entry.metadata.insert(attributes::CWD.to_owned(), Value::from(text::line(cwd, PLACE_CHARS)));
         }
         if rule.get("severity").is_some() {
@@ -93,7 +93,7 @@ pub(crate) fn entries(
                 entry.metadata.insert(key.to_owned(), Value::from(took));
             }
         }
-        if let Some(tool) = told("tool_name") {
+        if let Some(tool) = member("tool_name") {
             entry
                 .metadata
                 .insert(attributes::TOOL_NAME.to_owned(), Value::from(text::line(tool, NAME_CHARS)));
@@ -125,7 +125,7 @@ fn call_refused(mut call: Entry, id: String, rule: &str) -> Entry {
     call
 }
 
-/// What a person reads before the name of the rule.
+/// Returns the words before the name of the rule.
 fn title(outcome: &str, status: &str) -> &'static str {
     match (status, outcome) {
         ("dry_run", _) => "Would speak: rule",

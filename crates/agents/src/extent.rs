@@ -1,4 +1,4 @@
-//! How large a JSON text becomes in memory: counted in one pass over its bytes, before a tree is built of it.
+//! Holds how large a JSON text becomes in memory: counted in one pass over its bytes, before a tree is built of it.
 //!
 //! A tree takes far more room than its text: two bytes of an array of small numbers become 72 and, while it grows, twice
 //! that. A body of a few kilobytes, compressed, could so take a gigabyte. What comes from outside is therefore counted
@@ -65,7 +65,7 @@ pub struct Meter {
     state: State,
 }
 
-/// Where in a JSON text a piece ends.
+/// Describes where in a JSON text a piece ends.
 #[derive(Clone, Copy, Debug, Default)]
 enum State {
     #[default]

@@ -17,7 +17,7 @@ const HOOKS: &str = "hooks";
 pub struct WantedHook {
     /// The agent's name of the event.
     pub event: &'static str,
-    /// Which tools, files or sources it fires for; `None` for all.
+    /// Names which tools, files or sources it fires for; `None` for all.
     pub matcher: Option<String>,
     /// The handler, as it stands in the file.
     pub handler: Value,
@@ -47,11 +47,11 @@ pub struct OwnHook {
     pub matcher: Option<String>,
     /// The handler itself.
     pub value: Value,
-    /// What it runs.
+    /// Holds what it runs.
     pub invocation: Invocation,
 }
 
-/// What a change did, for people to read.
+/// Describes what a change did, for people to read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
     /// Events that were registered.
@@ -71,7 +71,7 @@ impl Changes {
     }
 }
 
-/// What an edit has to remember so that it can be undone to the byte. Kept by the caller between install and
+/// Describes what an edit has to remember so that it can be undone to the byte. Kept by the caller between install and
 /// uninstall; without it, uninstall still removes our entries but may leave other white space behind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -91,7 +91,7 @@ pub struct Undo {
 pub struct Emptied {
     /// Names from the root to the container.
     pub path: Vec<String>,
-    /// What stood between its brackets.
+    /// Holds what stood between its brackets.
     pub inner: String,
 }
 
@@ -237,9 +237,9 @@ fn all_ours(settings: &Settings) -> Vec<OwnHook> {
     })
 }
 
-/// How the text of a verifier of ours begins; the name of its rule follows, and then [`MARK_END`].
+/// Holds how the text of a verifier of ours begins; the name of its rule follows, and then [`MARK_END`].
 pub const MARK: &str = "[Agent Tracer rule `";
-/// What stands behind the name.
+/// Holds what stands behind the name.
 pub const MARK_END: &str = "`] ";
 
 /// The rule whose verifier has this text; none if it is not ours.
@@ -374,7 +374,7 @@ fn append_group(settings: &mut Settings, wanted: &WantedHook, undo: &mut Undo) {
     }
 }
 
-/// Where a handler of ours stands in the text.
+/// Describes where a handler of ours stands in the text.
 struct Place {
     hooks: usize,
     event: usize,
@@ -429,7 +429,7 @@ fn remove(settings: &mut Settings, own: &[OwnHook], undo: &Undo, changes: &mut C
 }
 
 /// Decides about a container that has just lost its last child: `true` if it stays, without content, as it was before
-/// us; `false` if it has to go because we made it (or nobody remembers).
+/// us; `false` if it has to go because we made it (or its origin is unknown).
 fn leave_empty(settings: &mut Settings, undo: &Undo, place: &[usize], path: &[&str]) -> bool {
     if let Some(inner) = undo.inner_of(path) {
         let inner = inner.to_owned();
@@ -437,8 +437,8 @@ fn leave_empty(settings: &mut Settings, undo: &Undo, place: &[usize], path: &[&s
         return true;
     }
     let made_by_us = undo.created.iter().any(|known| known == path);
-    let nobody_remembers = *undo == Undo::default();
-    if made_by_us || nobody_remembers {
+    let without_memory = *undo == Undo::default();
+    if made_by_us || without_memory {
         return false;
     }
     settings.set_inner(place, "");

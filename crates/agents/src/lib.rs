@@ -1,4 +1,4 @@
-//! What Agent Tracer knows about each coding agent: one folder per agent.
+//! Holds the knowledge about each coding agent: one folder per agent.
 //!
 //! The law of the room: pure. Text and values come in, text and values go out; nothing here reads a file, the
 //! environment or the clock, starts a process or prints. An agent's own spelling lives in that agent's folder and

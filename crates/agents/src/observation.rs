@@ -1,22 +1,22 @@
-//! What a reader is given: bytes as they arrived, and where they came from.
+//! Defines the input of a reader: bytes as they arrived, and their origin.
 //!
 //! An observation is already through privacy. Nothing in it is trusted: the body may be any bytes, and every field
 //! of the context may be missing. Readers add nothing of their own; they have no clock, no file and no environment.
 
 use agent_tracer_event::{Agent, Channel, Millis, attributes};
 
-/// Which of an agent's doors the bytes came through.
+/// Describes which of an agent's doors the bytes came through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
     /// An event of the agent's hook system.
     Hook,
     /// A refresh of the status line.
     StatusLine,
-    /// What rules of the user's decided on an event of the agent: our own record.
+    /// Holds what rules of the user's decided on an event of the agent: our own record.
     Decision,
 }
 
-/// What is known of the process that sent an observation.
+/// Describes what is known of the process that sent an observation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Context {
     /// The working directory of the hook.
@@ -25,7 +25,7 @@ pub struct Context {
     pub env: Vec<(String, String)>,
     /// The agent's process.
     pub pid: Option<u32>,
-    /// When that process started, in the kernel's own unit: only good for comparing.
+    /// Holds the time at which that process started, in the kernel's own unit: only good for comparing.
     pub pid_start: Option<u64>,
     /// The pid namespace that the ids belong to.
     pub pid_namespace: Option<u64>,
@@ -38,14 +38,14 @@ pub struct Context {
 /// An agent's own file as it was when something happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TranscriptSeen {
-    /// How long it was.
+    /// Measures its length.
     pub bytes: u64,
-    /// The SHA-256 of it up to there, in hexadecimal, if somebody could tell.
+    /// The SHA-256 of it up to there, in hexadecimal, if known.
     pub sha256: Option<String>,
 }
 
 impl TranscriptSeen {
-    /// What an event tells of it.
+    /// Writes what an event tells of it.
     pub(crate) fn write(&self, metadata: &mut agent_tracer_event::Metadata) {
         metadata.insert(attributes::TRANSCRIPT_BYTES.to_owned(), self.bytes.into());
         if let Some(hash) = &self.sha256 {
@@ -66,20 +66,20 @@ impl Context {
 /// Bytes as they arrived, plus provenance.
 #[derive(Clone, Copy, Debug)]
 pub struct Observation<'a> {
-    /// Who acted.
+    /// Names who acted.
     pub agent: Agent,
-    /// How it reached us.
+    /// Holds how it reached us.
     pub channel: Channel,
     /// A stable identity: the envelope's name, or a file's identity and an offset. Keys of events that have no id of
     /// their own are made of it, so the same observation read twice gives the same facts.
     pub name: &'a str,
-    /// When it arrived.
+    /// Holds the time at which it arrived.
     pub arrived: Millis,
     /// Through which door.
     pub source: Source,
     /// The agent's own JSON, after privacy.
     pub body: &'a [u8],
-    /// What is known of the sender.
+    /// Holds what is known of the sender.
     pub context: &'a Context,
 }
 

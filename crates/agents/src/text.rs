@@ -47,7 +47,7 @@ pub fn length_key(bytes: u64) -> String {
     bytes.to_string()
 }
 
-/// Whether a character would break a line, hide, or turn the direction of what follows.
+/// Returns whether a character would break a line, hide, or turn the direction of what follows.
 fn is_disruptive(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
@@ -147,7 +147,7 @@ pub fn base_name(path: &str) -> &str {
     }
 }
 
-/// Whether a path starts at a root: `/…`, `~…`, `C:\…` or `\\server`.
+/// Returns whether a path starts at a root: `/…`, `~…`, `C:\…` or `\\server`.
 #[must_use]
 pub fn is_absolute(path: &str) -> bool {
     let drive = path.as_bytes().get(1) == Some(&b':')

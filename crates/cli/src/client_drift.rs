@@ -155,7 +155,7 @@ fn newest(store: &dyn Store, agent: Agent, now: Millis) -> Option<Seen> {
 mod tests {
     use std::path::PathBuf;
 
-    use agent_tracer_agents::claude::install::{StatusLine, Wanted, plan};
+    use agent_tracer_agents::claude::install::{InstallOptions, StatusLine, plan};
     use agent_tracer_agents::hooks::Undo;
     use agent_tracer_ledger::{Batch, Ledger, Options};
     use agent_tracer_testkit::{Level, transcript_of};
@@ -235,7 +235,7 @@ mod tests {
     /// A home in which settings were chosen for a version, so many hours ago.
     fn installed_for(folder: &std::path::Path, client: &str, hours: i64) -> Home {
         let home = Home::in_folder(folder.join("home"));
-        let wanted = Wanted {
+        let wanted = InstallOptions {
             hook: "/opt/agent-tracer-hook".to_owned(),
             home: None,
             client: ClientVersion::parse(client),

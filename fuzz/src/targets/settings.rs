@@ -33,7 +33,7 @@ fn run(bytes: &[u8]) {
     if !own_hooks(&settings).is_empty() || text.contains("agent-tracer") {
         return;
     }
-    let wanted = claude::install::Wanted {
+    let wanted = claude::install::InstallOptions {
         hook: "/opt/agent-tracer-hook".to_owned(),
         home: None,
         client: None,
@@ -47,7 +47,7 @@ fn run(bytes: &[u8]) {
         let back = claude::install::withdraw(&plan.text, &plan.undo, None);
         assert_eq!(back.map(|back| back.text).as_deref(), Ok(text.as_ref()), "undone to the byte");
     }
-    let wanted = codex::install::Wanted { hook: wanted.hook, home: None, events: None, tools: None };
+    let wanted = codex::install::InstallOptions { hook: wanted.hook, home: None, events: None, tools: None };
     if let Ok(plan) = codex::install::plan(&text, &wanted, Undo::default()) {
         let back = codex::install::withdraw(&plan.text, &plan.undo);
         assert_eq!(back.map(|back| back.text).as_deref(), Ok(text.as_ref()), "undone to the byte");

@@ -1,4 +1,4 @@
-//! What rows of a transcript mean for a compaction.
+//! Reads the rows of a transcript that matter for a compaction.
 
 use agent_tracer_event::Millis;
 use serde_json::Value;

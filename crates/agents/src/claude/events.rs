@@ -4,7 +4,7 @@
 //! creation and breaks worktrees), `MessageDisplay` only when it is named (it holds up the turn), and the compaction
 //! events only where the model does not notice.
 
-/// How an event may be registered.
+/// Describes how an event may be registered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Registration {
     /// Always.
@@ -20,9 +20,9 @@ pub enum Registration {
 pub struct Event {
     /// The agent's name for it.
     pub name: &'static str,
-    /// Whether we register it.
+    /// Tells whether we register it.
     pub registration: Registration,
-    /// Whether its matcher is compared with the name of a tool.
+    /// True if its matcher is compared with the name of a tool.
     pub of_a_tool: bool,
     /// Seconds after which the agent gives up, where its default does not do.
     pub timeout: Option<u32>,
@@ -41,7 +41,7 @@ const fn tool_event(name: &'static str) -> Event {
 /// Files whose change is worth an event: what steers the agent, and what holds secrets.
 const WATCHED_FILES: &str = "CLAUDE.md|.env|.envrc|.claude/settings.json|.claude/settings.local.json";
 
-/// Compactions that nobody typed. After `/compact` in the terminal the agent shows `PreCompact [<command>] completed
+/// Compactions that no user typed. After `/compact` in the terminal the agent shows `PreCompact [<command>] completed
 /// successfully` and sends that line to the model, whatever the hook prints and even if it is asynchronous. Such a
 /// compaction is still seen: in SessionStart (`compact`), in the SubagentStop without a type, and in the transcript.
 const UNSEEN_COMPACTION: &str = "auto";

@@ -1,6 +1,6 @@
-//! Who a payload or a row of Claude Code speaks of, and the keys of facts that its hooks and its transcript both tell.
+//! Derives the actor of a payload or row of Claude Code, and the keys of facts that hooks and transcript share.
 //!
-//! Both readers take them from here: a fact told twice is one fact only if both sides spell its key alike.
+//! Both readers take them from here: two reports make one fact only if both readers spell its key alike.
 
 use agent_tracer_event::{Agent, Series, TaskKey};
 
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn prompts_of_one_turn_are_told_apart_by_their_text() {
+    fn prompts_of_one_turn_differ_by_their_text() {
         assert_ne!(prompt_key("p", Some("1")), prompt_key("p", Some("2")));
         assert_eq!(text_part(Some(Said::Text(" Go on\n"))), text_part(Some(Said::Text("Go on"))));
         assert_eq!(

@@ -16,13 +16,13 @@ use crate::hooks::{self, Changes, Undo, WantedHook};
 use crate::settings::{Settings, SettingsError};
 
 const STATUS_LINE: &str = "statusLine";
-/// How long the agent waits for a verdict, in seconds: of a small model, and of an agent that looks around.
+/// Limits how long the agent waits for a verdict, in seconds: of a small model, and of an agent that looks around.
 const PROMPT_TIMEOUT_S: u64 = 30;
 const AGENT_TIMEOUT_S: u64 = 120;
 
-/// What to register.
+/// Holds the options of an installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct InstallOptions {
     /// The hook binary: an absolute path, or the bare name for a template that is found on the `PATH`.
     pub hook: String,
     /// Agent Tracer's home, where it is not the default one.
@@ -33,11 +33,11 @@ pub struct Wanted {
     pub events: Option<Vec<String>>,
     /// The tools that tool events are narrowed to; `None` for all.
     pub tools: Option<Vec<String>>,
-    /// What to do about the status line.
+    /// Holds what to do about the status line.
     pub status_line: StatusLine,
 }
 
-/// What to do about the status line.
+/// Describes what to do about the status line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StatusLine {
     /// Leave it as it is.
@@ -49,7 +49,7 @@ pub enum StatusLine {
     },
 }
 
-/// What became of the status line.
+/// Holds the change of the status line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StatusLineChange {
     /// Nothing to do, or not asked for.
@@ -60,7 +60,7 @@ pub enum StatusLineChange {
     Updated,
     /// Ours took the place of this command, which has to be chained.
     Chained(String),
-    /// Somebody else's, of a kind that we cannot chain, so it stays.
+    /// Another program's, of a kind that we cannot chain, so it stays.
     LeftAlone,
     /// Ours is gone and the user's own is back, or there is none any more.
     Restored,
@@ -71,15 +71,15 @@ pub enum StatusLineChange {
 pub struct Plan {
     /// The text to write.
     pub text: String,
-    /// What changed in the table of hooks.
+    /// Lists the changes in the table of hooks.
     pub changes: Changes,
-    /// What became of the status line.
+    /// Holds the change of the status line.
     pub status_line: StatusLineChange,
-    /// What to remember for [`withdraw`].
+    /// Holds what to remember for [`withdraw`].
     pub undo: Undo,
 }
 
-impl Wanted {
+impl InstallOptions {
     /// Returns the hooks to register, in the order of [`EVENTS`].
     pub fn hooks(&self) -> Vec<WantedHook> {
         self.chosen()
@@ -163,11 +163,11 @@ pub fn template(
     tools: Option<Vec<String>>,
 ) -> Value {
     let (hook, status_line) = (HOOK_PROGRAM.to_owned(), StatusLine::Leave);
-    hooks::table(&Wanted { hook, home: None, client, events, tools, status_line }.hooks())
+    hooks::table(&InstallOptions { hook, home: None, client, events, tools, status_line }.hooks())
 }
 
 /// Plans the installation into a settings file with this text (empty for a file that is not there).
-pub fn plan(text: &str, wanted: &Wanted, undo: Undo) -> Result<Plan, SettingsError> {
+pub fn plan(text: &str, wanted: &InstallOptions, undo: Undo) -> Result<Plan, SettingsError> {
     let mut settings = Settings::parse(text)?;
     let mut undo = undo;
     let changes = hooks::register(&mut settings, &wanted.hooks(), &mut undo)?;
@@ -231,7 +231,7 @@ fn own_status_line(settings: &Settings) -> Option<(usize, [usize; 2])> {
 
 fn put_status_line(
     settings: &mut Settings,
-    wanted: &Wanted,
+    wanted: &InstallOptions,
     displaces: Option<&str>,
     undo: &mut Undo,
 ) -> StatusLineChange {

@@ -1,4 +1,4 @@
-//! What Claude Code's own telemetry says, event by event and span by span.
+//! Reads Claude Code's own telemetry, event by event and span by span.
 //!
 //! `session.id` is the root's inside a subagent too; `agent_id` tells them apart. Of what requests cost, only
 //! `api_request` counts: it comes once per request and names it. It is also the only word of requests that stand in no
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::identity;
 use crate::extent::Bounds;
-use crate::otlp::Telling;
+use crate::otlp::RecordWriter;
 use crate::text;
 use crate::tools::outcome;
 
@@ -39,43 +39,43 @@ const SILENT: &[&str] = &[
 const SOME_SERVER_TOOL: &str = "mcp_tool";
 
 /// Reads a log event; says whether anybody knows it.
-pub(crate) fn event(told: &mut Telling<'_>) -> bool {
-    match told.name {
-        "user_prompt" => prompt(told),
-        "api_request" => request(told),
-        "api_error" | "api_retries_exhausted" | "api_refusal" => failed_request(told),
-        "assistant_response" => response(told),
-        "tool_decision" => decision(told),
-        "tool_result" => result(told),
-        "subagent_completed" => subagent(told),
-        "skill_activated" => skill(told),
-        "mcp_server_connection" => server(told),
-        "permission_mode_changed" => mode(told),
+pub(crate) fn event(writer: &mut RecordWriter<'_>) -> bool {
+    match writer.name {
+        "user_prompt" => prompt(writer),
+        "api_request" => request(writer),
+        "api_error" | "api_retries_exhausted" | "api_refusal" => failed_request(writer),
+        "assistant_response" => response(writer),
+        "tool_decision" => decision(writer),
+        "tool_result" => result(writer),
+        "subagent_completed" => subagent(writer),
+        "skill_activated" => skill(writer),
+        "mcp_server_connection" => server(writer),
+        "permission_mode_changed" => mode(writer),
         name => return SILENT.contains(&name),
     }
     true
 }
 
 /// Reads a span; says whether anybody knows it.
-pub(crate) fn span(told: &mut Telling<'_>) -> bool {
-    match told.name {
-        "llm_request" => request_span(told),
-        "tool" | "tool.execution" | "tool.blocked_on_user" => tool_span(told),
+pub(crate) fn span(writer: &mut RecordWriter<'_>) -> bool {
+    match writer.name {
+        "llm_request" => request_span(writer),
+        "tool" | "tool.execution" | "tool.blocked_on_user" => tool_span(writer),
         "interaction" | "hook" => {}
         _ => return false,
     }
     true
 }
 
-fn prompt(told: &mut Telling<'_>) {
-    let prompt = told.id(&["prompt.id"]);
-    let key = prompt.as_ref().map_or_else(|| told.own_key(), |prompt| format!("prompt:{prompt}"));
-    let mut entry = told.event(Kind::UserMessage, Phase::Open, key);
+fn prompt(writer: &mut RecordWriter<'_>) {
+    let prompt = writer.id(&["prompt.id"]);
+    let key = prompt.as_ref().map_or_else(|| writer.own_key(), |prompt| format!("prompt:{prompt}"));
+    let mut entry = writer.event(Kind::UserMessage, Phase::Open, key);
     // Hooks and rows make its text a part of the key, which telemetry seldom has.
     entry.series = prompt.as_deref().and_then(|prompt| identity::prompt_series(Some(prompt), None));
     entry.title = Some("Prompt".to_owned());
     entry.metadata.insert(attributes::PROMPT_ORIGIN.to_owned(), Value::from("user"));
-    told.carry(
+    writer.carry(
         &mut entry.metadata,
         &[
             (&["prompt_length"], attributes::PROMPT_CHARACTERS_COUNT),
@@ -83,24 +83,24 @@ fn prompt(told: &mut Telling<'_>) {
             (&["command_source"], attributes::COMMAND_SOURCE),
         ],
     );
-    if let Some(body) = told.body(&["prompt", "prompt_text"]) {
+    if let Some(body) = writer.body(&["prompt", "prompt_text"]) {
         entry.title = Some(text::title(&body)).filter(|title| !title.is_empty()).or(entry.title);
         entry.body = Some(body);
     }
     let turn = entry.turn.clone();
-    told.say(entry);
+    writer.say(entry);
     if let Some(turn) = turn {
-        let mut entry = told.entry(Subject::Turn, Phase::Open, told.actor(), format!("turn:{turn}"));
+        let mut entry = writer.entry(Subject::Turn, Phase::Open, writer.actor(), format!("turn:{turn}"));
         entry.turn = Some(turn);
-        told.say(entry);
+        writer.say(entry);
     }
 }
 
 /// The names that a request has in the other channels.
-fn request_keys(told: &Telling<'_>) -> (String, String, Option<String>) {
-    match told.id(&["request_id"]) {
+fn request_keys(writer: &RecordWriter<'_>) -> (String, String, Option<String>) {
+    match writer.id(&["request_id"]) {
         Some(id) => (format!("request:{id}"), format!("model-request:{id}"), Some(id)),
-        None => (told.own_key(), format!("model-request:{}", told.own_name()), None),
+        None => (writer.own_key(), format!("model-request:{}", writer.own_name()), None),
     }
 }
 
@@ -117,9 +117,9 @@ const REQUEST: &[(&[&str], &str)] = &[
     (&["mcp_tool.name"], attributes::ATTRIBUTION_MCP_TOOL),
 ];
 
-fn request(told: &mut Telling<'_>) {
-    let (key, request_key, id) = request_keys(told);
-    let count = |names: &[&str]| told.attributes.count(names);
+fn request(writer: &mut RecordWriter<'_>) {
+    let (key, request_key, id) = request_keys(writer);
+    let count = |names: &[&str]| writer.attributes.count(names);
     let (input, output) = (count(&["input_tokens"]), count(&["output_tokens"]));
     let short = count(&["cache_creation_5m_tokens", "cache_creation_ephemeral_5m_tokens"]);
     let long = count(&["cache_creation_1h_tokens", "cache_creation_ephemeral_1h_tokens"]);
@@ -132,15 +132,15 @@ fn request(told: &mut Telling<'_>) {
             .unwrap_or_else(|| short.unwrap_or(0).saturating_add(long.unwrap_or(0))),
         reasoning_tokens: count(&["thinking_tokens", "reasoning_tokens"]),
     });
-    let model = told.id(&["model"]).unwrap_or_else(|| "a model".to_owned());
-    // A request that nothing names cannot be told from the same one in a transcript: it must not count.
+    let model = writer.id(&["model"]).unwrap_or_else(|| "a model".to_owned());
+    // A request without an id cannot be distinguished from the same one in a transcript: it must not count.
     if let (Some(usage), Some(id)) = (usage, &id) {
-        let mut entry = told.event(Kind::TokenUsage, Phase::Close, key);
+        let mut entry = writer.event(Kind::TokenUsage, Phase::Close, key);
         entry.title = Some(text::title(&format!("Response of {model}")));
         usage.write(&mut entry.metadata);
         entry.metadata.insert(attributes::REQUEST_ID.to_owned(), Value::from(id.as_str()));
         entry.metadata.insert(attributes::USAGE_SOURCE.to_owned(), Value::from("otlp"));
-        told.carry(&mut entry.metadata, REQUEST);
+        writer.carry(&mut entry.metadata, REQUEST);
         for (name, number) in
             [(attributes::CACHE_CREATION_5M_TOKENS, short), (attributes::CACHE_CREATION_1H_TOKENS, long)]
         {
@@ -148,31 +148,31 @@ fn request(told: &mut Telling<'_>) {
                 entry.metadata.insert(name.to_owned(), Value::from(number));
             }
         }
-        if let Some(cost) = told.attributes.real(&["cost_usd"]).filter(|cost| *cost >= 0.0) {
+        if let Some(cost) = writer.attributes.real(&["cost_usd"]).filter(|cost| *cost >= 0.0) {
             entry.metadata.insert(attributes::CLIENT_COST_USD.to_owned(), Value::from(cost));
         }
-        told.say(entry);
+        writer.say(entry);
     }
-    let mut entry = told.event(Kind::ModelRequest, Phase::Close, request_key);
+    let mut entry = writer.event(Kind::ModelRequest, Phase::Close, request_key);
     entry.title = Some(text::title(&format!("{model} answered")));
     entry.state = Some(CallState::Succeeded);
-    entry.ended_at = Some(told.at);
+    entry.ended_at = Some(writer.at);
     entry.metadata.insert(attributes::STATUS.to_owned(), Value::from("completed"));
-    told.carry(&mut entry.metadata, REQUEST);
-    told.carry(&mut entry.metadata, &[(&["request_id"], attributes::REQUEST_ID)]);
-    told.say(entry);
+    writer.carry(&mut entry.metadata, REQUEST);
+    writer.carry(&mut entry.metadata, &[(&["request_id"], attributes::REQUEST_ID)]);
+    writer.say(entry);
 }
 
-fn failed_request(told: &mut Telling<'_>) {
-    let (_, key, _) = request_keys(told);
-    let mut entry = told.event(Kind::ModelRequest, Phase::Close, key);
-    let model = told.id(&["model"]).unwrap_or_else(|| "the model".to_owned());
+fn failed_request(writer: &mut RecordWriter<'_>) {
+    let (_, key, _) = request_keys(writer);
+    let mut entry = writer.event(Kind::ModelRequest, Phase::Close, key);
+    let model = writer.id(&["model"]).unwrap_or_else(|| "the model".to_owned());
     entry.title = Some(text::title(&format!("Request to {model} failed")));
     entry.state = Some(CallState::Failed);
-    entry.ended_at = Some(told.at);
+    entry.ended_at = Some(writer.at);
     entry.metadata.insert(attributes::STATUS.to_owned(), Value::from("failed"));
-    told.carry(&mut entry.metadata, REQUEST);
-    told.carry(
+    writer.carry(&mut entry.metadata, REQUEST);
+    writer.carry(
         &mut entry.metadata,
         &[
             (&["status_code"], attributes::HTTP_STATUS),
@@ -181,18 +181,18 @@ fn failed_request(told: &mut Telling<'_>) {
             (&["error_type"], attributes::ERROR_TYPE),
         ],
     );
-    if let Some(error) = told.error(&["error"]) {
+    if let Some(error) = writer.error(&["error"]) {
         entry.metadata.insert(attributes::ERROR.to_owned(), Value::from(error));
     }
-    told.say(entry);
+    writer.say(entry);
 }
 
 /// The text of one answer. Whether it was the last of its turn is not said, so it only adds to the response.
-fn response(told: &mut Telling<'_>) {
-    let Some(id) = told.id(&["request_id"]) else { return };
-    let mut entry = told.event(Kind::TokenUsage, Phase::Update, format!("request:{id}"));
+fn response(writer: &mut RecordWriter<'_>) {
+    let Some(id) = writer.id(&["request_id"]) else { return };
+    let mut entry = writer.event(Kind::TokenUsage, Phase::Update, format!("request:{id}"));
     entry.metadata.insert(attributes::REQUEST_ID.to_owned(), Value::from(id));
-    told.carry(
+    writer.carry(
         &mut entry.metadata,
         &[
             (&["response_length"], attributes::RESPONSE_CHARACTERS_COUNT),
@@ -200,81 +200,81 @@ fn response(told: &mut Telling<'_>) {
             (&["query_source"], attributes::QUERY_SOURCE),
         ],
     );
-    told.say(entry);
+    writer.say(entry);
 }
 
 /// The call that the record names. The input is there only if the user asked for it, and kept only at level `full`.
-fn call(told: &mut Telling<'_>, phase: Phase) -> Entry {
-    let tool = told.id(&["tool_name", "gen_ai.tool.name"]).unwrap_or_default();
-    let id = told.id(&["tool_use_id", "gen_ai.tool.call.id"]).or_else(|| told.call.map(str::to_owned));
-    let given = told.attributes.shown(&["tool_input"]);
+fn call(writer: &mut RecordWriter<'_>, phase: Phase) -> Entry {
+    let tool = writer.id(&["tool_name", "gen_ai.tool.name"]).unwrap_or_default();
+    let id = writer.id(&["tool_use_id", "gen_ai.tool.call.id"]).or_else(|| writer.call.map(str::to_owned));
+    let given = writer.attributes.display_text(&["tool_input"]);
     let given = given.and_then(|text| Bounds::ARGUMENTS.parse::<Value>(text)).unwrap_or(Value::Null);
-    let input = told.reduced("PreToolUse", &tool, "tool_input", &given);
+    let input = writer.reduced("PreToolUse", &tool, "tool_input", &given);
     if tool == SOME_SERVER_TOOL {
-        let key = id.as_ref().map_or_else(|| told.own_key(), |id| format!("tool:{id}"));
-        let mut entry = told.event(Kind::AgentActivityLogged, phase, key);
+        let key = id.as_ref().map_or_else(|| writer.own_key(), |id| format!("tool:{id}"));
+        let mut entry = writer.event(Kind::AgentActivityLogged, phase, key);
         entry.title = Some("Call an MCP tool".to_owned());
         entry.tool_use_id = id;
         entry.metadata.insert(attributes::ACTIVITY_TYPE.to_owned(), Value::from("mcp_call"));
         return entry;
     }
-    told.tool_call(&tool, id, &input, phase)
+    writer.tool_call(&tool, id, &input, phase)
 }
 
-fn decision(told: &mut Telling<'_>) {
-    let decision = told.id(&["decision"]).unwrap_or_default();
+fn decision(writer: &mut RecordWriter<'_>) {
+    let decision = writer.id(&["decision"]).unwrap_or_default();
     if !matches!(decision.as_str(), "accept" | "reject") {
-        told.reading.unrecognised.push(Unrecognised::Value(format!("decision={decision}")));
+        writer.reading.unrecognised.push(Unrecognised::Value(format!("decision={decision}")));
     }
     let refused = decision == "reject";
-    let mut entry = call(told, if refused { Phase::Close } else { Phase::Update });
-    told.carry(
+    let mut entry = call(writer, if refused { Phase::Close } else { Phase::Update });
+    writer.carry(
         &mut entry.metadata,
         &[(&["decision"], attributes::PERMISSION_DECISION), (&["source"], attributes::PERMISSION_SOURCE)],
     );
     if entry.tool_use_id.is_none() {
-        // Nobody knows which call it was: the decision stands for itself.
-        rule(told, &mut entry, refused);
+        // The call is unknown: the decision is a row of its own.
+        rule(writer, &mut entry, refused);
     } else if refused {
         entry.state = Some(CallState::Denied);
-        entry.ended_at = Some(told.at);
+        entry.ended_at = Some(writer.at);
         entry.metadata.insert(attributes::ERROR_CLASS.to_owned(), Value::from("permission"));
     }
-    told.say(entry);
+    writer.say(entry);
 }
 
-fn rule(told: &Telling<'_>, entry: &mut Entry, refused: bool) {
+fn rule(writer: &RecordWriter<'_>, entry: &mut Entry, refused: bool) {
     let (word, outcome) = if refused { ("Refused", "deny") } else { ("Allowed", "allow") };
     let what = entry.title.take().unwrap_or_default();
-    let mut rule = told.event(Kind::RuleLogged, Phase::Open, told.own_key());
+    let mut rule = writer.event(Kind::RuleLogged, Phase::Open, writer.own_key());
     rule.title = Some(text::title(&format!("{word}: {what}")));
     rule.tool_name = entry.tool_name.take();
     for (name, value) in [(attributes::RULE_STATUS, "decided"), (attributes::RULE_OUTCOME, outcome)] {
         rule.metadata.insert(name.to_owned(), Value::from(value));
     }
-    told.carry(
+    writer.carry(
         &mut rule.metadata,
         &[(&["source"], attributes::RULE_POLICY), (&["decision"], attributes::PERMISSION_DECISION)],
     );
     *entry = rule;
 }
 
-fn result(told: &mut Telling<'_>) {
-    let mut entry = call(told, Phase::Close);
-    entry.ended_at = Some(told.at);
-    if let Some(good) = told.attributes.flag(&["success"]) {
-        let refused = told.attributes.text(&["decision_type", "decision"]) == Some("reject");
+fn result(writer: &mut RecordWriter<'_>) {
+    let mut entry = call(writer, Phase::Close);
+    entry.ended_at = Some(writer.at);
+    if let Some(good) = writer.attributes.flag(&["success"]) {
+        let refused = writer.attributes.text(&["decision_type", "decision"]) == Some("reject");
         entry.state = Some(match (good, refused) {
             (true, _) => CallState::Succeeded,
             (false, true) => CallState::Denied,
             (false, false) => CallState::Failed,
         });
     }
-    if told.attributes.text(&["tool_name"]) == Some("Bash") && entry.state == Some(CallState::Succeeded) {
+    if writer.attributes.text(&["tool_name"]) == Some("Bash") && entry.state == Some(CallState::Succeeded) {
         // It says that the tool worked, not how its command ended.
         entry.evidence.certainty = Certainty::Inferred;
     }
-    told.carry(
+    writer.carry(
         &mut entry.metadata,
         &[
             (&["duration_ms"], attributes::DURATION_MS),
@@ -290,38 +290,38 @@ fn result(told: &mut Telling<'_>) {
     if entry.metadata.contains_key(attributes::DURATION_MS) {
         entry.metadata.insert(attributes::DURATION_SOURCE.to_owned(), Value::from("agent"));
     }
-    if let Some(error) = told.error(&["error"]) {
+    if let Some(error) = writer.error(&["error"]) {
         let outcome = outcome::failed(&Value::Null, false);
         entry.metadata.insert(attributes::ERROR.to_owned(), Value::from(error));
         entry.metadata.extend(outcome.metadata);
     }
-    told.say(entry);
+    writer.say(entry);
 }
 
 /// A subagent ended: its row on the parent closes.
-fn subagent(told: &mut Telling<'_>) {
-    let agent = told.agent_id();
-    let key = agent.as_ref().map_or_else(|| told.own_key(), |agent| format!("subagent:{agent}"));
-    let mut entry = told.event(Kind::ActionLogged, Phase::Close, key);
-    entry.task = told.root();
-    entry.turn = told.id(&["prompt.id"]);
+fn subagent(writer: &mut RecordWriter<'_>) {
+    let agent = writer.agent_id();
+    let key = agent.as_ref().map_or_else(|| writer.own_key(), |agent| format!("subagent:{agent}"));
+    let mut entry = writer.event(Kind::ActionLogged, Phase::Close, key);
+    entry.task = writer.root();
+    entry.turn = writer.id(&["prompt.id"]);
     entry.agent_id = None;
-    let kind = told.id(&["agent_type", "agent.name"]);
+    let kind = writer.id(&["agent_type", "agent.name"]);
     entry.title = Some(
         kind.as_ref().map_or_else(|| "Subagent".to_owned(), |kind| text::title(&format!("Subagent {kind}"))),
     );
     entry.agent_type = Some("main".to_owned());
-    entry.ended_at = Some(told.at);
-    let good = told.attributes.flag(&["success"]) != Some(false);
+    entry.ended_at = Some(writer.at);
+    let good = writer.attributes.flag(&["success"]) != Some(false);
     let status = if good { "completed" } else { "failed" };
     entry.metadata.insert(attributes::ASYNC_STATUS.to_owned(), Value::from(status));
     if let Some(agent) = agent {
         entry.metadata.insert(attributes::AGENT_ID.to_owned(), Value::from(agent.as_str()));
         entry.metadata.insert(attributes::ASYNC_TASK_ID.to_owned(), Value::from(agent.as_str()));
-        let child = identity::task(&told.session(), Some(&agent)).runtime_session;
+        let child = identity::task(&writer.session(), Some(&agent)).runtime_session;
         entry.metadata.insert(attributes::CHILD_SESSION.to_owned(), Value::from(child));
     }
-    told.carry(
+    writer.carry(
         &mut entry.metadata,
         &[
             (&["agent_type", "agent.name"], attributes::AGENT_TYPE),
@@ -331,17 +331,17 @@ fn subagent(told: &mut Telling<'_>) {
             (&["model"], attributes::AGENT_RESOLVED_MODEL),
         ],
     );
-    told.say(entry);
+    writer.say(entry);
 }
 
-fn skill(told: &mut Telling<'_>) {
-    let name = told.id(&["skill.name", "skill_name"]).unwrap_or_default();
-    let turn = told.id(&["prompt.id"]);
-    let key = turn.map_or_else(|| told.own_key(), |turn| format!("skill:{turn}:{name}"));
-    let mut entry = told.event(Kind::AgentActivityLogged, Phase::Open, key);
+fn skill(writer: &mut RecordWriter<'_>) {
+    let name = writer.id(&["skill.name", "skill_name"]).unwrap_or_default();
+    let turn = writer.id(&["prompt.id"]);
+    let key = turn.map_or_else(|| writer.own_key(), |turn| format!("skill:{turn}:{name}"));
+    let mut entry = writer.event(Kind::AgentActivityLogged, Phase::Open, key);
     entry.title = Some(text::title(&format!("Skill {name} activated")));
     entry.metadata.insert(attributes::ACTIVITY_TYPE.to_owned(), Value::from("skill_use"));
-    told.carry(
+    writer.carry(
         &mut entry.metadata,
         &[
             (&["skill.name", "skill_name"], attributes::SKILL_NAME),
@@ -349,17 +349,17 @@ fn skill(told: &mut Telling<'_>) {
             (&["invocation_trigger"], attributes::SKILL_TRIGGER),
         ],
     );
-    told.say(entry);
+    writer.say(entry);
 }
 
-fn server(told: &mut Telling<'_>) {
-    let status = told.id(&["status"]).unwrap_or_else(|| "unknown".to_owned());
-    let mut entry = told.event(Kind::ContextSaved, Phase::Open, told.own_key());
-    let name = told.id(&["server_name", "mcp_server.name"]);
+fn server(writer: &mut RecordWriter<'_>) {
+    let status = writer.id(&["status"]).unwrap_or_else(|| "unknown".to_owned());
+    let mut entry = writer.event(Kind::ContextSaved, Phase::Open, writer.own_key());
+    let name = writer.id(&["server_name", "mcp_server.name"]);
     let server = name.map_or_else(|| "MCP server".to_owned(), |name| format!("MCP server {name}"));
     entry.title = Some(text::title(&format!("{server} {status}")));
     entry.metadata.insert(attributes::TRIGGER.to_owned(), Value::from(format!("mcp_server:{status}")));
-    told.carry(
+    writer.carry(
         &mut entry.metadata,
         &[
             (&["server_name", "mcp_server.name"], attributes::MCP_SERVER),
@@ -369,15 +369,15 @@ fn server(told: &mut Telling<'_>) {
             (&["error_code"], attributes::ERROR_CODE),
         ],
     );
-    told.say(entry);
+    writer.say(entry);
 }
 
-fn mode(told: &mut Telling<'_>) {
-    let mut entry = told.event(Kind::ContextSaved, Phase::Open, told.own_key());
-    let mode = told.id(&["to_mode", "mode"]).unwrap_or_else(|| "unknown".to_owned());
+fn mode(writer: &mut RecordWriter<'_>) {
+    let mut entry = writer.event(Kind::ContextSaved, Phase::Open, writer.own_key());
+    let mode = writer.id(&["to_mode", "mode"]).unwrap_or_else(|| "unknown".to_owned());
     entry.title = Some(text::title(&format!("Permission mode {mode}")));
     entry.metadata.insert(attributes::TRIGGER.to_owned(), Value::from("permission_mode_changed"));
-    told.carry(
+    writer.carry(
         &mut entry.metadata,
         &[
             (&["to_mode", "mode"], attributes::PERMISSION_MODE),
@@ -385,37 +385,37 @@ fn mode(told: &mut Telling<'_>) {
             (&["trigger"], attributes::CHANGED_BY),
         ],
     );
-    told.say(entry);
+    writer.say(entry);
 }
 
 /// A request as a span: its times, and never what it cost.
-fn request_span(told: &mut Telling<'_>) {
-    if told.id(&["request_id"]).is_none() {
+fn request_span(writer: &mut RecordWriter<'_>) {
+    if writer.id(&["request_id"]).is_none() {
         return;
     }
-    let (_, key, _) = request_keys(told);
-    let mut entry = told.event(Kind::ModelRequest, Phase::Update, key);
-    told.carry(&mut entry.metadata, REQUEST);
-    told.carry(
+    let (_, key, _) = request_keys(writer);
+    let mut entry = writer.event(Kind::ModelRequest, Phase::Update, key);
+    writer.carry(&mut entry.metadata, REQUEST);
+    writer.carry(
         &mut entry.metadata,
         &[(&["request_id"], attributes::REQUEST_ID), (&["stop_reason"], attributes::STOP_REASON)],
     );
-    told.say(entry);
+    writer.say(entry);
 }
 
-fn tool_span(told: &mut Telling<'_>) {
-    let id = told.id(&["tool_use_id", "gen_ai.tool.call.id"]).or_else(|| told.call.map(str::to_owned));
+fn tool_span(writer: &mut RecordWriter<'_>) {
+    let id = writer.id(&["tool_use_id", "gen_ai.tool.call.id"]).or_else(|| writer.call.map(str::to_owned));
     let Some(id) = id else { return };
-    let mut entry = told.event(Kind::ToolUsed, Phase::Update, format!("tool:{id}"));
+    let mut entry = writer.event(Kind::ToolUsed, Phase::Update, format!("tool:{id}"));
     entry.tool_use_id = Some(id);
-    let duration = match told.name {
+    let duration = match writer.name {
         "tool.blocked_on_user" => attributes::PERMISSION_WAIT_MS,
         "tool.execution" => attributes::EXECUTION_MS,
         _ => attributes::SPAN_MS,
     };
-    told.carry(
+    writer.carry(
         &mut entry.metadata,
         &[(&["duration_ms"], duration), (&["anthropic.mcp.server.name"], attributes::MCP_SERVER)],
     );
-    told.say(entry);
+    writer.say(entry);
 }

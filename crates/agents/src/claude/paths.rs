@@ -1,11 +1,11 @@
-//! Where Claude Code keeps its settings and transcripts.
+//! Names the paths of Claude Code's settings and transcripts.
 
 use std::path::{Path, PathBuf};
 
 /// The environment variable that moves the agent's home.
 pub const HOME_VARIABLE: &str = "CLAUDE_CONFIG_DIR";
 
-/// Which settings file is meant.
+/// Describes which settings file is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// The user's own, for all projects.

@@ -2,7 +2,7 @@
 //!
 //! The client refreshes it after every answer and on every change of mode, so most refreshes say nothing new: a
 //! snapshot's key is made of what it holds, and an equal one is the same fact. Without a percentage and without rate
-//! limits there is no snapshot; what the payload says of the task is told either way.
+//! limits there is no snapshot; the attributes of the task are recorded either way.
 
 use agent_tracer_event::{Entry, Evidence, Kind, Metadata, Millis, Phase, Reading, Unrecognised, attributes};
 use serde_json::{Value, json};
@@ -51,12 +51,12 @@ pub(crate) fn read(observation: &Observation<'_>) -> Reading {
         client_version: hook.payload.text(&["version"]).map(|version| text::line(version, 60)),
         ..Reading::default()
     };
-    reading.entries.push(told(task(&hook)));
+    reading.entries.push(as_reported(task(&hook)));
     let snapshot = snapshot(hook.payload);
     if snapshot.contains_key(attributes::CONTEXT_WINDOW_USED_PCT)
         || snapshot.keys().any(|key| key.starts_with("rateLimit"))
     {
-        reading.entries.push(told(event(&hook, snapshot)));
+        reading.entries.push(as_reported(event(&hook, snapshot)));
     }
     for (name, value) in hook.payload.0 {
         if BASE.contains(&name.as_str()) || MEMBERS.contains(&name.as_str()) {
@@ -72,7 +72,7 @@ pub(crate) fn read(observation: &Observation<'_>) -> Reading {
 }
 
 /// The status line is no hook event, but what it says is as sure: the latest word on model and place wins.
-fn told(mut entry: Entry) -> Entry {
+fn as_reported(mut entry: Entry) -> Entry {
     entry.hook_event_name = None;
     entry.evidence = Evidence::measured("status line");
     entry

@@ -1,4 +1,4 @@
-//! What each version of Claude Code accepts in its settings: which events, and in which form.
+//! Lists the versions of Claude Code: the events and the form that each one accepts in its settings.
 //!
 //! An event that the client does not know is never harmless. Up to 2.1.100 it makes the client drop the whole settings
 //! file, the user's deny rules included; later ones hold up each interactive start with a warning. `args` is ignored
@@ -15,7 +15,7 @@ use super::events::{EVENTS, Registration};
 use crate::client_version::ClientVersion;
 use crate::hooks::OwnHook;
 
-/// How a handler starts the hook.
+/// Describes how a handler starts the hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// `command` is a line for `sh`. Every version accepts it; the shell costs about a millisecond per event.
@@ -24,7 +24,7 @@ pub enum Form {
     Exec,
 }
 
-/// What a version does about an event that it does not know.
+/// Describes what a version does about an event that it does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnknownEvent {
     /// It ignores the whole settings file, in a headless run without a word.
@@ -42,7 +42,7 @@ pub struct Range {
     pub adds: &'static [&'static str],
     /// The best form that it accepts.
     pub form: Form,
-    /// What it does about an event that it does not know.
+    /// Holds what it does about an event that it does not know.
     pub unknown_event: UnknownEvent,
 }
 
@@ -135,7 +135,7 @@ pub fn accepts(client: Option<ClientVersion>, event: &str) -> bool {
     RANGES.iter().take_while(|range| range.from <= last).any(|range| range.adds.contains(&event))
 }
 
-/// How what is registered suits a version.
+/// Describes how what is registered suits a version.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fit {
     /// Registered events that the version does not know: they do what [`Range::unknown_event`] says.
@@ -146,7 +146,7 @@ pub struct Fit {
     pub missing: Vec<&'static str>,
     /// Registered events that cost a shell which the version does not need.
     pub in_a_shell: Vec<&'static str>,
-    /// How many verifiers are registered that the version may not know ([`VERIFIERS_FROM`]).
+    /// Holds how many verifiers are registered that the version may not know ([`VERIFIERS_FROM`]).
     pub verifiers: usize,
 }
 
@@ -182,7 +182,7 @@ pub fn fit(own: &[OwnHook], verifiers: &[OwnHook], client: ClientVersion) -> Fit
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claude::install::{StatusLine, Wanted, plan};
+    use crate::claude::install::{InstallOptions, StatusLine, plan};
     use crate::hooks::{Undo, own_hooks};
     use crate::settings::Settings;
 
@@ -245,7 +245,7 @@ mod tests {
     }
 
     fn installed_for(client: Option<ClientVersion>) -> Vec<OwnHook> {
-        let wanted = Wanted {
+        let wanted = InstallOptions {
             hook: "/opt/a b/agent-tracer-hook".to_owned(),
             home: Some("/home/o'neill/x".to_owned()),
             client,

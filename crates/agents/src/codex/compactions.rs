@@ -1,4 +1,4 @@
-//! What rows of a rollout mean for a compaction.
+//! Reads the rows of a rollout that matter for a compaction.
 
 use agent_tracer_event::Millis;
 use serde_json::Value;
@@ -31,7 +31,7 @@ fn mark(payload: &Value) -> Mark {
     let history = payload.get("replacement_history").and_then(Value::as_array);
     let mut pieces: Vec<Piece> = history.into_iter().flatten().filter_map(piece).collect();
     if let Some(summary) = summary {
-        // The history repeats the summary as a message; it is told once, as what it is.
+        // The history repeats the summary as a message; it is read once, as the summary.
         pieces.retain(|piece| piece.text.as_deref() != Some(summary));
         pieces.push(said(Part::Summary, summary));
     }

@@ -8,11 +8,11 @@ pub struct Event {
     pub name: &'static str,
     /// Its name in the keys of the trust store.
     pub snake: &'static str,
-    /// Whether its matcher is compared with the name of a tool.
+    /// True if its matcher is compared with the name of a tool.
     pub of_a_tool: bool,
-    /// Whether the agent looks at a matcher at all.
+    /// True if the agent looks at a matcher at all.
     pub has_matcher: bool,
-    /// Whether the agent allows it three seconds at most, and one if nothing is said.
+    /// True if the agent allows it three seconds at most, and one if nothing is said.
     pub hurried: bool,
 }
 

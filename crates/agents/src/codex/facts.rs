@@ -20,15 +20,15 @@ pub(super) fn task(thread: &str) -> TaskKey {
 
 /// A text as privacy left it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kept<'a> {
+pub(super) enum TextOrSize<'a> {
     /// The masked text.
     Text(&'a str),
     /// Its size.
     Bytes(u64),
 }
 
-impl<'a> Kept<'a> {
-    /// What a value is, if it stands for a text at all.
+impl<'a> TextOrSize<'a> {
+    /// Returns what a value is, if it stands for a text at all.
     pub(super) fn of(value: &'a Value) -> Option<Self> {
         match value {
             Value::String(text) => Some(Self::Text(text)),
@@ -37,7 +37,7 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// What it contributes to a key.
+    /// Returns what it contributes to a key.
     pub(super) fn key(self) -> String {
         match self {
             Self::Text(text) => text::text_key(text),
@@ -45,7 +45,7 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// Whether there is nothing in it.
+    /// Returns whether there is nothing in it.
     pub(super) fn is_empty(self) -> bool {
         match self {
             Self::Text(text) => text.trim().is_empty(),
@@ -81,13 +81,13 @@ pub(super) fn turn_key(turn: &str) -> String {
     format!("turn:{turn}")
 }
 
-pub(super) fn prompt_key(turn: &str, prompt: Kept<'_>) -> String {
+pub(super) fn prompt_key(turn: &str, prompt: TextOrSize<'_>) -> String {
     format!("prompt:{turn}:{}", prompt.key())
 }
 
 /// The last words of a turn. A hook may send the agent on, and then it answers again in the same turn, perhaps with
 /// the same words: both channels know that it is not the first time.
-pub(super) fn said_key(turn: &str, message: Kept<'_>, is_again: bool) -> String {
+pub(super) fn said_key(turn: &str, message: TextOrSize<'_>, is_again: bool) -> String {
     let again = if is_again { ":again" } else { "" };
     format!("said:{turn}:{}{again}", message.key())
 }
@@ -124,13 +124,13 @@ pub(super) fn compaction_key(phase: &str, turn: &str, number: u32) -> String {
 }
 
 /// Writes a prompt: title, body and size.
-pub(super) fn write_prompt(entry: &mut Entry, prompt: Kept<'_>) {
+pub(super) fn write_prompt(entry: &mut Entry, prompt: TextOrSize<'_>) {
     entry.title = Some("Prompt".to_owned());
     write_words(entry, prompt, attributes::PROMPT_BYTES);
 }
 
 /// Writes what the agent said last: title, body and size.
-pub(super) fn write_message(entry: &mut Entry, message: Kept<'_>) {
+pub(super) fn write_message(entry: &mut Entry, message: TextOrSize<'_>) {
     entry.title = Some("Response".to_owned());
     write_words(entry, message, attributes::MESSAGE_BYTES);
 }
@@ -139,18 +139,18 @@ pub(super) fn write_message(entry: &mut Entry, message: Kept<'_>) {
 const METADATA_CHARS: usize = 10_000;
 
 /// Carries words, or where the level drops them their size.
-pub(super) fn carry(metadata: &mut Metadata, name: &str, words: Kept<'_>) {
+pub(super) fn carry(metadata: &mut Metadata, name: &str, words: TextOrSize<'_>) {
     let value = match words {
-        Kept::Text("") => return,
-        Kept::Text(words) => Value::from(text::cut(words, METADATA_CHARS).as_ref()),
-        Kept::Bytes(bytes) => serde_json::json!({ "bytes": bytes }),
+        TextOrSize::Text("") => return,
+        TextOrSize::Text(words) => Value::from(text::cut(words, METADATA_CHARS).as_ref()),
+        TextOrSize::Bytes(bytes) => serde_json::json!({ "bytes": bytes }),
     };
     metadata.insert(name.to_owned(), value);
 }
 
-fn write_words(entry: &mut Entry, words: Kept<'_>, size: &str) {
+fn write_words(entry: &mut Entry, words: TextOrSize<'_>, size: &str) {
     let bytes = match words {
-        Kept::Text(words) => {
+        TextOrSize::Text(words) => {
             let title = text::title(words);
             if !title.is_empty() {
                 entry.title = Some(title);
@@ -158,13 +158,13 @@ fn write_words(entry: &mut Entry, words: Kept<'_>, size: &str) {
             }
             words.trim().len() as u64
         }
-        Kept::Bytes(bytes) => bytes,
+        TextOrSize::Bytes(bytes) => bytes,
     };
     put(&mut entry.metadata, size, Some(bytes));
 }
 
 /// Writes the title that a task gets from its first prompt.
-pub(super) fn write_title(metadata: &mut Metadata, prompt: Kept<'_>) {
+pub(super) fn write_title(metadata: &mut Metadata, prompt: TextOrSize<'_>) {
     let title = prompt.text().map(text::title).filter(|title| !title.is_empty());
     if let Some(title) = title {
         put(metadata, attributes::TITLE, Some(title));
@@ -185,8 +185,8 @@ pub(super) fn write_action(entry: &mut Entry, child: &str, agent_type: Option<&s
 }
 
 /// Shows a child's last message on its parent's row.
-pub(super) fn write_excerpt(entry: &mut Entry, message: Option<Kept<'_>>) {
-    if let Some(words) = message.and_then(Kept::text).map(str::trim).filter(|words| !words.is_empty()) {
+pub(super) fn write_excerpt(entry: &mut Entry, message: Option<TextOrSize<'_>>) {
+    if let Some(words) = message.and_then(TextOrSize::text).map(str::trim).filter(|words| !words.is_empty()) {
         entry.body = Some(text::cut(words, EXCERPT_CHARS).into_owned());
     }
 }
@@ -207,12 +207,12 @@ mod tests {
     #[test]
     fn a_text_contributes_itself_or_its_size() {
         let text = json!("hello");
-        assert_eq!(Kept::of(&text).map(Kept::key), Some(text::text_key("hello")));
+        assert_eq!(TextOrSize::of(&text).map(TextOrSize::key), Some(text::text_key("hello")));
         let size = json!({"bytes": 5, "lines": 1});
-        assert_eq!(Kept::of(&size), Some(Kept::Bytes(5)));
-        assert_eq!(Kept::of(&size).map(Kept::key).as_deref(), Some("5"));
+        assert_eq!(TextOrSize::of(&size), Some(TextOrSize::Bytes(5)));
+        assert_eq!(TextOrSize::of(&size).map(TextOrSize::key).as_deref(), Some("5"));
         for odd in [json!(null), json!(7), json!(["x"]), json!({"bytes": "5"}), json!({})] {
-            assert_eq!(Kept::of(&odd), None, "{odd}");
+            assert_eq!(TextOrSize::of(&odd), None, "{odd}");
         }
     }
 }

@@ -15,9 +15,9 @@ use crate::settings::{Settings, SettingsError};
 /// user's hooks in it, so it is taken away and never written.
 pub const DESCRIPTION: &str = "Agent Tracer records what Codex does, on this machine";
 
-/// What to register.
+/// Holds the options of an installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct InstallOptions {
     /// The hook binary: an absolute path, or the bare name for a template that is found on the `PATH`.
     pub hook: String,
     /// Agent Tracer's home, where it is not the default one.
@@ -33,13 +33,13 @@ pub struct Wanted {
 pub struct Plan {
     /// The text to write.
     pub text: String,
-    /// What changed in the table of hooks.
+    /// Lists the changes in the table of hooks.
     pub changes: Changes,
-    /// What to remember for [`withdraw`].
+    /// Holds what to remember for [`withdraw`].
     pub undo: Undo,
 }
 
-impl Wanted {
+impl InstallOptions {
     /// Returns the hooks to register, in the order of [`EVENTS`].
     pub fn hooks(&self) -> Vec<WantedHook> {
         EVENTS
@@ -82,13 +82,13 @@ impl Wanted {
 
 /// Returns the hooks that a team can put into a project or a plugin: the hook is found on the `PATH`.
 pub fn template(events: Option<Vec<String>>, tools: Option<Vec<String>>) -> Value {
-    let wanted = Wanted { hook: HOOK_PROGRAM.to_owned(), home: None, events, tools };
+    let wanted = InstallOptions { hook: HOOK_PROGRAM.to_owned(), home: None, events, tools };
     let table = hooks::table(&wanted.hooks());
     json!({"hooks": table.get("hooks")})
 }
 
 /// Plans the installation into a hooks file with this text (empty for a file that is not there).
-pub fn plan(text: &str, wanted: &Wanted, undo: Undo) -> Result<Plan, SettingsError> {
+pub fn plan(text: &str, wanted: &InstallOptions, undo: Undo) -> Result<Plan, SettingsError> {
     let mut settings = Settings::parse(text)?;
     let mut undo = undo;
     remove_description(&mut settings);

@@ -1,11 +1,11 @@
-//! Where Codex keeps its hooks, its configuration and its rollouts.
+//! Names the paths of Codex's hooks, configuration and rollouts.
 
 use std::path::{Path, PathBuf};
 
 /// The environment variable that moves the agent's home.
 pub const HOME_VARIABLE: &str = "CODEX_HOME";
 
-/// Which `hooks.json` is meant.
+/// Describes which `hooks.json` is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// The user's own, for all projects.

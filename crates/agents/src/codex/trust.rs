@@ -1,4 +1,4 @@
-//! How Codex trusts hooks: a hash per handler in the user's `config.toml`.
+//! Computes the trust of Codex in hooks: a hash per handler in the user's `config.toml`.
 //!
 //! `[hooks.state."<key>"]` holds `trusted_hash = "sha256:…"` and perhaps `enabled = false`. The key is
 //! `<file>:<event>:<group>:<handler>`; the hash is SHA-256 over the compact JSON, with sorted keys, of
@@ -22,7 +22,7 @@ const DEFAULT_TIMEOUT: u64 = 600;
 const ADDS_CONTEXT: [&str; 5] =
     ["SessionStart", "UserPromptSubmit", "SubagentStart", "PreToolUse", "PostToolUse"];
 
-/// What Codex will do with a handler.
+/// Describes what Codex will do with a handler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
     /// It runs.
@@ -35,13 +35,13 @@ pub enum Trust {
     Disabled,
 }
 
-/// What the user's configuration says about hooks.
+/// Describes what the user's configuration says about hooks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustStore {
     states: BTreeMap<String, State>,
-    /// Whether the feature `hooks` is switched off.
+    /// True if the feature `hooks` is switched off.
     pub hooks_disabled: bool,
-    /// Whether our plugin is enabled. Its trust covers the whole package, by a fingerprint that we do not know.
+    /// True if our plugin is enabled. Its trust covers the whole package, by a fingerprint that we do not know.
     pub plugin_enabled: bool,
 }
 
@@ -58,7 +58,7 @@ pub struct ConfigurationError {
     what: String,
 }
 
-/// Whether an administrator's `requirements.toml` keeps every hook but their own from running.
+/// Returns whether an administrator's `requirements.toml` keeps every hook but their own from running.
 #[must_use]
 pub fn only_managed_hooks(requirements: &str) -> bool {
     let table = requirements.parse::<toml::Table>().unwrap_or_default();

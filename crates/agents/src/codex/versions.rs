@@ -1,4 +1,4 @@
-//! What each version of Codex does with our hooks: which events it calls, and whether it asks for trust first.
+//! Lists the versions of Codex: the events that each one calls, and whether it asks for trust first.
 //!
 //! An event that a version does not know is ignored without a word by every version that was driven, so all events are
 //! registered whatever the version, and an upgrade finds them there. What differs is what the user may expect of it.
@@ -15,7 +15,7 @@ pub struct Range {
     pub from: ClientVersion,
     /// The events that it calls and the range before does not.
     pub adds: &'static [&'static str],
-    /// Whether it runs a hook only after the user has reviewed it.
+    /// True if it runs a hook only after the user has reviewed it.
     pub asks_for_trust: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Codex's own JSON, looked at without building a tree.
 //!
 //! A row of a rollout may hold a megabyte of output of which only the length matters. So an object is cut into its
-//! members and each member stays the text that it was until somebody asks for it. Every question may be answered
+//! members and each member stays the text that it was until it is read. Every question may be answered
 //! with nothing: a member that is missing, null or of another type than expected is simply not known, and never an
 //! error. Of members with the same name the last counts, as everywhere in JSON.
 

@@ -1,4 +1,4 @@
-//! Whether a file that we meet again is the one that we read.
+//! Tells whether a file that we meet again is the one that we read.
 //!
 //! A path is no identity: agents rotate, replace and archive their files. What is remembered is the file's number on
 //! its device, how long it was, and a hash of its first bytes. All of them must agree for reading to go on where it
@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What is remembered of a file between two looks at it.
+/// Describes what is remembered of a file between two looks at it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileIdentity {
@@ -16,9 +16,9 @@ pub struct FileIdentity {
     pub device: u64,
     /// Its number there.
     pub inode: u64,
-    /// How long it was.
+    /// Measures its length.
     pub length: u64,
-    /// How many of its first bytes were hashed.
+    /// Holds how many of its first bytes were hashed.
     pub head_bytes: u32,
     /// Their XXH3-64.
     pub head_hash: u64,
@@ -31,20 +31,20 @@ pub struct FileSight<'a> {
     pub device: u64,
     /// Its number there.
     pub inode: u64,
-    /// How long it is.
+    /// Measures its length.
     pub length: u64,
     /// Its first bytes: [`FileIdentity::HEAD_BYTES`] of them, or all if it is shorter.
     pub head: &'a [u8],
 }
 
-/// What became of a file between two looks at it.
+/// Describes what became of a file between two looks at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Nothing new.
     Same,
     /// It grew: what was read still stands.
     Appended {
-        /// Where the new bytes begin.
+        /// Holds where the new bytes begin.
         from: u64,
     },
     /// It is another file, or it was cut or rewritten: read it from its beginning.
@@ -52,7 +52,7 @@ pub enum Change {
 }
 
 impl FileIdentity {
-    /// How many of the first bytes are looked at: enough for the row that names the session.
+    /// Limits how many of the first bytes are looked at: enough for the row that names the session.
     pub const HEAD_BYTES: usize = 4096;
 
     /// Remembers a file as it is seen now.
@@ -68,7 +68,7 @@ impl FileIdentity {
         }
     }
 
-    /// What became of the file since it was remembered.
+    /// Returns what became of the file since it was remembered.
     #[must_use]
     pub fn change(&self, sight: &FileSight<'_>) -> Change {
         let same_file = self.device == sight.device && self.inode == sight.inode;

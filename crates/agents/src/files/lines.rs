@@ -15,18 +15,18 @@ pub enum Line<'a> {
     Complete {
         /// The bytes of the line; not empty, not necessarily UTF-8.
         bytes: &'a [u8],
-        /// Where its first byte stands in the file.
+        /// Holds where its first byte stands in the file.
         offset: u64,
     },
     /// A line beyond the limit. The bytes in its middle are gone.
     TooLong {
-        /// Where its first byte stands in the file.
+        /// Holds where its first byte stands in the file.
         offset: u64,
-        /// How long it was, without its ending.
+        /// Holds how long it was, without its ending.
         length: u64,
-        /// How it began: at most [`LineSplitter::KEPT`] bytes.
+        /// Holds how it began: at most [`LineSplitter::KEPT`] bytes.
         head: &'a [u8],
-        /// How it ended: at most as many bytes, none of which are in `head`.
+        /// Holds how it ended: at most as many bytes, none of which are in `head`.
         tail: &'a [u8],
     },
 }
@@ -34,24 +34,24 @@ pub enum Line<'a> {
 /// Cuts a growing file into lines.
 #[derive(Clone, Debug)]
 pub struct LineSplitter {
-    /// Where the line that has not ended yet begins.
+    /// Holds where the line that has not ended yet begins.
     start: u64,
-    /// What has arrived of that line; only its beginning once it passed the limit.
+    /// Holds what has arrived of that line; only its beginning once it passed the limit.
     carry: Vec<u8>,
-    /// How many bytes followed `carry` after the line passed the limit; 0 means that it did not.
+    /// Holds how many bytes followed `carry` after the line passed the limit; 0 means that it did not.
     dropped: u64,
     /// The last of those bytes: up to twice as many as are handed on.
     tail: Vec<u8>,
     /// The longest line that is handed on.
     limit: usize,
-    /// How many lines passed the limit.
+    /// Holds how many lines passed the limit.
     too_long: u64,
 }
 
 impl LineSplitter {
     /// The longest line that is handed on unless asked otherwise: room for a screenshot in base64.
     pub const LIMIT: usize = 64 * 1024 * 1024;
-    /// How many bytes of the beginning and of the end of a longer line are handed on.
+    /// Limits how many bytes of the beginning and of the end of a longer line are handed on.
     pub const KEPT: usize = 64 * 1024;
 
     /// Starts at an offset of the file at which a line begins.
@@ -73,25 +73,25 @@ impl LineSplitter {
         }
     }
 
-    /// Where to start again: the first byte that belongs to no complete line yet.
+    /// Returns where to start again: the first byte that belongs to no complete line yet.
     #[must_use]
     pub fn offset(&self) -> u64 {
         self.start
     }
 
-    /// Where the next chunk is expected to begin in the file.
+    /// Returns where the next chunk is expected to begin in the file.
     #[must_use]
     pub fn expects(&self) -> u64 {
         self.start + self.waiting()
     }
 
-    /// How many bytes wait for the end of their line.
+    /// Returns how many bytes wait for the end of their line.
     #[must_use]
     pub fn waiting(&self) -> u64 {
         self.dropped + self.carry.len() as u64
     }
 
-    /// What stands after the last ending, with its offset: the whole last line of a file that does not end its last
+    /// Returns what stands after the last ending, with its offset: the whole last line of a file that does not end its last
     /// line, or a write that is still under way. `None` if there is nothing, or if it is too long.
     #[must_use]
     pub fn rest(&self) -> Option<(&[u8], u64)> {
@@ -99,7 +99,7 @@ impl LineSplitter {
         (self.dropped == 0 && !rest.is_empty()).then_some((rest, self.start))
     }
 
-    /// How many lines were too long to be handed on.
+    /// Returns how many lines were too long to be handed on.
     #[must_use]
     pub fn too_long(&self) -> u64 {
         self.too_long
@@ -129,7 +129,7 @@ impl LineSplitter {
         let carry = std::mem::take(&mut self.carry);
         if self.dropped > 0 {
             self.too_long += 1;
-            let tail = self.tail.get(self.tail.len().saturating_sub(self.kept())..).unwrap_or_default();
+            let tail = self.tail.get(self.tail.len().saturating_sub(self.part_bytes())..).unwrap_or_default();
             each(Line::TooLong { offset, length, head: &carry, tail });
             self.tail.clear();
         } else {
@@ -144,8 +144,8 @@ impl LineSplitter {
     fn hand(&mut self, bytes: &[u8], offset: u64, each: &mut impl FnMut(Line<'_>)) {
         if bytes.len() > self.limit {
             self.too_long += 1;
-            let (head, rest) = bytes.split_at_checked(self.kept()).unwrap_or((bytes, &[]));
-            let tail = rest.get(rest.len().saturating_sub(self.kept())..).unwrap_or_default();
+            let (head, rest) = bytes.split_at_checked(self.part_bytes()).unwrap_or((bytes, &[]));
+            let tail = rest.get(rest.len().saturating_sub(self.part_bytes())..).unwrap_or_default();
             each(Line::TooLong { offset, length: bytes.len() as u64, head, tail });
             return;
         }
@@ -160,7 +160,7 @@ impl LineSplitter {
             self.carry.extend_from_slice(piece);
             return;
         }
-        let kept = self.kept();
+        let kept = self.part_bytes();
         // What waits is either short or about to be let go: no more than two pieces are ever looked at.
         if self.dropped == 0 && self.carry.len() > kept {
             self.tail = self.carry.split_off(kept);
@@ -178,7 +178,7 @@ impl LineSplitter {
         }
     }
 
-    fn kept(&self) -> usize {
+    fn part_bytes(&self) -> usize {
         Self::KEPT.min(self.limit)
     }
 }

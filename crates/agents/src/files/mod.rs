@@ -1,6 +1,6 @@
-//! Files that an agent appends to while we read: cut into lines, and told apart from their replacements.
+//! Files that an agent appends to while we read: cut into lines, and distinguished from their replacements.
 //!
-//! The law of the room: no IO. Whoever reads the disk hands over chunks and numbers, and is told what they are. A
+//! The law of the room: no IO. The caller that reads the disk hands over chunks and numbers, and gets their meaning back. A
 //! line that has not ended yet is never handed on, so a torn write is read once, whole, when its end arrives.
 
 mod identity;

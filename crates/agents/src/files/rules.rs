@@ -1,4 +1,4 @@
-//! What may be recorded of an agent's own files.
+//! Applies the rules of privacy to an agent's own files.
 //!
 //! They hold what hooks never show: whole outputs, contents of files, images, system prompts. So the rules of the hooks
 //! hold here too, in memory, before anything is said: a reader asks for a member by name, and that member passes
@@ -14,13 +14,13 @@ const WORD_CHARS: usize = 1024;
 /// The most bytes of an id or a code word.
 const CODE_BYTES: usize = 128;
 
-/// Whether a text is one word, or a path, which may hold blanks.
+/// Returns whether a text is one word, or a path, which may hold blanks.
 fn is_name(text: &str) -> bool {
     let path = text.starts_with(['/', '~', '.']) || text.as_bytes().get(1..3) == Some(b":\\");
     !text.chars().any(char::is_control) && (path || !text.contains(char::is_whitespace))
 }
 
-/// What may be recorded, and how.
+/// Describes what may be recorded, and how.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
     /// The user's `privacy.conf`.
@@ -37,7 +37,7 @@ impl Rules<'_> {
         self.config.level
     }
 
-    /// Whether nothing of what happens in this directory may be recorded.
+    /// Returns whether nothing of what happens in this directory may be recorded.
     pub(crate) fn excludes(&self, directory: &str) -> bool {
         self.config.excludes(directory.as_bytes(), self.home_dir)
     }

@@ -43,7 +43,7 @@ impl Attributes {
     }
 
     /// A text that the agent did not black out.
-    pub(crate) fn shown(&self, names: &[&str]) -> Option<&str> {
+    pub(crate) fn display_text(&self, names: &[&str]) -> Option<&str> {
         self.text(names).filter(|text| !text.starts_with("<REDACTED"))
     }
 
@@ -131,7 +131,10 @@ mod tests {
         assert_eq!((attributes.real(&["real"]), attributes.count(&["real"])), (Some(0.5), Some(0)));
         assert_eq!((attributes.flag(&["flag"]), attributes.flag(&["text"])), (Some(true), None));
         assert_eq!(attributes.get(&["list"]), Some(&json!(["a"])));
-        assert_eq!((attributes.text(&["gone"]), attributes.shown(&["gone"])), (Some("<REDACTED>"), None));
+        assert_eq!(
+            (attributes.text(&["gone"]), attributes.display_text(&["gone"])),
+            (Some("<REDACTED>"), None)
+        );
         assert_eq!(attributes.count(&["twice"]), Some(2));
         assert_eq!(attributes.get(&["empty"]), None);
         assert_eq!(Attributes::of(Some(&json!({"a": 1}))).count(&["a"]), Some(1));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use agent_tracer_event::{Agent, Millis};
 use serde_json::Value;
 
-use super::{Attributes, Record, Signal, Telling};
+use super::{Attributes, Record, RecordWriter, Signal};
 use crate::files::Rules;
 use crate::{claude, codex};
 
@@ -46,7 +46,7 @@ pub(super) fn read(rules: &Rules<'_>, signal: Signal, export: &Value, arrived: M
     read
 }
 
-/// Which call a span belongs to: a span that waits for the user names only the span that it lies in.
+/// Returns which call a span belongs to: a span that waits for the user names only the span that it lies in.
 fn calls_of_spans(signal: Signal, export: &Value) -> HashMap<&str, String> {
     let mut calls = HashMap::new();
     if signal != Signal::Traces {
@@ -91,18 +91,18 @@ fn record(
     let parent = item.get("parentSpanId").and_then(Value::as_str).unwrap_or_default();
     let own = item.get("spanId").and_then(Value::as_str).unwrap_or_default();
     let call = calls.get(own).or_else(|| calls.get(parent)).map(String::as_str);
-    let mut told = Telling::new(rules, agent, name, resource, &attributes, item, call, arrived);
+    let mut writer = RecordWriter::new(rules, agent, name, resource, &attributes, item, call, arrived);
     let understood = match (agent, signal) {
-        (Agent::CLAUDE_CODE, Signal::Traces) => claude::otlp::span(&mut told),
-        (Agent::CLAUDE_CODE, _) => claude::otlp::event(&mut told),
-        // Its spans are those of its program's parts, by the hundred; what they measure is told by its events.
+        (Agent::CLAUDE_CODE, Signal::Traces) => claude::otlp::span(&mut writer),
+        (Agent::CLAUDE_CODE, _) => claude::otlp::event(&mut writer),
+        // Its spans are those of its program's parts, by the hundred; its events report what they measure.
         (_, Signal::Traces) => true,
-        (_, _) => codex::otlp::event(&mut told),
+        (_, _) => codex::otlp::event(&mut writer),
     };
-    told.end(understood)
+    writer.end(understood)
 }
 
-/// What a record calls itself.
+/// Returns what a record calls itself.
 fn name(signal: Signal, attributes: &Attributes, item: &Value) -> Option<String> {
     fn text(value: Option<&Value>) -> Option<&str> {
         value.and_then(Value::as_str).filter(|text| !text.is_empty())
@@ -117,7 +117,7 @@ fn name(signal: Signal, attributes: &Attributes, item: &Value) -> Option<String>
     name.map(str::to_owned)
 }
 
-/// Whose record it is: by the program that exports, or by the record's own name.
+/// Returns whose record it is: by the program that exports, or by the record's own name.
 fn agent(resource: &Attributes, name: &str) -> Option<Agent> {
     let service = resource.text(&["service.name"]).unwrap_or_default();
     if name.starts_with("claude_code.") || service == "claude-code" || service == "claude_code" {

@@ -17,17 +17,17 @@
 mod attributes;
 mod export;
 pub mod protobuf;
-mod telling;
+mod writer;
 
 use agent_tracer_event::{Agent, Millis, Reading};
 use serde_json::Value;
 
 pub(crate) use attributes::Attributes;
-pub(crate) use telling::Telling;
+pub(crate) use writer::RecordWriter;
 
 use crate::files::Rules;
 
-/// Which of the three kinds of telemetry an export holds.
+/// Describes which of the three kinds of telemetry an export holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Signal {
     /// Events, posted to `/v1/logs`.
@@ -38,10 +38,10 @@ pub enum Signal {
     Traces,
 }
 
-/// What became of a record.
+/// Holds the result of reading a record.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {
-    /// It is of a known name and says nothing that may count or that is not told better elsewhere.
+    /// It is of a known name and says nothing that may count or that another event does not report better.
     Skipped,
     /// It comes from a program that is none of ours.
     Foreign,
@@ -49,11 +49,11 @@ pub enum Record {
     Malformed,
     /// It says this.
     Read {
-        /// Who acted.
+        /// Names who acted.
         agent: Agent,
-        /// What identifies the record: the same when it is sent again.
+        /// Holds what identifies the record: the same when it is sent again.
         name: String,
-        /// What it says.
+        /// Holds the entries.
         reading: Reading,
     },
 }
@@ -66,7 +66,7 @@ pub fn read(rules: &Rules<'_>, signal: Signal, export: &Value, arrived: Millis) 
     export::read(rules, signal, export, arrived)
 }
 
-/// Whether a body is an export of this signal. An empty one is; anything else without its list of resources is not.
+/// Returns whether a body is an export of this signal. An empty one is; anything else without its list of resources is not.
 #[must_use]
 pub fn is_export(signal: Signal, body: &Value) -> bool {
     export::is_export(signal, body)

@@ -25,7 +25,7 @@ pub enum SettingsError {
     /// The text is no JSON, not even with comments and trailing commas.
     #[error("not valid JSON: {what} at line {line}, column {column}")]
     Malformed {
-        /// What the parser met.
+        /// Holds what the parser met.
         what: String,
         /// Line, counted from 1.
         line: usize,
@@ -35,11 +35,11 @@ pub enum SettingsError {
     /// A value has another shape than the agent's format says.
     #[error("{place} must be {expected}, but it is {found}")]
     Shape {
-        /// Where, for a human: "the file", or a dotted path in backticks.
+        /// Holds where, for a human: "the file", or a dotted path in backticks.
         place: String,
-        /// What the format asks for.
+        /// Holds what the format asks for.
         expected: &'static str,
-        /// What is there.
+        /// Holds what is there.
         found: &'static str,
     },
 }
@@ -47,7 +47,7 @@ pub enum SettingsError {
 /// Something that our reader accepts and a strict JSON reader does not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Looseness {
-    /// What it is, in words that fit after "because of".
+    /// Holds what it is, in words that fit after "because of".
     pub what: String,
     /// Line, counted from 1.
     pub line: usize,
@@ -61,11 +61,11 @@ pub struct Settings {
     /// Without the byte order mark, so that every position is one of the parser's.
     text: String,
     byte_order_mark: bool,
-    /// What `text` means.
+    /// Holds what `text` means.
     tree: Tree,
 }
 
-/// Where a value stands: the number of the child at each level, counted from 0 (members of an object as well as
+/// Describes where a value stands: the number of the child at each level, counted from 0 (members of an object as well as
 /// elements of an array). Numbers, not names, because a name may occur twice in one object.
 pub(crate) type Path = [usize];
 

@@ -1,4 +1,4 @@
-//! How the user writes JSON: the line end, the indentation and the spacing that an inserted value has to fit.
+//! Detects the user's style of JSON: the line end, the indentation and the spacing that an inserted value has to fit.
 //!
 //! Law: a guess from the text that is there, never a preference of ours; only an empty file gets our habit (two
 //! spaces, as both agents write it themselves).
@@ -14,9 +14,9 @@ pub(super) struct Style {
     pub(super) line_end: &'static str,
     /// One level of indentation.
     pub(super) unit: String,
-    /// What stands between a colon and its value.
+    /// Holds what stands between a colon and its value.
     pub(super) after_colon: String,
-    /// Whether the whole object stands on one line, so that we write no line ends either.
+    /// True if the whole object stands on one line, so that we write no line ends either.
     pub(super) one_line: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the parser found, kept by value: each node with the bytes it stands on, and the tokens between the nodes.
+//! Holds a parsed document by value: each node with its bytes, and the tokens between the nodes.
 //!
 //! Made once per change of the text. The parser's own tree borrows the text and would have to be made again for every
 //! question; a settings file of a megabyte would take seconds.
@@ -21,7 +21,7 @@ pub(super) struct Node {
     pub(super) content: Content,
 }
 
-/// What a value is.
+/// Describes what a value is.
 #[derive(Debug, Clone)]
 pub(super) enum Content {
     Object(Vec<Member>),
@@ -33,7 +33,7 @@ pub(super) enum Content {
 #[derive(Debug, Clone)]
 pub(super) struct Member {
     pub(super) name: String,
-    /// Where the name ends.
+    /// Holds where the name ends.
     pub(super) name_end: usize,
     /// The name, the value, and what is between.
     pub(super) range: Range<usize>,
@@ -47,7 +47,7 @@ pub(super) struct Token {
     pub(super) kind: TokenKind,
 }
 
-/// What matters about a token.
+/// Describes what matters about a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
     Comma,

@@ -145,7 +145,7 @@ pub(super) const TABLE: &[Row] = &[
             text(&["resumeFromRunId"], attributes::WORKFLOW_RESUMED_FROM, 200),
         ],
         title: |input| match input.text(&["name", "title", "description", "scriptPath"]) {
-            Some(name) => format!("Run workflow: {}", line(input.shown(name), 90)),
+            Some(name) => format!("Run workflow: {}", line(input.display_path(name), 90)),
             None => "Run a workflow".to_owned(),
         },
         also: Some(|_, meaning| activity(meaning, "delegation")),
@@ -157,7 +157,7 @@ pub(super) const TABLE: &[Row] = &[
         operation: "delegate",
         files: &["csv_path", "output_csv_path"],
         title: |input| match input.text(&["csv_path"]) {
-            Some(path) => format!("Delegate one agent per row of {}", input.shown(path)),
+            Some(path) => format!("Delegate one agent per row of {}", input.display_path(path)),
             None => "Delegate one agent per row".to_owned(),
         },
         also: Some(|_, meaning| activity(meaning, "delegation")),
@@ -246,7 +246,7 @@ fn target(input: &Input<'_>) -> String {
     named.map_or_else(|| "an agent".to_owned(), |target| line(&target, 60))
 }
 
-/// Whether a name is only an id: long, of hexadecimal digits and dashes.
+/// Returns whether a name is only an id: long, of hexadecimal digits and dashes.
 fn is_id(name: &str) -> bool {
     name.len() > 14 && name.chars().all(|letter| letter.is_ascii_hexdigit() || letter == '-')
 }

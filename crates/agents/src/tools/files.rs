@@ -102,10 +102,10 @@ pub(super) const TABLE: &[Row] = &[
 
 /// The path as people read it, or what to say without one.
 fn path<'a>(input: &Input<'a>, keys: &[&str], without: &'a str) -> &'a str {
-    input.text(keys).map_or(without, |path| input.shown(path))
+    input.text(keys).map_or(without, |path| input.display_path(path))
 }
 
-/// Which part of the file, in words.
+/// Returns which part of the file, in words.
 fn range(input: &Input<'_>) -> String {
     if let Some(pages) = input.id(&["pages"]) {
         return format!(" (pages {pages})");
@@ -154,7 +154,7 @@ fn size(input: &Input<'_>, keys: &[&str], metadata: &mut Metadata) {
     }
 }
 
-/// How many lines went and came. Not said of a replacement of all, which the input cannot count.
+/// Writes how many lines went and came. Not said of a replacement of all, which the input cannot count.
 fn edited_lines(input: &Input<'_>, meaning: &mut Meaning) {
     if input.flag(&["replace_all", "replaceAll"]) == Some(true) {
         return;

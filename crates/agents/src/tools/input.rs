@@ -70,12 +70,12 @@ impl<'a> Input<'a> {
     }
 
     /// A path as people read it here.
-    pub(super) fn shown<'p>(&self, path: &'p str) -> &'p str {
+    pub(super) fn display_path<'p>(&self, path: &'p str) -> &'p str {
         text::relative(path, &[self.place.cwd, self.place.project])
     }
 
     /// A path as it is kept.
-    pub(super) fn kept(&self, path: &str) -> String {
+    pub(super) fn stored_path(&self, path: &str) -> String {
         text::cut(&text::absolute(path, self.place.cwd), PATH_CHARS).into_owned()
     }
 }

@@ -38,7 +38,7 @@ pub(super) const TABLE: &[Row] = &[
         operation: "send",
         files: &["file_path", "path"],
         title: |input| match input.text(&["file_path", "path"]) {
-            Some(path) => format!("Send {} to the user", input.shown(path)),
+            Some(path) => format!("Send {} to the user", input.display_path(path)),
             None => "Send a file to the user".to_owned(),
         },
         ..PLAN
@@ -78,7 +78,9 @@ pub(super) const TABLE: &[Row] = &[
         title: |input| {
             let verb = input.text(&["action"]).unwrap_or("publish").replace('_', " ");
             match input.text(&["title", "file_path", "url"]) {
-                Some(what) => format!("Artifact, {}: {}", line(&verb, 40), line(input.shown(what), 60)),
+                Some(what) => {
+                    format!("Artifact, {}: {}", line(&verb, 40), line(input.display_path(what), 60))
+                }
                 None => format!("Artifact, {}", line(&verb, 40)),
             }
         },

@@ -1,9 +1,9 @@
-//! What a tool call means, in words that are the same for every agent.
+//! Derives the meaning of a tool call, in words that are the same for every agent.
 //!
 //! [`understand`] takes a tool's name and input as an agent spells them and says what kind of event the call is, in
 //! which lane it is shown, what it was about and what a person reads. What each tool means is data: one row per tool,
-//! in the table of its family. The law: total, and nobody's call is lost. A tool that no table knows still makes an
-//! event, and [`Meaning::recognised`] says that nobody knew it.
+//! in the table of its family. The law: total, and no call is lost. A tool that no table knows still makes an
+//! event, and [`Meaning::recognised`] is false for it.
 //!
 //! What came back is read by [`outcome`]. Both know the forms that privacy leaves behind: a text may be
 //! `{"bytes": …}`, a command `{"program": …}`, a file's contents `{"bytes", "lines", "hash"}`.
@@ -37,7 +37,7 @@ use input::Input;
 pub(crate) use questions::settle_question;
 pub use sanitise::sanitise;
 
-/// Where a call was made: paths are shown as seen from here.
+/// Describes where a call was made: paths are shown as seen from here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place<'a> {
     /// The working directory at the time of the call.
@@ -49,17 +49,17 @@ pub struct Place<'a> {
 /// A tool call, as an agent spells it.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    /// Who called.
+    /// Names who called.
     pub agent: Agent,
     /// The tool, by the agent's name of it.
     pub tool: &'a str,
-    /// What it was called with: any JSON, after privacy.
+    /// Holds what it was called with: any JSON, after privacy.
     pub input: &'a Value,
-    /// Where.
+    /// Holds the place.
     pub place: Place<'a>,
 }
 
-/// What a call means.
+/// Holds the meaning of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Meaning {
     /// The kind of its event.
@@ -68,15 +68,15 @@ pub struct Meaning {
     pub lane: Lane,
     /// The semantic fields.
     pub semantics: Semantics,
-    /// What a person reads.
+    /// Holds the title.
     pub title: String,
-    /// Longer text: what another agent was told, the plan, the question.
+    /// Longer text: the prompt of another agent, the plan, the question.
     pub body: Option<String>,
     /// The files it is about, absolute where the working directory is known.
     pub file_paths: Vec<String>,
     /// The tool's own keys, with `toolInput`.
     pub metadata: Metadata,
-    /// Whether any table knows the tool.
+    /// True if any table knows the tool.
     pub recognised: bool,
 }
 

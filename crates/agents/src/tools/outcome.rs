@@ -1,4 +1,4 @@
-//! What came back from a tool: how the call ended, and the few named things that are kept of a result.
+//! Reads the result of a tool: the end of the call, and the few named things that are kept.
 //!
 //! A result has been reduced by privacy to `{"outputBytes", "isError", "exitCode", "errorClass", "firstLine", …}` and
 //! the ids, states and counts that may stay. A result that was never reduced is read for the same names and nothing
@@ -12,18 +12,18 @@ use super::input::integer;
 use crate::extent::Bounds;
 use crate::text::{cut, line};
 
-/// How a call ended.
+/// Holds the end of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Where the call stands now.
+    /// Holds where the call stands now.
     pub state: CallState,
     /// Why it failed.
     pub error_class: Option<ErrorClass>,
-    /// What is kept of the result, under our names.
+    /// Holds what is kept of the result, under our names.
     pub metadata: Metadata,
 }
 
-/// What a result's member becomes.
+/// Describes what a result's member becomes.
 enum Shape {
     Text(usize),
     Number,
@@ -137,7 +137,7 @@ pub fn importance(state: CallState, subtype: SubtypeKey) -> Option<Importance> {
     }
 }
 
-/// Where a call stands that ended for this reason.
+/// Returns where a call stands that ended for this reason.
 const fn state_of(class: Option<ErrorClass>) -> CallState {
     match class {
         Some(ErrorClass::Interrupt) => CallState::Interrupted,

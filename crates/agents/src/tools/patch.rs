@@ -30,14 +30,14 @@ pub(super) const TABLE: &[Row] = &[Row {
     ..FILE
 }];
 
-/// What a patch does to one file.
+/// Describes what a patch does to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The file, as the patch names it.
     pub path: String,
     /// create, modify, delete or rename.
     pub operation: &'static str,
-    /// Where the file goes, if it is moved.
+    /// Holds where the file goes, if it is moved.
     pub to: Option<String>,
 }
 
@@ -109,16 +109,16 @@ fn write(input: &Input<'_>, meaning: &mut Meaning) {
     let mut listed = Vec::new();
     for change in changes.iter().take(PATHS) {
         let mut row = Map::new();
-        row.insert("path".to_owned(), Value::from(input.kept(&change.path)));
+        row.insert("path".to_owned(), Value::from(input.stored_path(&change.path)));
         row.insert("operation".to_owned(), Value::from(change.operation));
         for path in std::iter::once(&change.path).chain(&change.to) {
-            let path = input.kept(path);
+            let path = input.stored_path(path);
             if !meaning.file_paths.contains(&path) {
                 meaning.file_paths.push(path);
             }
         }
         if let Some(to) = &change.to {
-            row.insert("to".to_owned(), Value::from(input.kept(to)));
+            row.insert("to".to_owned(), Value::from(input.stored_path(to)));
         }
         listed.push(Value::Object(row));
     }
@@ -129,7 +129,7 @@ fn write(input: &Input<'_>, meaning: &mut Meaning) {
         }
         if rest.is_empty() {
             let shown = first.to.as_deref().unwrap_or(&first.path);
-            meaning.semantics.entity = Some((EntityType::File, line(input.shown(shown), 300)));
+            meaning.semantics.entity = Some((EntityType::File, line(input.display_path(shown), 300)));
         }
         if changes.iter().any(|change| change.operation == "delete") {
             meaning.semantics.importance = Importance::Critical;

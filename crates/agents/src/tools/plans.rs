@@ -92,7 +92,7 @@ pub(super) const TABLE: &[Row] = &[
         also: Some(|input, meaning| {
             for finding in input.list(&["findings"]).unwrap_or_default() {
                 let Some(file) = input.inside(finding).text(&["file"]) else { continue };
-                let file = input.kept(file);
+                let file = input.stored_path(file);
                 if !meaning.file_paths.contains(&file) && meaning.file_paths.len() < super::input::PATHS {
                     meaning.file_paths.push(file);
                 }

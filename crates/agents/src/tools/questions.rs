@@ -20,7 +20,7 @@ pub(super) const TABLE: &[Row] = &[
         subtype: SubtypeKey::Question,
         operation: "ask",
         title: |input| {
-            let asked = asked(input);
+            let asked = question_inputs(input);
             let more = match asked.len() {
                 0 | 1 => String::new(),
                 all => format!(" (and {} more)", all - 1),
@@ -62,7 +62,7 @@ pub(crate) fn settle_question(entry: &mut Entry) {
 }
 
 /// The questions, from the list that the clients send or the single question of older documents.
-fn asked<'a>(input: &Input<'a>) -> Vec<Input<'a>> {
+fn question_inputs<'a>(input: &Input<'a>) -> Vec<Input<'a>> {
     match input.list(&["questions"]) {
         Some(list) => list.iter().take(20).map(|question| input.inside(question)).collect(),
         None if input.get(&["question"]).is_some() => vec![*input],
@@ -71,7 +71,7 @@ fn asked<'a>(input: &Input<'a>) -> Vec<Input<'a>> {
 }
 
 fn questions(input: &Input<'_>, meaning: &mut Meaning) {
-    let asked = asked(input);
+    let asked = question_inputs(input);
     let mut kept = Vec::new();
     let mut body = Vec::new();
     for one in &asked {

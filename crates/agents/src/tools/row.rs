@@ -10,29 +10,29 @@ use super::{
 };
 use crate::text;
 
-/// What one tool means.
+/// Describes what one tool means.
 pub(super) struct Row {
     /// Every name that a client or an older document has for it.
     pub(super) names: &'static [&'static str],
     pub(super) kind: Kind,
     pub(super) lane: Lane,
     pub(super) subtype: SubtypeKey,
-    /// Where the common label of the subtype says too little.
+    /// Holds where the common label of the subtype says too little.
     pub(super) label: Option<&'static str>,
     pub(super) family: ToolFamily,
     pub(super) operation: &'static str,
     pub(super) importance: Importance,
-    /// What the call is about: a type, and the keys of the input that may name it.
+    /// Holds what the call is about: a type, and the keys of the input that may name it.
     pub(super) entity: Option<(EntityType, &'static [&'static str])>,
     /// The keys of the input that name files.
     pub(super) files: &'static [&'static str],
     /// Members of the input that become metadata under our name.
     pub(super) keep: &'static [Keep],
-    /// What a person reads.
+    /// Holds the title.
     pub(super) title: fn(&Input<'_>) -> String,
     /// The longer text, if the call has one.
     pub(super) body: &'static [&'static str],
-    /// What the data above cannot say.
+    /// Holds what the data above cannot say.
     pub(super) also: Option<fn(&Input<'_>, &mut Meaning)>,
 }
 
@@ -78,7 +78,7 @@ pub(super) const fn texts(from: &'static [&'static str], to: &'static str, most:
     Keep { from, to, shape: Shape::Texts(most) }
 }
 
-/// How many members a list or object has.
+/// Returns how many members a list or object has.
 pub(super) const fn count(from: &'static [&'static str], to: &'static str) -> Keep {
     Keep { from, to, shape: Shape::Count }
 }
@@ -107,7 +107,7 @@ impl Keep {
     }
 }
 
-/// What most tools share: a row of another table starts from one of these.
+/// Holds what most tools share: a row of another table starts from one of these.
 const PLAIN: Row = Row {
     names: &[],
     kind: Kind::ToolUsed,
@@ -199,15 +199,15 @@ impl Row {
                     .insert(attributes::FILE_PATH.to_owned(), Value::from(text::cut(path, 1024).as_ref()));
                 metadata.insert(
                     attributes::REL_PATH.to_owned(),
-                    Value::from(text::cut(input.shown(path), 1024).as_ref()),
+                    Value::from(text::cut(input.display_path(path), 1024).as_ref()),
                 );
             }
-            file_paths.push(input.kept(path));
+            file_paths.push(input.stored_path(path));
         }
         let entity = self.entity.and_then(|(entity, keys)| {
             let name = input.id(keys)?;
             let name = match entity {
-                EntityType::File | EntityType::Directory => input.shown(&name).to_owned(),
+                EntityType::File | EntityType::Directory => input.display_path(&name).to_owned(),
                 _ => name,
             };
             Some((entity, text::line(&name, 300)))

@@ -6,13 +6,13 @@ use crate::text;
 
 /// The most characters of one text.
 pub(crate) const TEXT_CHARS: usize = 10_000;
-/// How deep values may nest: the input itself is the first level.
+/// Limits how deep values may nest: the input itself is the first level.
 const LEVELS: usize = 4;
 /// The most members of one object or array.
 const MEMBERS: usize = 500;
 /// The most values in all: a hostile input must not weigh more than a big honest one.
 const VALUES: usize = 5_000;
-/// What stands for what was left out.
+/// Holds what stands for what was left out.
 const DEEPER: &str = "…";
 
 /// Returns a copy with texts of at most 10,000 characters, four levels deep.

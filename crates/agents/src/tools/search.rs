@@ -21,7 +21,7 @@ pub(super) const TABLE: &[Row] = &[
         entity: Some((EntityType::File, PATTERN)),
         keep: &[text(PATTERN, attributes::SEARCH_PATTERN, 300), text(PATH, attributes::SEARCH_PATH, 1024)],
         title: |input| match input.text(PATTERN) {
-            Some(pattern) => format!("Find {}{}", line(input.shown(pattern), 70), within(input)),
+            Some(pattern) => format!("Find {}{}", line(input.display_path(pattern), 70), within(input)),
             None => format!("Find files{}", within(input)),
         },
         also: Some(searched_file),
@@ -57,7 +57,7 @@ pub(super) const TABLE: &[Row] = &[
         operation: "list",
         entity: Some((EntityType::Directory, PATH)),
         keep: &[text(PATH, attributes::SEARCH_PATH, 1024)],
-        title: |input| match input.text(PATH).map(|path| input.shown(path)) {
+        title: |input| match input.text(PATH).map(|path| input.display_path(path)) {
             Some(".") | None => "List files".to_owned(),
             Some(path) => format!("List {path}"),
         },
@@ -144,9 +144,9 @@ pub(super) const TABLE: &[Row] = &[
     },
 ];
 
-/// Where was looked, in words.
+/// Returns where was looked, in words.
 fn within(input: &Input<'_>) -> String {
-    let path = input.text(PATH).map(|path| input.shown(path)).filter(|path| *path != ".");
+    let path = input.text(PATH).map(|path| input.display_path(path)).filter(|path| *path != ".");
     let glob = input.text(&["glob", "include"]);
     match (path, glob) {
         (Some(path), Some(glob)) => format!(" in {path}/{}", line(glob, 40)),
@@ -162,7 +162,7 @@ fn searched_file(input: &Input<'_>, meaning: &mut Meaning) {
     let name = crate::text::base_name(path);
     // Without a disk to ask, a name with a suffix counts as a file.
     if name.trim_start_matches('.').contains('.') {
-        meaning.file_paths.push(input.kept(path));
+        meaning.file_paths.push(input.stored_path(path));
     }
 }
 
@@ -191,7 +191,7 @@ fn lsp_title(input: &Input<'_>) -> String {
     if let Some(symbol) = input.text(LSP_SYMBOL) {
         return format!("{verb}: {}", line(symbol, 60));
     }
-    match (input.text(LSP_FILE).map(|path| input.shown(path)), input.number(&["line"])) {
+    match (input.text(LSP_FILE).map(|path| input.display_path(path)), input.number(&["line"])) {
         (Some(path), Some(line)) => format!("{verb}: {path}:{line}"),
         (Some(path), None) => format!("{verb}: {path}"),
         (None, _) => verb,

@@ -18,7 +18,7 @@ use crate::text::{cut, line, title};
 const COMMAND_CHARS: usize = 10_000;
 const STEP_CHARS: usize = 1_000;
 
-/// Which language a shell tool speaks.
+/// Describes which language a shell tool speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// A POSIX shell.
@@ -111,7 +111,7 @@ pub(super) const TABLE: &[Row] = &[
         },
         ..TERMINAL
     },
-    // Code mode: the model writes JavaScript; the calls in it are told one by one, and this row is their frame.
+    // Code mode: the model writes JavaScript; the calls in it are reported one by one, and this row is their frame.
     Row {
         names: &["exec", "js_repl", "REPL", "Eval"],
         label: Some("Run code"),
@@ -151,7 +151,7 @@ pub(super) const TABLE: &[Row] = &[
 
 const TIMEOUT: Keep = number(&["timeout_ms", "timeoutMs", "timeout", "wait_up_to"], attributes::TIMEOUT_MS);
 
-/// Which shell a tool is, if it is one.
+/// Returns which shell a tool is, if it is one.
 pub(super) fn of(name: &str) -> Option<Dialect> {
     SHELLS.iter().find(|(tool, _)| *tool == name).map(|(_, dialect)| *dialect)
 }

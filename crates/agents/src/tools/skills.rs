@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::text;
 
-/// How a skill was activated.
+/// Describes how a skill was activated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activation {
     /// By the tool that names it.

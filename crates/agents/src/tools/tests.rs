@@ -48,7 +48,7 @@ fn a_glued_namespace_comes_off_only_in_front_of_an_agent_tool() {
 }
 
 #[test]
-fn the_two_waits_of_codex_are_told_apart_by_their_input() {
+fn the_two_waits_of_codex_differ_by_their_input() {
     assert_eq!(codex("wait", json!({"cell_id": "1"})).title, "Wait for running code");
     assert_eq!(codex("wait", json!({"targets": ["a"]})).title, "Wait for an agent");
     assert_eq!(codex("collaborationwait_agent", json!({"timeout_ms": 5})).title, "Wait for agents");

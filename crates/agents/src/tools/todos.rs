@@ -1,6 +1,6 @@
 //! Work items: the tools that write them, and the facts about them that several events tell.
 //!
-//! A transition of an item is one fact, `todo:<id>:<state>`, whoever tells of it. Items without an id are known by the
+//! A transition of an item is one fact, `todo:<id>:<state>`, on every channel. Items without an id are known by the
 //! hash of their text.
 
 use agent_tracer_event::semantics::{Importance, SubtypeKey};
@@ -128,13 +128,13 @@ pub(super) const TABLE: &[Row] = &[
 pub struct Item {
     /// Its own id, or the hash of its text.
     pub id: String,
-    /// What is to be done. Empty where privacy left only its length.
+    /// Holds what is to be done. Empty where privacy left only its length.
     pub subject: String,
     /// added, in_progress, completed or cancelled; none if the agent's word for it is new.
     pub state: Option<&'static str>,
     /// The agent's own word for the state.
     pub status: String,
-    /// How urgent it is, in the agent's own word.
+    /// Holds how urgent it is, in the agent's own word.
     pub priority: Option<String>,
 }
 
@@ -176,7 +176,7 @@ fn subject_of(row: &Value) -> Option<&str> {
 /// Returns the items that a `TodoWrite` names, at most five hundred.
 ///
 /// At level `metadata` only the length of an item's text is left; then its place in the list would be a guess, so an
-/// item is told only if it can be told apart.
+/// item is recorded only if it can be identified.
 #[must_use]
 pub fn items(input: &Value) -> Vec<Item> {
     let item = |row: &Value| {

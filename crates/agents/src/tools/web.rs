@@ -50,7 +50,7 @@ pub(super) const TABLE: &[Row] = &[
     },
 ];
 
-/// What the provider did on the web.
+/// Describes what the provider did on the web.
 enum Provider<'a> {
     Search(Option<&'a str>),
     Open(Option<&'a str>),
@@ -78,7 +78,7 @@ impl Provider<'_> {
             Self::Search(query) => search_title(*query),
             Self::Open(url) => fetch_title(*url),
             Self::Find { url, pattern } => {
-                let place = url.map_or_else(|| "a page".to_owned(), shown);
+                let place = url.map_or_else(|| "a page".to_owned(), display_url);
                 match pattern {
                     Some(pattern) => format!("Look for \"{}\" in {place}", line(pattern, 60)),
                     None => format!("Look for text in {place}"),
@@ -120,11 +120,11 @@ fn search_title(query: Option<&str>) -> String {
 }
 
 fn fetch_title(url: Option<&str>) -> String {
-    url.map_or_else(|| "Fetch a page".to_owned(), |url| format!("Fetch {}", shown(url)))
+    url.map_or_else(|| "Fetch a page".to_owned(), |url| format!("Fetch {}", display_url(url)))
 }
 
 /// An address as people read it: without its scheme, its query and the last slash.
-fn shown(url: &str) -> String {
+fn display_url(url: &str) -> String {
     let plain = url.split_once("://").map_or(url, |(_, rest)| rest);
     let plain = plain.split(['?', '#']).next().unwrap_or(plain);
     line(plain.trim_end_matches('/'), 100)

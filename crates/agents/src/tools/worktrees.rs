@@ -22,7 +22,7 @@ pub(super) const TABLE: &[Row] = &[
             text(&["path"], attributes::WORKTREE_PATH, 1024),
         ],
         title: |input| match input.text(NAME) {
-            Some(name) => format!("Enter worktree {}", line(input.shown(name), 90)),
+            Some(name) => format!("Enter worktree {}", line(input.display_path(name), 90)),
             None => "Enter a worktree".to_owned(),
         },
         ..FILE

@@ -20,7 +20,7 @@ use agent_tracer_event::{Agent, CallState, Channel, Entry, Kind, Millis, Phase, 
 use agent_tracer_privacy::{Config, Level, reduce};
 use serde_json::Value;
 
-/// When every test's observation arrives.
+/// Holds when every test's observation arrives.
 pub(crate) const ARRIVED: Millis = Millis(1_790_000_000_000);
 
 pub(crate) fn fixtures_dir() -> PathBuf {
@@ -29,7 +29,7 @@ pub(crate) fn fixtures_dir() -> PathBuf {
 
 /// One captured invocation.
 pub(crate) struct Captured {
-    /// Where it is, for messages.
+    /// Holds where it is, for messages.
     pub(crate) place: String,
     pub(crate) source: Source,
     pub(crate) payload: Value,
@@ -87,7 +87,7 @@ pub(crate) fn everything() -> Vec<Captured> {
     all
 }
 
-/// What is left of a payload after privacy, or the payload itself where no level is given.
+/// Returns what is left of a payload after privacy, or the payload itself where no level is given.
 pub(crate) fn reduced(payload: &Value, source: Source, level: Option<Level>) -> Vec<u8> {
     let whole = serde_json::to_vec(payload).expect("a value is JSON");
     let Some(level) = level else { return whole };
@@ -145,7 +145,7 @@ pub(crate) fn only(reading: &Reading, kind: Kind) -> &Entry {
     single(reading, kind.as_str(), |entry| entry.subject == Subject::Event(kind))
 }
 
-/// Whether an entry only says who called a subagent.
+/// Returns whether an entry only says who called a subagent.
 fn names_parent(entry: &Entry) -> bool {
     !entry.metadata.contains_key("agentId") && entry.metadata.contains_key("parentSession")
 }
@@ -167,7 +167,7 @@ pub(crate) fn turn(reading: &Reading) -> &Entry {
     single(reading, "turn", |entry| entry.subject == Subject::Turn)
 }
 
-/// What a reading says in one line per entry: what, phase, whose, key, state.
+/// Returns what a reading says in one line per entry: what, phase, whose, key, state.
 pub(crate) fn outline(reading: &Reading) -> Vec<String> {
     let line = |entry: &Entry| {
         let what = match entry.subject {
@@ -182,7 +182,7 @@ pub(crate) fn outline(reading: &Reading) -> Vec<String> {
     reading.entries.iter().map(line).collect()
 }
 
-/// Where a call stands and which phase says so.
+/// Returns where a call stands and which phase says so.
 pub(crate) fn standing(entry: &Entry) -> (Phase, Option<CallState>) {
     (entry.phase, entry.state)
 }

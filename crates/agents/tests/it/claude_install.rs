@@ -1,9 +1,9 @@
-//! What `install claude` makes of a settings file.
+//! Checks the changes of `install claude` to a settings file.
 
 use agent_tracer_agents::ClientVersion;
 use agent_tracer_agents::claude::events::{EVENTS, Registration};
 use agent_tracer_agents::claude::install::{
-    Plan, StatusLine, StatusLineChange, Wanted, plan, template, withdraw,
+    InstallOptions, Plan, StatusLine, StatusLineChange, plan, template, withdraw,
 };
 use agent_tracer_agents::hooks::{Undo, own_hooks};
 use agent_tracer_agents::settings::{Settings, SettingsError};
@@ -14,8 +14,8 @@ use crate::files::CLAUDE;
 pub(crate) const NEWEST: Option<ClientVersion> = Some(ClientVersion::release(2, 1, 326));
 pub(crate) const HOOK: &str = "/opt/agent tracer/agent-tracer-hook";
 
-pub(crate) fn wanted() -> Wanted {
-    Wanted {
+pub(crate) fn options() -> InstallOptions {
+    InstallOptions {
         hook: HOOK.to_owned(),
         home: None,
         client: NEWEST,
@@ -26,7 +26,7 @@ pub(crate) fn wanted() -> Wanted {
 }
 
 pub(crate) fn install(text: &str) -> Plan {
-    plan(text, &wanted(), Undo::default()).expect("a readable file")
+    plan(text, &options(), Undo::default()).expect("a readable file")
 }
 
 fn value(text: &str) -> Value {
@@ -86,7 +86,7 @@ fn a_compaction_that_the_user_typed_is_not_hooked_because_the_model_would_read_a
 
 #[test]
 fn a_new_file_reads_as_the_agent_would_have_written_it() {
-    let narrow = Wanted { events: Some(vec!["Stop".into(), "SessionEnd".into()]), ..wanted() };
+    let narrow = InstallOptions { events: Some(vec!["Stop".into(), "SessionEnd".into()]), ..options() };
     let text = plan("", &narrow, Undo::default()).expect("a plan").text;
     assert_eq!(
         text,
@@ -127,7 +127,7 @@ fn a_new_file_reads_as_the_agent_would_have_written_it() {
 
 #[test]
 fn a_home_that_is_not_the_default_one_is_named() {
-    let wanted = Wanted { home: Some("/data/o'tracer".into()), ..wanted() };
+    let wanted = InstallOptions { home: Some("/data/o'tracer".into()), ..options() };
     let installed = value(&plan("", &wanted, Undo::default()).expect("a plan").text);
     assert_eq!(
         installed["hooks"]["Stop"][0]["hooks"][0]["args"],
@@ -143,7 +143,7 @@ fn a_home_that_is_not_the_default_one_is_named() {
 fn a_second_installation_changes_no_byte() {
     for (name, text) in CLAUDE {
         let first = install(text);
-        let second = plan(&first.text, &wanted(), first.undo.clone()).expect("a plan");
+        let second = plan(&first.text, &options(), first.undo.clone()).expect("a plan");
         assert_eq!(second.text, first.text, "{name}");
         assert!(second.changes.is_empty(), "{name}: {:?}", second.changes);
         assert_eq!(second.undo, first.undo, "{name}");
@@ -213,7 +213,7 @@ fn an_older_entry_of_ours_is_brought_up_to_date_where_it_stands() {
   }
 }
 "#;
-    let narrow = Wanted { events: Some(vec!["PreToolUse".into(), "Stop".into()]), ..wanted() };
+    let narrow = InstallOptions { events: Some(vec!["PreToolUse".into(), "Stop".into()]), ..options() };
     let upgraded = plan(old, &narrow, Undo::default()).expect("a plan");
     let after = value(&upgraded.text);
     let ours = json!({"type": "command", "command": HOOK, "args": ["claude"]});
@@ -235,7 +235,7 @@ fn an_older_entry_of_ours_is_brought_up_to_date_where_it_stands() {
 #[test]
 fn an_entry_of_ours_in_a_foreign_group_with_another_matcher_moves_out() {
     let text = r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "guard"}, {"type": "command", "command": "agent-tracer-hook claude"}]}]}}"#;
-    let narrow = Wanted { events: Some(vec!["PreToolUse".into()]), ..wanted() };
+    let narrow = InstallOptions { events: Some(vec!["PreToolUse".into()]), ..options() };
     let after = value(&plan(text, &narrow, Undo::default()).expect("a plan").text);
     assert_eq!(
         after["hooks"]["PreToolUse"],
@@ -250,7 +250,11 @@ fn an_entry_of_ours_in_a_foreign_group_with_another_matcher_moves_out() {
 fn tools_narrow_the_tool_events_alone() {
     let narrow = |tools: &[&str]| {
         let tools = tools.iter().map(|&tool| tool.to_owned()).collect();
-        value(&plan("", &Wanted { tools: Some(tools), ..wanted() }, Undo::default()).expect("a plan").text)
+        value(
+            &plan("", &InstallOptions { tools: Some(tools), ..options() }, Undo::default())
+                .expect("a plan")
+                .text,
+        )
     };
     let plain = narrow(&["Bash", "Edit"]);
     for event in ["PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied"]
@@ -272,10 +276,10 @@ fn tools_narrow_the_tool_events_alone() {
 #[test]
 fn narrowing_an_installation_changes_the_matcher_in_place_and_removes_the_rest() {
     let full = install("{}");
-    let narrow = Wanted {
+    let narrow = InstallOptions {
         events: Some(vec!["PreToolUse".into(), "Stop".into()]),
         tools: Some(vec!["Bash".into()]),
-        ..wanted()
+        ..options()
     };
     let plan = plan(&full.text, &narrow, full.undo).expect("a plan");
     let after = value(&plan.text);
@@ -289,7 +293,7 @@ fn narrowing_an_installation_changes_the_matcher_in_place_and_removes_the_rest()
 #[test]
 fn worktree_create_cannot_be_asked_for_and_message_display_can() {
     let names = vec!["WorktreeCreate".to_owned(), "MessageDisplay".to_owned()];
-    let hooks = Wanted { events: Some(names), ..wanted() }.hooks();
+    let hooks = InstallOptions { events: Some(names), ..options() }.hooks();
     assert_eq!(hooks.iter().map(|hook| hook.event).collect::<Vec<_>>(), ["MessageDisplay"]);
     assert!(EVENTS.iter().any(|event| event.registration == Registration::Never));
 }
@@ -302,13 +306,14 @@ fn the_users_status_line_is_chained_and_only_its_command_gives_way() {
     assert_eq!(installed.undo.status_line.as_deref(), Some(r#""~/line.sh \u0022x\u0022""#));
     let after = value(&installed.text);
     assert_eq!(after["statusLine"]["padding"], 2);
-    assert_eq!(after["statusLine"]["command"], wanted().status_line_command());
+    assert_eq!(after["statusLine"]["command"], options().status_line_command());
     assert_eq!(withdraw(&installed.text, &installed.undo, None).expect("a plan").text, text);
 }
 
 #[test]
 fn a_status_line_of_another_file_that_ours_would_cover_is_chained_too() {
-    let wanted = Wanted { status_line: StatusLine::Ours { displaces: Some("theirs".into()) }, ..wanted() };
+    let wanted =
+        InstallOptions { status_line: StatusLine::Ours { displaces: Some("theirs".into()) }, ..options() };
     let installed = plan("{}", &wanted, Undo::default()).expect("a plan");
     assert_eq!(installed.status_line, StatusLineChange::Chained("theirs".into()));
     assert_eq!(withdraw(&installed.text, &installed.undo, Some("theirs")).expect("a plan").text, "{}");
@@ -320,7 +325,7 @@ fn a_status_line_of_an_unknown_kind_and_one_not_asked_for_stay() {
     let installed = install(other);
     assert_eq!(installed.status_line, StatusLineChange::LeftAlone);
     assert_eq!(value(&installed.text)["statusLine"], value(other)["statusLine"]);
-    let leave = Wanted { status_line: StatusLine::Leave, ..wanted() };
+    let leave = InstallOptions { status_line: StatusLine::Leave, ..options() };
     let installed = plan("{}", &leave, Undo::default()).expect("a plan");
     assert_eq!(value(&installed.text).get("statusLine"), None);
 }
@@ -329,7 +334,7 @@ fn a_status_line_of_an_unknown_kind_and_one_not_asked_for_stay() {
 fn a_moved_binary_updates_the_status_line_and_keeps_the_chain() {
     let text = r#"{"statusLine":{"type":"command","command":"line"}}"#;
     let first = install(text);
-    let moved = Wanted { hook: "/new/agent-tracer-hook".into(), ..wanted() };
+    let moved = InstallOptions { hook: "/new/agent-tracer-hook".into(), ..options() };
     let second = plan(&first.text, &moved, first.undo).expect("a plan");
     assert_eq!(second.status_line, StatusLineChange::Updated);
     assert_eq!(second.changes.updated.len(), 31);
@@ -350,7 +355,7 @@ fn a_broken_file_is_refused_with_the_place_of_the_fault() {
         ("\u{feff}{\"a\":}", 1, 6),
     ];
     for (text, line, column) in cases {
-        match plan(text, &wanted(), Undo::default()) {
+        match plan(text, &options(), Undo::default()) {
             Err(SettingsError::Malformed { line: at_line, column: at_column, what }) => {
                 assert_eq!((at_line, at_column), (line, column), "{text:?}: {what}");
             }
@@ -370,7 +375,7 @@ fn a_place_of_another_shape_is_refused_by_name() {
         ("{\"hooks\": {\"Stop\": {}}}", "`hooks.Stop` must be an array, but it is an object"),
     ];
     for (text, expected) in cases {
-        let error = plan(text, &wanted(), Undo::default()).expect_err(text);
+        let error = plan(text, &options(), Undo::default()).expect_err(text);
         assert_eq!(error.to_string(), expected);
     }
 }
@@ -388,7 +393,7 @@ fn groups_and_handlers_of_foreign_shape_are_left_as_they_are() {
 #[test]
 fn deep_nesting_is_an_error_and_no_crash() {
     let text = format!("{{\"a\": {}1{}}}", "[".repeat(200_000), "]".repeat(200_000));
-    assert!(matches!(plan(&text, &wanted(), Undo::default()), Err(SettingsError::Malformed { .. })));
+    assert!(matches!(plan(&text, &options(), Undo::default()), Err(SettingsError::Malformed { .. })));
 }
 
 #[test]

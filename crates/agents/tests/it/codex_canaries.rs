@@ -63,7 +63,7 @@ fn poison_bodies(value: &mut Value, inside: &str) -> usize {
         Value::Object(members) => {
             for (name, member) in members.iter_mut() {
                 let body = BODIES.contains(&name.as_str())
-                    // What a file holds, told by a patch.
+                    // The content of a file inside a patch.
                     || (name == "content" && matches!(inside, "change"))
                     // The words of the harness and of a compaction.
                     || (name == "message" && inside == "compacted")
@@ -164,7 +164,7 @@ fn the_canaries_of_the_captures_themselves_stay_where_they_are() {
 }
 
 #[test]
-fn of_a_failed_call_only_the_class_is_told() {
+fn of_a_failed_call_only_the_class_is_kept() {
     let mut failed = 0;
     for (name, content) in rollouts() {
         for entry in entries(&name, &content, Level::Actions).iter().filter(|entry| is_call(entry)) {

@@ -174,7 +174,7 @@ pub(crate) fn is(entry: &Entry, kind: Kind) -> bool {
     entry.subject == Subject::Event(kind)
 }
 
-/// Whether an entry is about a tool call.
+/// Returns whether an entry is about a tool call.
 pub(crate) fn is_call(entry: &Entry) -> bool {
     entry.key.starts_with("tool:")
 }

@@ -419,18 +419,18 @@ fn the_parents_rollout_is_never_the_childs() {
 }
 
 #[test]
-fn the_end_of_a_grandchild_is_told_to_its_parent_and_to_the_root() {
+fn the_end_of_a_grandchild_is_recorded_on_its_parent_and_on_the_root() {
     let mut stop = payload("SubagentStop.v1");
     let parent = "01a1e0b7-0000-7000-8000-000000000001";
     stop["transcript_path"] = Value::from(format!("/s/rollout-2026-11-15T19-38-00-{parent}.jsonl"));
     let reading = read_payload("x", Millis(7), &stop, Level::Actions);
-    let told: Vec<&str> = reading
+    let actual: Vec<&str> = reading
         .entries
         .iter()
         .filter(|entry| is(entry, Kind::ActionLogged))
         .map(|entry| entry.task.runtime_session.as_str())
         .collect();
-    assert_eq!(told, [parent, stop["session_id"].as_str().unwrap()]);
+    assert_eq!(actual, [parent, stop["session_id"].as_str().unwrap()]);
     assert_eq!(parents(&reading), [(json!(parent), "reported"), (stop["session_id"].clone(), "guessed")]);
 }
 
@@ -467,7 +467,7 @@ fn stopping_and_interrupting_end_the_turn() {
 }
 
 #[test]
-fn compactions_are_told_before_and_after() {
+fn compactions_are_recorded_before_and_after() {
     for (name, phase, trigger) in [
         ("PreCompact.manual", "before", "manual"),
         ("PreCompact.auto", "before", "auto"),

@@ -9,7 +9,7 @@ use crate::codex_fixtures::{hook_payloads, is, is_call, read_hook, read_payload}
 use crate::codex_hooks::{events, only, payload};
 
 #[test]
-fn what_nobody_knows_is_kept_and_counted() {
+fn unknown_members_are_kept_and_counted() {
     let mut odd = payload("PreToolUse.Bash");
     odd["hook_event_name"] = json!("PreThought");
     let reading = read_payload("x", Millis(7), &odd, Level::Actions);

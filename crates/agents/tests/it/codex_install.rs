@@ -1,19 +1,24 @@
-//! What `install codex` makes of a hooks file.
+//! Checks the changes of `install codex` to a hooks file.
 
 use agent_tracer_agents::codex::events::EVENTS;
-use agent_tracer_agents::codex::install::{DESCRIPTION, Plan, Wanted, plan, template};
+use agent_tracer_agents::codex::install::{DESCRIPTION, InstallOptions, Plan, plan, template};
 use agent_tracer_agents::hooks::{Undo, own_hooks};
 use agent_tracer_agents::settings::Settings;
 use serde_json::{Value, json};
 
 use crate::files::CODEX;
 
-pub(crate) fn wanted() -> Wanted {
-    Wanted { hook: "/opt/agent-tracer/agent-tracer-hook".into(), home: None, events: None, tools: None }
+pub(crate) fn options() -> InstallOptions {
+    InstallOptions {
+        hook: "/opt/agent-tracer/agent-tracer-hook".into(),
+        home: None,
+        events: None,
+        tools: None,
+    }
 }
 
 pub(crate) fn install(text: &str) -> Plan {
-    plan(text, &wanted(), Undo::default()).expect("a readable file")
+    plan(text, &options(), Undo::default()).expect("a readable file")
 }
 
 fn value(text: &str) -> Value {
@@ -106,7 +111,7 @@ fn an_upgrade_does_not_move_our_group() {
 fn a_second_installation_changes_no_byte() {
     for (name, text) in CODEX {
         let first = install(text);
-        let second = plan(&first.text, &wanted(), first.undo.clone()).expect("a plan");
+        let second = plan(&first.text, &options(), first.undo.clone()).expect("a plan");
         assert_eq!(second.text, first.text, "{name}");
         assert!(second.changes.is_empty(), "{name}");
     }
@@ -114,13 +119,14 @@ fn a_second_installation_changes_no_byte() {
 
 #[test]
 fn home_and_path_are_quoted_for_a_shell() {
-    let wanted = Wanted { hook: "/o'x/agent-tracer-hook".into(), home: Some("/my home".into()), ..wanted() };
+    let wanted =
+        InstallOptions { hook: "/o'x/agent-tracer-hook".into(), home: Some("/my home".into()), ..options() };
     assert_eq!(wanted.command(), r"'/o'\''x/agent-tracer-hook' codex --home '/my home'");
 }
 
 #[test]
 fn tools_narrow_the_tool_events_alone() {
-    let wanted = Wanted { tools: Some(vec!["Bash".into(), "apply_patch".into()]), ..wanted() };
+    let wanted = InstallOptions { tools: Some(vec!["Bash".into(), "apply_patch".into()]), ..options() };
     let installed = value(&plan("", &wanted, Undo::default()).expect("a plan").text);
     for event in EVENTS {
         let matcher = installed["hooks"][event.name][0].get("matcher");

@@ -46,14 +46,14 @@ fn scenarios(level: Level) -> Vec<Scenario> {
             read_payload(&format!("{name}-{number}"), *at, payload, level).entries
         });
         let hooks: Vec<Entry> = hooks.collect();
-        let mut told = Vec::new();
+        let mut actual = Vec::new();
         let mut threads = BTreeSet::new();
         for (rollout, content) in files.iter().filter(|(rollout, _)| belongs(rollout, &name)) {
             let entries = entries(rollout, content, level);
             threads.insert(entries[0].task.runtime_session.clone());
-            told.extend(entries);
+            actual.extend(entries);
         }
-        scenarios.push(Scenario { name, hooks, rollouts: told, threads });
+        scenarios.push(Scenario { name, hooks, rollouts: actual, threads });
     }
     scenarios
 }
@@ -89,8 +89,8 @@ fn both_channels_mean_the_same_call_by_the_same_key() {
             for entry in both.filter(|entry| is_call(entry) && entry.phase == Phase::Open) {
                 attempts.entry(fact(entry)).or_default().push(entry);
             }
-            for (key, told) in attempts {
-                let [one, others @ ..] = told.as_slice() else { continue };
+            for (key, actual) in attempts {
+                let [one, others @ ..] = actual.as_slice() else { continue };
                 for other in others {
                     assert_eq!(one.subject, other.subject, "{}: {key:?}", scenario.name);
                     assert_eq!(one.tool_name, other.tool_name, "{}: {key:?}", scenario.name);

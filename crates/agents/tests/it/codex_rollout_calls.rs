@@ -1,4 +1,4 @@
-//! How Codex's rollouts tell of calls: what was called, how it ended, how long it took.
+//! Reads calls from Codex's rollouts: name, end and duration.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::codex_fixtures::{THREAD, entries, is, is_call, rollout, written};
 
-/// How each call of a scenario ended: tool, state, exit code, class.
+/// Returns how each call of a scenario ended: tool, state, exit code, class.
 fn endings(name: &str) -> Vec<(String, CallState, Option<i64>, Option<String>)> {
     let mut calls: BTreeMap<String, Entry> = BTreeMap::new();
     let mut order = Vec::new();
@@ -51,7 +51,7 @@ fn a_command_that_the_client_left_running_is_abandoned_and_did_not_fail() {
                 item["status"] = "failed".into();
                 item["exit_code"] = exit_code.into();
             }
-            // Nothing polls it: what the model was told of its end is not there.
+            // Nothing polls it: the report of its end to the model is not there.
             let text = row.to_string();
             if !text.contains("write_stdin") && !text.contains("Process exited with code") {
                 let rows = if is_end && is_last { &mut last } else { &mut kept };
@@ -200,7 +200,7 @@ fn call(name: &str, tool: &str, phase: Phase) -> Entry {
 }
 
 #[test]
-fn waiting_for_the_user_is_told_apart_from_running() {
+fn waiting_for_the_user_is_distinguished_from_running() {
     let asked = call("tui", "Bash", Phase::Close);
     assert_eq!(asked.metadata["durationMs"], 0);
     assert_eq!(asked.metadata["durationSource"], "agent");
@@ -314,7 +314,7 @@ fn a_patch_typed_into_a_shell_names_its_files() {
     ]);
     let found = entries("x", &rows, Level::Actions);
     let calls: Vec<&Entry> = found.iter().filter(|entry| is_call(entry)).collect();
-    assert_eq!(calls.len(), 2, "the output adds nothing to what the item told");
+    assert_eq!(calls.len(), 2, "the output adds nothing to the item");
     assert!(calls.iter().all(|entry| is(entry, Kind::TerminalCommand)));
     assert_eq!(calls[1].file_paths, ["/src/a.txt", "/src/b.txt"]);
     assert_eq!(calls[1].state, Some(CallState::Succeeded));
@@ -351,7 +351,7 @@ fn a_denial_matters_as_surely_as_the_attempt_was_seen() {
 }
 
 #[test]
-fn nobody_waits_for_an_answer_where_nobody_is_asked() {
+fn without_a_question_there_is_no_wait_for_an_answer() {
     let waited = |policy: &str, ended: i64| {
         let rows = written(&[
             ("session_meta", json!({"id": THREAD, "session_id": THREAD, "cwd": "/src"})),

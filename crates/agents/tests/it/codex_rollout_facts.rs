@@ -1,4 +1,4 @@
-//! What Codex's rollouts tell, fact by fact.
+//! Reads Codex's rollouts, fact by fact.
 
 use std::collections::BTreeSet;
 
@@ -52,7 +52,7 @@ fn a_thread_knows_its_parent_its_place_and_its_client() {
 }
 
 #[test]
-fn rows_copied_from_the_parent_are_not_told_again() {
+fn rows_copied_from_the_parent_are_not_recorded_again() {
     let content = rollout("agent_v2.child");
     let rows = read_rows("agent_v2.child", &content, Level::Full);
     assert!(rows.iter().filter(|row| **row == Row::Copied).count() >= 5);
@@ -87,7 +87,7 @@ fn copies_in_files_without_ordinals_end_with_the_threads_first_turn() {
 }
 
 #[test]
-fn the_tree_is_told_by_parents_and_by_children() {
+fn parents_and_children_report_the_tree() {
     for (name, children) in [
         ("agent_v1", &["agent_v1.child"][..]),
         ("agent_parallel", &["agent_parallel.child", "agent_parallel.child2"]),
@@ -97,11 +97,11 @@ fn the_tree_is_told_by_parents_and_by_children() {
         for child in children {
             let own = entries(child, &rollout(child), Level::Actions);
             let thread = own[0].task.runtime_session.clone();
-            let told: Vec<&Entry> =
+            let actual: Vec<&Entry> =
                 parent.iter().filter(|entry| entry.key == format!("subagent:{thread}")).collect();
-            assert!(told.iter().any(|entry| entry.phase == Phase::Open), "{name} starts {thread}");
+            assert!(actual.iter().any(|entry| entry.phase == Phase::Open), "{name} starts {thread}");
             assert!(
-                told.iter().any(|entry| entry.metadata["asyncStatus"] == "completed"),
+                actual.iter().any(|entry| entry.metadata["asyncStatus"] == "completed"),
                 "{name} hears of its end"
             );
             let task = parent
@@ -113,7 +113,7 @@ fn the_tree_is_told_by_parents_and_by_children() {
                 .filter(|entry| is(entry, Kind::ActionLogged) && entry.phase == Phase::Close)
                 .collect();
             assert_eq!(ends.len(), 1, "{child}");
-            assert_eq!((&ends[0].key, &ends[0].task), (&told[0].key, &told[0].task));
+            assert_eq!((&ends[0].key, &ends[0].task), (&actual[0].key, &actual[0].task));
             assert_eq!(own.iter().filter(|entry| is(entry, Kind::SessionEnded)).count(), 1);
         }
     }
@@ -123,12 +123,12 @@ fn the_tree_is_told_by_parents_and_by_children() {
 fn without_items_the_outputs_of_agent_tools_tell_of_children() {
     let found = entries("legacy_history", &rollout("legacy_history"), Level::Actions);
     let child = "01a1e0be-84a3-7821-97dd-747b90c57e02";
-    let told: Vec<(Phase, &Value)> = found
+    let actual: Vec<(Phase, &Value)> = found
         .iter()
         .filter(|entry| entry.key == format!("subagent:{child}"))
         .map(|entry| (entry.phase, &entry.metadata["asyncStatus"]))
         .collect();
-    assert_eq!(told, [(Phase::Open, &json!("running")), (Phase::Close, &json!("completed"))]);
+    assert_eq!(actual, [(Phase::Open, &json!("running")), (Phase::Close, &json!("completed"))]);
     let task = found.iter().find(|entry| entry.task.runtime_session == child).unwrap();
     assert_eq!(task.metadata["parentSession"], found[0].task.runtime_session);
 }
@@ -228,7 +228,7 @@ fn an_agent_that_only_the_output_of_its_call_tells_of_has_the_role_that_the_call
 }
 
 #[test]
-fn commentary_and_thoughts_are_told_only_at_full() {
+fn commentary_and_thoughts_are_kept_only_at_full() {
     for (name, content) in rollouts() {
         for level in [Level::Metadata, Level::Actions] {
             for entry in entries(&name, &content, level) {
@@ -398,7 +398,7 @@ fn limits_of_any_window_and_the_older_form_are_read() {
 }
 
 #[test]
-fn a_change_of_model_is_told_once() {
+fn a_change_of_model_is_recorded_once() {
     let context =
         |turn: &str, model: &str| ("turn_context", json!({"turn_id": turn, "model": model, "effort": "low"}));
     let rows = written(&[
@@ -421,11 +421,11 @@ fn a_change_of_model_is_told_once() {
 fn a_compaction_is_one_fact_with_its_size() {
     for name in ["compact", "autocompact", "remotecompact"] {
         let found = entries(name, &rollout(name), Level::Full);
-        let told: Vec<&Entry> =
+        let actual: Vec<&Entry> =
             found.iter().filter(|entry| entry.metadata.contains_key("compactPhase")).collect();
-        let keys: BTreeSet<&str> = told.iter().map(|entry| entry.key.as_str()).collect();
-        assert_eq!((keys.len(), told.len()), (1, 2), "{name}");
-        assert!(told[0].metadata["compactSummaryBytes"].is_u64());
+        let keys: BTreeSet<&str> = actual.iter().map(|entry| entry.key.as_str()).collect();
+        assert_eq!((keys.len(), actual.len()), (1, 2), "{name}");
+        assert!(actual[0].metadata["compactSummaryBytes"].is_u64());
         let paid =
             found.iter().find(|entry| entry.metadata.get("purpose") == Some(&json!("compaction"))).unwrap();
         assert_eq!(paid.phase, Phase::Update);
@@ -438,7 +438,7 @@ fn a_compaction_is_one_fact_with_its_size() {
 }
 
 #[test]
-fn what_nobody_knows_is_counted_and_nothing_is_guessed() {
+fn unknown_rows_are_counted_and_nothing_is_guessed() {
     let rows = written(&[
         ("session_meta", json!({"id": THREAD, "session_id": THREAD, "history_mode": "quantum"})),
         ("weather", json!({"rain": true})),
@@ -516,7 +516,7 @@ fn files_that_tell_no_turns_get_one_per_prompt() {
 }
 
 #[test]
-fn a_helper_of_the_client_is_told_of_without_what_it_was_told() {
+fn a_helper_of_the_client_is_recorded_without_its_prompt() {
     let guardian = "01a1e156-96e5-78d0-b4d0-d33e8341944c";
     let prompt = "The following is the Codex agent history. >>> tool exec_command result: private-output";
     let rows = written(&[
@@ -559,21 +559,21 @@ fn a_helper_of_the_client_is_told_of_without_what_it_was_told() {
 fn going_back_to_an_earlier_message_stays_in_the_thread() {
     let base =
         |thread: &str| json!({"thread_id": thread, "end_ordinal_exclusive": 12, "end_byte_offset": 4096});
-    let told = |thread: &str| {
+    let entries_of = |thread: &str| {
         let rows = written(&[(
             "session_meta",
             json!({"id": THREAD, "session_id": THREAD, "forked_from_id": thread, "history_base": base(thread)}),
         )]);
         entries("x", &rows, Level::Actions)
     };
-    let went_back = told(THREAD);
+    let went_back = entries_of(THREAD);
     let back = went_back.iter().find(|entry| is(entry, Kind::ContextSaved)).unwrap();
     assert_eq!(
         (&back.metadata["trigger"], &back.metadata["baseOrdinal"]),
         (&json!("rolled_back"), &json!(12))
     );
     assert!(!went_back[0].metadata.contains_key("forkedFrom"));
-    let forked = told("01a1e120-2ea6-7463-8b4a-6b898802ad57");
+    let forked = entries_of("01a1e120-2ea6-7463-8b4a-6b898802ad57");
     assert!(forked.iter().all(|entry| !is(entry, Kind::ContextSaved)));
     assert!(forked[0].metadata.contains_key("forkedFrom"));
 }

@@ -45,7 +45,7 @@ fn every_entry_is_complete() {
     }
 }
 
-/// A row with its members in another order, so that nothing can be told from its beginning.
+/// A row with its members in another order, so that its beginning gives nothing away.
 fn reordered(row: &[u8]) -> Vec<u8> {
     let row: Value = serde_json::from_slice(row).unwrap();
     let mut members: Vec<(String, Value)> = row.as_object().unwrap().clone().into_iter().collect();
@@ -103,7 +103,7 @@ fn reading_a_file_twice_gives_the_same_facts() {
 }
 
 #[test]
-fn nothing_is_told_of_an_excluded_folder() {
+fn an_excluded_folder_gives_no_entries() {
     let (config, faults) = Config::parse(b"exclude /home/dev/**\n");
     assert_eq!(faults, []);
     for (name, content) in rollouts() {

@@ -10,7 +10,7 @@ use crate::codex_fixtures::{
     LEVELS, THREAD, entries, hook_scenarios, is, lines, read_payload, rollout, rollouts, truths, written,
 };
 
-/// Sums usage by thread; a response that is told twice counts once.
+/// Sums usage by thread; a response that is reported twice counts once.
 fn by_thread(entries: &[Entry]) -> BTreeMap<String, Usage> {
     let mut seen = BTreeSet::new();
     let mut sums: BTreeMap<String, Usage> = BTreeMap::new();
@@ -78,13 +78,13 @@ fn the_sums_are_what_the_provider_really_answered() {
     let truths = truths();
     assert!(truths.len() >= 15);
     for (scenario, truth) in truths {
-        let mut told = Vec::new();
+        let mut actual = Vec::new();
         for (name, content) in &rollouts {
             if *name == scenario || name.starts_with(&format!("{scenario}.")) {
-                told.extend(entries(name, content, Level::Actions));
+                actual.extend(entries(name, content, Level::Actions));
             }
         }
-        let sums = by_thread(&told);
+        let sums = by_thread(&actual);
         let mut expected = BTreeMap::new();
         for session in truth["sessions"].as_array().unwrap() {
             // The terminal's requests for a title are threads of their own that are never written down.
@@ -103,7 +103,7 @@ fn the_sums_are_what_the_provider_really_answered() {
                     .map(|id| format!("response:{id}"))
                     .collect();
                 let thread = thread["thread_id"].as_str().unwrap();
-                let keys: BTreeSet<String> = told
+                let keys: BTreeSet<String> = actual
                     .iter()
                     .filter(|entry| is(entry, Kind::TokenUsage) && entry.task.runtime_session == thread)
                     .map(|entry| entry.key.clone())
@@ -153,9 +153,9 @@ fn files_without_records_are_counted_by_difference() {
             .map(|(_, payload)| payload["info"].clone())
             .collect();
         let (Some(first), Some(last)) = (counts.first(), counts.last()) else { continue };
-        let told = entries(&name, &without_records(&content), Level::Actions);
+        let actual = entries(&name, &without_records(&content), Level::Actions);
         let used: Vec<&Entry> =
-            told.iter().filter(|entry| is(entry, Kind::TokenUsage) && entry.phase == Phase::Open).collect();
+            actual.iter().filter(|entry| is(entry, Kind::TokenUsage) && entry.phase == Phase::Open).collect();
         for entry in &used {
             assert_eq!(entry.evidence.certainty, Certainty::Inferred);
             assert_eq!(entry.metadata["usageSource"], "difference");
@@ -174,7 +174,7 @@ fn files_without_records_are_counted_by_difference() {
 }
 
 #[test]
-fn a_count_of_the_base_before_any_turn_is_nobodys_usage() {
+fn a_count_of_the_base_before_any_turn_is_no_usage() {
     let count = |total: u64, last: u64| {
         (
             "event_msg",
@@ -193,8 +193,8 @@ fn a_count_of_the_base_before_any_turn_is_nobodys_usage() {
         count(200, 200),
         count(250, 50),
     ]);
-    let told = entries("x", &rows, Level::Actions);
-    let used: Vec<u64> = told
+    let actual = entries("x", &rows, Level::Actions);
+    let used: Vec<u64> = actual
         .iter()
         .filter(|entry| is(entry, Kind::TokenUsage))
         .map(|entry| Usage::read(&entry.metadata).unwrap().total())
@@ -219,9 +219,9 @@ fn a_file_that_begins_to_have_records_is_not_counted_twice() {
         count(150),
         count(190),
     ]);
-    let told = entries("x", &rows, Level::Actions);
+    let actual = entries("x", &rows, Level::Actions);
     let keys: Vec<&str> =
-        told.iter().filter(|entry| is(entry, Kind::TokenUsage)).map(|entry| entry.key.as_str()).collect();
+        actual.iter().filter(|entry| is(entry, Kind::TokenUsage)).map(|entry| entry.key.as_str()).collect();
     assert_eq!(keys, ["usage:total:101", "response:r"]);
 }
 
@@ -245,13 +245,14 @@ fn hooks_and_records_tell_the_same_numbers_in_the_same_order() {
             if *name != scenario && !name.starts_with(&format!("{scenario}.")) {
                 continue;
             }
-            let told = entries(name, content, Level::Actions);
-            let compactions: BTreeSet<&str> = told
+            let actual = entries(name, content, Level::Actions);
+            let compactions: BTreeSet<&str> = actual
                 .iter()
                 .filter(|entry| entry.metadata.get("purpose") == Some(&json!("compaction")))
                 .map(|entry| entry.key.as_str())
                 .collect();
-            for entry in told.iter().filter(|entry| is(entry, Kind::TokenUsage) && entry.phase == Phase::Open)
+            for entry in
+                actual.iter().filter(|entry| is(entry, Kind::TokenUsage) && entry.phase == Phase::Open)
             {
                 if !compactions.contains(entry.key.as_str()) {
                     let turn = (entry.task.runtime_session.clone(), entry.turn.clone().unwrap());
@@ -259,9 +260,9 @@ fn hooks_and_records_tell_the_same_numbers_in_the_same_order() {
                 }
             }
         }
-        for (turn, told) in hooks {
+        for (turn, actual) in hooks {
             if let Some(counted) = records.get(&turn) {
-                assert_eq!(&told, counted, "{scenario}: only compactions have no hook");
+                assert_eq!(&actual, counted, "{scenario}: only compactions have no hook");
                 checked += 1;
             }
         }

@@ -97,7 +97,7 @@ fn a_configuration_of_foreign_shape_is_no_trust_and_no_crash() {
 }
 
 #[test]
-fn an_administrator_who_allows_only_their_own_hooks_is_heard() {
+fn an_administrator_who_allows_only_their_own_hooks_is_obeyed() {
     assert!(only_managed_hooks("allow_managed_hooks_only = true\n"));
     for text in
         ["", "allow_managed_hooks_only = false", "[features]\nallow_managed_hooks_only = true", "no TOML ["]

@@ -1,4 +1,4 @@
-//! What rules decided, as events of the agent that they decided on.
+//! Reads decisions of rules as events of the agent that they decided on.
 
 use agent_tracer_agents::{Context, Observation, Source, read};
 use agent_tracer_event::{Agent, CallState, Channel, Entry, Kind, Millis, Phase, Reading, Subject};
@@ -33,7 +33,7 @@ fn logged(reading: &Reading) -> Vec<&Entry> {
 }
 
 #[test]
-fn each_rule_that_spoke_is_an_event_of_whoever_was_decided_on() {
+fn each_rule_that_decided_is_an_event_of_the_agent_it_decided_on() {
     for agent in [Agent::CLAUDE_CODE, Agent::CODEX] {
         let rules =
             json!([rule("deny", "applies", "enforce", true), rule("warn", "applies", "dry_run", false)]);

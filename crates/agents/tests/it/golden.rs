@@ -57,7 +57,7 @@ fn every_fixture_is_read() {
     }
 }
 
-/// What Codex was made to call in `unknown_tool` exists nowhere.
+/// Holds what Codex was made to call in `unknown_tool` exists nowhere.
 const UNKNOWN_ON_PURPOSE: &[(&str, &str)] = &[("codex/0.166.0/unknown_tool", "Tool(\"no_such_tool\")")];
 
 #[test]
@@ -93,17 +93,17 @@ fn every_fixture_says_what_its_golden_file_says() {
     for scenario in all() {
         let path = golden_file(&scenario);
         expected.insert(path.clone());
-        let told = lines::render(&scenario);
+        let actual = lines::render(&scenario);
         if update {
-            write(&path, &told);
+            write(&path, &actual);
             continue;
         }
         let Ok(golden) = fs::read_to_string(&path) else {
             wrong.push(format!("{}: there is no golden file", scenario.name));
             continue;
         };
-        if golden != told {
-            let (mut left, mut right) = (golden.lines(), told.lines());
+        if golden != actual {
+            let (mut left, mut right) = (golden.lines(), actual.lines());
             let first = (1..).map(|number| (number, left.next(), right.next()));
             let (number, was, is) = first.take(100_000).find(|(_, was, is)| was != is).unwrap();
             wrong.push(format!(

@@ -10,7 +10,7 @@ use agent_tracer_agents::tools::{Call, Meaning, Place, understand};
 use agent_tracer_event::Agent;
 use serde_json::Value;
 
-/// Where all calls are made.
+/// Holds where all calls are made.
 const PLACE: Place<'_> = Place { cwd: Some("/home/dev/project"), project: Some("/home/dev/project") };
 
 fn meaning(agent: Agent, tool: &str, input: &Value) -> Meaning {
@@ -32,7 +32,7 @@ fn fixed(meaning: &Meaning) -> String {
     )
 }
 
-/// What it was about, as `type name`.
+/// Returns what it was about, as `type name`.
 fn entity(meaning: &Meaning) -> String {
     meaning.semantics.entity.as_ref().map_or_else(|| "-".to_owned(), |(kind, name)| format!("{kind} {name}"))
 }

@@ -19,7 +19,7 @@ use agent_tracer_agents::files::{Line, LineSplitter, Rules};
 use agent_tracer_event::{Entry, Kind, Millis, Reading, Subject, Unrecognised};
 use agent_tracer_privacy::{Config, Level};
 
-/// When everything in these tests arrives that has no time of its own.
+/// Holds when everything in these tests arrives that has no time of its own.
 pub(crate) const ARRIVED: Millis = Millis(1_790_000_000_000);
 
 pub(crate) fn fixtures() -> PathBuf {
@@ -94,13 +94,13 @@ pub(crate) fn rules(config: &Config) -> Rules<'_> {
     Rules { config, hash_key: [7; 16], home_dir: None }
 }
 
-/// What a file says, row by row.
-pub(crate) struct Told {
+/// Describes what a file says, row by row.
+pub(crate) struct TranscriptReadings {
     pub(crate) rows: Vec<RowReading>,
     pub(crate) state: ReaderState,
 }
 
-impl Told {
+impl TranscriptReadings {
     pub(crate) fn entries(&self) -> Vec<Entry> {
         self.readings().flat_map(|reading| reading.entries.clone()).collect()
     }
@@ -121,8 +121,13 @@ impl Told {
     }
 }
 
-/// Reads a file in chunks that end where they are told to.
-pub(crate) fn read_in_chunks(file: &TranscriptFile, content: &[u8], level: Level, cuts: &[usize]) -> Told {
+/// Reads a file in chunks with the given ends.
+pub(crate) fn read_in_chunks(
+    file: &TranscriptFile,
+    content: &[u8],
+    level: Level,
+    cuts: &[usize],
+) -> TranscriptReadings {
     let config = config(level);
     let rules = rules(&config);
     let mut reader = TranscriptReader::new(file.clone());
@@ -139,28 +144,28 @@ pub(crate) fn read_in_chunks(file: &TranscriptFile, content: &[u8], level: Level
                 }
             });
         });
-        // Whoever tails a file stores the state and goes on from it.
+        // A follower of a file stores the state and goes on from it.
         let stored = serde_json::to_string(reader.state()).unwrap();
         reader = TranscriptReader::resume(file.clone(), serde_json::from_str(&stored).unwrap());
         from = cut;
     }
-    Told { rows, state: reader.state().clone() }
+    TranscriptReadings { rows, state: reader.state().clone() }
 }
 
-pub(crate) fn read(captured: &Captured, level: Level) -> Told {
+pub(crate) fn read(captured: &Captured, level: Level) -> TranscriptReadings {
     match captured.place() {
         Place::Rows(file) => read_in_chunks(&file, &captured.content, level, &[]),
         Place::Meta(file) => {
             let config = config(level);
             let reading = read_meta(&rules(&config), &file, &captured.content, ARRIVED);
-            Told { rows: vec![RowReading::Read(reading)], state: ReaderState::default() }
+            TranscriptReadings { rows: vec![RowReading::Read(reading)], state: ReaderState::default() }
         }
         Place::Other => panic!("{} is nothing of ours", captured.path.display()),
     }
 }
 
 /// Reads lines as the file of the session `s`.
-pub(crate) fn read_lines(lines: &[&str], level: Level) -> Told {
+pub(crate) fn read_lines(lines: &[&str], level: Level) -> TranscriptReadings {
     let file = TranscriptFile { session: Some("s".to_owned()), ..TranscriptFile::default() };
     read_in_chunks(&file, (lines.join("\n") + "\n").as_bytes(), level, &[])
 }

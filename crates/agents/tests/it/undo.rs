@@ -6,8 +6,8 @@ use agent_tracer_agents::hooks::{Undo, own_hooks, own_verifiers, verified_rule};
 use agent_tracer_agents::settings::Settings;
 use proptest::prelude::*;
 
-use crate::claude_install::{install, wanted};
-use crate::codex_install::{install as install_codex, wanted as wanted_codex};
+use crate::claude_install::{install, options};
+use crate::codex_install::{install as install_codex, options as options_codex};
 use crate::files::{CLAUDE, CODEX};
 
 fn undo(text: &str, undo: &Undo) -> String {
@@ -57,7 +57,7 @@ fn without_notes_the_chained_status_line_comes_back_from_the_chain() {
 #[test]
 fn a_status_line_that_the_user_changed_since_stays() {
     let installed = install("{\"a\":1}");
-    let theirs = wanted().status_line_command();
+    let theirs = options().status_line_command();
     let changed = installed.text.replace(&theirs, "my new line");
     assert_ne!(changed, installed.text);
     let back = undo(&changed, &installed.undo);
@@ -247,7 +247,7 @@ proptest! {
     #[test]
     fn install_then_uninstall_is_nothing(text in file(true)) {
         let installed = install(&text);
-        let again = claude::install::plan(&installed.text, &wanted(), installed.undo.clone()).expect("a plan");
+        let again = claude::install::plan(&installed.text, &options(), installed.undo.clone()).expect("a plan");
         prop_assert_eq!(&again.text, &installed.text, "idempotent");
         prop_assert_eq!(own_hooks(&Settings::parse(&installed.text).expect("JSON")).len(), 31);
         prop_assert_eq!(undo(&installed.text, &installed.undo), text);
@@ -256,7 +256,7 @@ proptest! {
     #[test]
     fn the_same_holds_for_codex(text in file(true)) {
         let installed = install_codex(&text);
-        let again = codex::install::plan(&installed.text, &wanted_codex(), installed.undo.clone()).expect("a plan");
+        let again = codex::install::plan(&installed.text, &options_codex(), installed.undo.clone()).expect("a plan");
         prop_assert_eq!(&again.text, &installed.text, "idempotent");
         let back = codex::install::withdraw(&installed.text, &installed.undo).expect("a plan").text;
         prop_assert_eq!(back, text);
@@ -307,7 +307,7 @@ proptest! {
         let same = claude::install::verify(&first.text, &one, first.undo.clone()).expect("a plan");
         prop_assert_eq!(&same.text, &first.text, "idempotent");
         prop_assert!(same.changes.is_empty());
-        let again = claude::install::plan(&first.text, &wanted(), first.undo.clone()).expect("a plan");
+        let again = claude::install::plan(&first.text, &options(), first.undo.clone()).expect("a plan");
         prop_assert_eq!(&again.text, &first.text, "an installation leaves them alone");
         let other = claude::install::verify(&first.text, &[ask("b"), ask("c")], first.undo.clone()).expect("a plan");
         let held = own_verifiers(&Settings::parse(&other.text).expect("JSON"));
@@ -320,7 +320,7 @@ proptest! {
 
     #[test]
     fn any_text_is_a_plan_or_an_error(text in any::<String>()) {
-        if let Ok(installed) = claude::install::plan(&text, &wanted(), Undo::default()) {
+        if let Ok(installed) = claude::install::plan(&text, &options(), Undo::default()) {
             prop_assert_eq!(undo(&installed.text, &installed.undo), text);
         }
     }

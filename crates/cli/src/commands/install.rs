@@ -180,7 +180,7 @@ fn left_out(
         // It ignores what it does not know.
         return Ok(Vec::new());
     }
-    let wanted = claude::install::Wanted {
+    let wanted = claude::install::InstallOptions {
         hook: String::new(),
         home: None,
         client,
@@ -205,12 +205,12 @@ fn plan(target: &Target, text: &str, wish: &Wish, undo: &Undo) -> Result<Change,
     let refused = |error| target.refused(&error);
     Ok(match target.agent {
         Agent::CLAUDE_CODE => {
-            let wanted = claude::install::Wanted { hook, home, client, events, tools, status_line };
+            let wanted = claude::install::InstallOptions { hook, home, client, events, tools, status_line };
             let plan = claude::install::plan(text, &wanted, undo.clone()).map_err(refused)?;
             Change { text: plan.text, changes: plan.changes, status_line: plan.status_line, undo: plan.undo }
         }
         _ => {
-            let wanted = codex::install::Wanted { hook, home, events, tools };
+            let wanted = codex::install::InstallOptions { hook, home, events, tools };
             Change::of_codex(codex::install::plan(text, &wanted, undo.clone()).map_err(refused)?)
         }
     })

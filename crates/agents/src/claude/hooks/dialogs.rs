@@ -1,11 +1,11 @@
-//! What waits for the human, or tells the human something: permissions, servers' questions, notifications.
+//! Reads dialogs with the user: permissions, servers' questions, notifications.
 
 use agent_tracer_event::{Kind, Phase, Reading, attributes};
 use serde_json::{Value, json};
 
 use super::Event;
 use super::hook::{Hook, carry, carry_said};
-use super::tools::Told;
+use super::tools::CallPayload;
 use crate::claude::wire::Said;
 use crate::text;
 
@@ -55,9 +55,9 @@ const NOTIFICATION_TYPES: &[&str] = &[
 ];
 
 fn permission(hook: &Hook<'_>, reading: &mut Reading) {
-    let told = Told::new(hook.payload);
-    let meaning = told.meaning(hook);
-    told.check(&meaning, reading);
+    let call_payload = CallPayload::new(hook.payload);
+    let meaning = call_payload.meaning(hook);
+    call_payload.check(&meaning, reading);
     reading.entries.push(hook.task());
     let mut entry = hook.event(Kind::PermissionRequest, Phase::Open, hook.own_key());
     // The dialog of a question is the question.
@@ -65,26 +65,26 @@ fn permission(hook: &Hook<'_>, reading: &mut Reading) {
         Kind::QuestionLogged => meaning.title.clone(),
         _ => text::title(&format!("Permission asked: {}", meaning.title)),
     });
-    entry.tool_name = Some(text::line(told.tool, crate::tools::NAME_CHARS));
-    entry.tool_use_id = told.id.clone();
+    entry.tool_name = Some(text::line(call_payload.tool, crate::tools::NAME_CHARS));
+    entry.tool_use_id = call_payload.id.clone();
     entry.file_paths = meaning.file_paths;
     let metadata = &mut entry.metadata;
     metadata.insert(
         attributes::TOOL_NAME.to_owned(),
-        Value::from(text::line(told.tool, crate::tools::NAME_CHARS)),
+        Value::from(text::line(call_payload.tool, crate::tools::NAME_CHARS)),
     );
-    if let Some(id) = &told.id {
+    if let Some(id) = &call_payload.id {
         metadata.insert(attributes::TOOL_USE_ID.to_owned(), Value::from(id.as_str()));
     }
-    metadata.insert(attributes::TOOL_INPUT_SUMMARY.to_owned(), Value::from(summary(told.input)));
+    metadata.insert(attributes::TOOL_INPUT_SUMMARY.to_owned(), Value::from(summary(call_payload.input)));
     let suggestions = hook.payload.list(&["permission_suggestions"]).map_or(0, <[Value]>::len);
     metadata.insert(attributes::SUGGESTION_COUNT.to_owned(), Value::from(suggestions));
-    metadata.insert(attributes::CALL_SIGNATURE.to_owned(), Value::from(told.signature(hook)));
+    metadata.insert(attributes::CALL_SIGNATURE.to_owned(), Value::from(call_payload.signature(hook)));
     metadata.insert(attributes::REQUESTED_TITLE.to_owned(), Value::from(meaning.title));
     reading.entries.push(entry);
 }
 
-/// What the dialog is about, in one line: the command where there is one, else the input as JSON.
+/// Returns what the dialog is about, in one line: the command where there is one, else the input as JSON.
 pub(super) fn summary(input: &Value) -> String {
     let command = input.get("command").and_then(Value::as_str);
     match command.or_else(|| input.as_str()) {

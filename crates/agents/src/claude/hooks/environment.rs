@@ -1,4 +1,4 @@
-//! What changes around the agent: instructions, settings, directories, files, worktrees.
+//! Reads changes around the agent: instructions, settings, directories, files, worktrees.
 
 use agent_tracer_event::{Entry, Kind, Metadata, Phase, Reading, attributes};
 use serde_json::Value;
@@ -29,14 +29,14 @@ pub(super) const EVENTS: &[Event] = &[
 ];
 
 /// The path as people read it here.
-fn shown<'p>(hook: &Hook<'_>, path: &'p str) -> &'p str {
+fn display_path<'p>(hook: &Hook<'_>, path: &'p str) -> &'p str {
     text::relative(path, &[hook.cwd, hook.project()])
 }
 
 /// Keeps a path, as given and as seen from here.
 fn keep_path(hook: &Hook<'_>, metadata: &mut Metadata, path: &str, names: (&str, &str)) {
     metadata.insert(names.0.to_owned(), Value::from(text::cut(path, 1024).as_ref()));
-    metadata.insert(names.1.to_owned(), Value::from(text::cut(shown(hook, path), 1024).as_ref()));
+    metadata.insert(names.1.to_owned(), Value::from(text::cut(display_path(hook, path), 1024).as_ref()));
 }
 
 fn keep_file(hook: &Hook<'_>, entry: &mut Entry, path: &str) {
@@ -53,7 +53,7 @@ fn instructions(hook: &Hook<'_>, reading: &mut Reading) {
     let path = hook.payload.text(&["file_path"]);
     let again = hook.payload.text(&["load_reason"]) == Some("compact");
     let verb = if again { "Reload" } else { "Load" };
-    let what = path.map_or("instructions", |path| shown(hook, path));
+    let what = path.map_or("instructions", |path| display_path(hook, path));
     entry.title = Some(text::title(&format!("{verb} {what}")));
     if let Some(path) = path {
         keep_file(hook, &mut entry, path);
@@ -115,7 +115,7 @@ fn directory(hook: &Hook<'_>, reading: &mut Reading) {
     hook.expect_one_of("source", &["slash_command", "register_repo_root"], reading);
     reading.entries.push(hook.task());
     let mut entry = hook.event(Kind::ContextSaved, Phase::Open, hook.own_key());
-    let what = hook.payload.text(&["directory"]).map_or("a directory", |path| shown(hook, path));
+    let what = hook.payload.text(&["directory"]).map_or("a directory", |path| display_path(hook, path));
     entry.title = Some(text::title(&format!("Add {what}")));
     entry.metadata.insert(attributes::TRIGGER.to_owned(), Value::from("directory_added"));
     carry(
@@ -131,7 +131,7 @@ fn file(hook: &Hook<'_>, reading: &mut Reading) {
     reading.entries.push(hook.task());
     let mut entry = hook.event(Kind::FileChanged, Phase::Open, hook.own_key());
     let path = hook.payload.text(&["file_path"]);
-    let what = path.map_or("A watched file", |path| shown(hook, path));
+    let what = path.map_or("A watched file", |path| display_path(hook, path));
     let happened = match hook.payload.text(&["event"]) {
         Some("add") => "appeared",
         Some("unlink") => "was deleted",

@@ -32,11 +32,11 @@ pub(in crate::claude) struct Hook<'a> {
     pub(in crate::claude) agent_type: Option<&'a str>,
     pub(in crate::claude) prompt_id: Option<String>,
     pub(in crate::claude) cwd: Option<&'a str>,
-    /// When it happened: the agent's own time where an older client gives one, else the arrival.
+    /// Holds the time at which it happened: the agent's own time where an older client gives one, else the arrival.
     pub(in crate::claude) at: Millis,
 }
 
-/// How the id of an agent begins that Claude Code starts to answer a hook of the type `agent`.
+/// Holds how the id of an agent begins that Claude Code starts to answer a hook of the type `agent`.
 const VERIFIER: &str = "hook-agent-";
 
 impl<'a> Hook<'a> {
@@ -83,7 +83,7 @@ impl<'a> Hook<'a> {
         Place { cwd: self.cwd, project: self.project() }
     }
 
-    /// Whether the agent that acted answers a hook, and ends with what it answers.
+    /// Returns whether the agent that acted answers a hook, and ends with what it answers.
     pub(in crate::claude) fn is_verifier(&self) -> bool {
         self.agent_id.as_deref().is_some_and(|id| id.starts_with(VERIFIER))
     }
@@ -167,7 +167,7 @@ impl<'a> Hook<'a> {
         Some(entry)
     }
 
-    /// What the agent is called: its type, byte for byte; `main` on the main thread unless that has one.
+    /// Returns what the agent is called: its type, byte for byte; `main` on the main thread unless that has one.
     pub(in crate::claude) fn shown_type(&self) -> Option<String> {
         let given = self.agent_type.map(|given| cut(given, 200).into_owned());
         match self.agent_id {
@@ -176,7 +176,7 @@ impl<'a> Hook<'a> {
         }
     }
 
-    /// What every event of a hook keeps.
+    /// Writes what every event of a hook keeps.
     fn common(&self, metadata: &mut Metadata) {
         if let Some(mode) = self.payload.text(&["permission_mode"]) {
             metadata.insert(attributes::PERMISSION_MODE.to_owned(), Value::from(cut(mode, 60).as_ref()));
@@ -208,7 +208,7 @@ impl<'a> Hook<'a> {
         }
     }
 
-    /// What the payload says of the task that acted.
+    /// Returns what the payload says of the task that acted.
     pub(in crate::claude) fn task(&self) -> Entry {
         if self.observation.channel == Channel::Transcript {
             // A row that is read as a hook: the reader of the file says what its task is, once and not on every row.
@@ -247,7 +247,7 @@ impl<'a> Hook<'a> {
         entry
     }
 
-    /// Who called the subagent that acted, in an entry of its own.
+    /// Returns who called the subagent that acted, in an entry of its own.
     ///
     /// The payload names the root of the tree and not the caller, so this is a guess, and everything that knows better
     /// must win over it; older documents have clients that name the parent.

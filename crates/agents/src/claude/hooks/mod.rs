@@ -94,7 +94,7 @@ pub(crate) fn read_decision(observation: &Observation<'_>) -> Reading {
     reading
 }
 
-/// Whether a rule did not let its event happen.
+/// Returns whether a rule did not let its event happen.
 fn blocks(entry: &Entry) -> bool {
     let says = |name: &str, word: &str| entry.metadata.get(name).is_some_and(|value| value == word);
     entry.subject == Subject::Event(Kind::RuleLogged)
@@ -102,7 +102,7 @@ fn blocks(entry: &Entry) -> bool {
         && says(attributes::RULE_STATUS, "enforced")
 }
 
-/// Takes back what an event told that a rule did not let happen: the item is not done, the agent goes on. What the same event
+/// Takes back an event that a rule did not allow: the item is not done, the agent goes on. What the same event
 /// tells later counts again.
 fn undo(hook: &Hook<'_>) -> Option<Entry> {
     match (hook.event, &hook.agent_id) {
@@ -164,7 +164,7 @@ fn add_parent(hook: &Hook<'_>, reading: &mut Reading) {
     }
 }
 
-/// Members that nobody knows are kept on the event, under `other.<name>`.
+/// Keeps unknown members on the event, under `other.<name>`.
 fn other_members(hook: &Hook<'_>, event: &Event, reading: &mut Reading) {
     let mut unknown = Vec::new();
     for (name, value) in hook.payload.0 {
@@ -176,14 +176,14 @@ fn other_members(hook: &Hook<'_>, event: &Event, reading: &mut Reading) {
         unknown.push((format!("{}{name}", attributes::OTHER_PREFIX), sanitise(value)));
     }
     if !unknown.is_empty()
-        && let Some(entry) = told(&mut reading.entries)
+        && let Some(entry) = main_entry(&mut reading.entries)
     {
         entry.metadata.extend(unknown);
     }
 }
 
 /// The entry that the event is mainly about: the first that is a row of the timeline, else the task.
-fn told(entries: &mut [Entry]) -> Option<&mut Entry> {
+fn main_entry(entries: &mut [Entry]) -> Option<&mut Entry> {
     let row = entries.iter().position(|entry| matches!(entry.subject, Subject::Event(_)));
     entries.get_mut(row.unwrap_or(0))
 }

@@ -12,7 +12,7 @@ use crate::claude::identity;
 use crate::claude::wire::Members;
 use crate::text::{line, title};
 
-/// What a notification says, by its tags.
+/// Describes what a notification says, by its tags.
 pub(super) struct Notification<'a> {
     /// The background task: an agent's id, or a shell's.
     task: Option<&'a str>,
@@ -24,7 +24,7 @@ pub(super) struct Notification<'a> {
     summary: Option<&'a str>,
     duration_ms: Option<u64>,
     tool_uses: Option<u64>,
-    /// Whether it was an agent: only agents report their tokens, and the summary names them so.
+    /// True if it was an agent: only agents report their tokens, and the summary names them so.
     of_an_agent: bool,
 }
 
@@ -115,7 +115,7 @@ impl<'a> Notification<'a> {
         }
     }
 
-    /// What the notification says of the work that it is about: the agent as its parent sees it, and the call.
+    /// Returns what the notification says of the work that it is about: the agent as its parent sees it, and the call.
     pub(super) fn closes(&self, hook: &Hook<'_>) -> Vec<Entry> {
         let mut entries = Vec::new();
         let async_status = match self.status {
@@ -131,33 +131,32 @@ impl<'a> Notification<'a> {
             entries.extend(subagents::stopped(hook, &self.starter(hook), agent));
         } else if let Some(agent) = agent {
             let key = format!("subagent:{agent}");
-            let mut told = hook.event_on(self.starter(hook), Kind::ActionLogged, Phase::Close, key);
-            told.evidence = evidence.clone();
-            told.ended_at = Some(hook.at);
-            told.metadata.insert(attributes::ASYNC_TASK_ID.to_owned(), Value::from(agent.as_str()));
-            told.metadata.insert(attributes::AGENT_ID.to_owned(), Value::from(agent));
-            told.metadata.insert(attributes::ASYNC_STATUS.to_owned(), Value::from(async_status));
-            entries.push(told);
+            let mut row = hook.event_on(self.starter(hook), Kind::ActionLogged, Phase::Close, key);
+            row.evidence = evidence.clone();
+            row.ended_at = Some(hook.at);
+            row.metadata.insert(attributes::ASYNC_TASK_ID.to_owned(), Value::from(agent.as_str()));
+            row.metadata.insert(attributes::AGENT_ID.to_owned(), Value::from(agent));
+            row.metadata.insert(attributes::ASYNC_STATUS.to_owned(), Value::from(async_status));
+            entries.push(row);
         }
         if let Some(call) = self.call {
             let kind = if self.of_an_agent { Kind::AgentActivityLogged } else { Kind::TerminalCommand };
             let call = line(call, 200);
-            let mut told = hook.event_on(self.starter(hook), kind, Phase::Update, format!("tool:{call}"));
-            told.evidence = evidence;
+            let mut row = hook.event_on(self.starter(hook), kind, Phase::Update, format!("tool:{call}"));
+            row.evidence = evidence;
             // The turn of the call is the one that started it, not the one that hears of its end.
-            told.turn = None;
-            told.metadata.remove(attributes::PROMPT_ID);
-            told.tool_use_id = Some(call);
-            told.metadata.insert(attributes::BACKGROUND_STATUS.to_owned(), Value::from(async_status));
-            told.metadata
-                .insert(attributes::BACKGROUND_ENDED_AT.to_owned(), Value::from(hook.at.to_string()));
+            row.turn = None;
+            row.metadata.remove(attributes::PROMPT_ID);
+            row.tool_use_id = Some(call);
+            row.metadata.insert(attributes::BACKGROUND_STATUS.to_owned(), Value::from(async_status));
+            row.metadata.insert(attributes::BACKGROUND_ENDED_AT.to_owned(), Value::from(hook.at.to_string()));
             if let Some(duration) = self.duration_ms {
-                told.metadata.insert(attributes::BACKGROUND_DURATION_MS.to_owned(), Value::from(duration));
+                row.metadata.insert(attributes::BACKGROUND_DURATION_MS.to_owned(), Value::from(duration));
             }
             if let Some(code) = self.exit_code().filter(|_| !self.of_an_agent) {
-                told.metadata.insert(attributes::EXIT_CODE.to_owned(), Value::from(code));
+                row.metadata.insert(attributes::EXIT_CODE.to_owned(), Value::from(code));
             }
-            entries.push(told);
+            entries.push(row);
         }
         entries
     }

@@ -1,4 +1,4 @@
-//! What the human says, what a slash command makes of it, and what the client says in the human's place.
+//! Reads prompts, the expansions of slash commands, and the words of the client in the user's place.
 
 use agent_tracer_event::{Entry, Evidence, Kind, Phase, Reading, Subject, attributes};
 use serde_json::Value;
@@ -25,7 +25,7 @@ pub(super) const EVENTS: &[Event] = &[
     },
 ];
 
-/// Who wrote a prompt, by the client's own word for it, and ours.
+/// Holds who wrote a prompt, by the client's own word for it, and ours.
 const SOURCES: &[(&str, &str)] = &[
     ("user", "user"),
     ("sdk", "user"),
@@ -113,7 +113,7 @@ fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
     }
 }
 
-/// The turn that a prompt begins of which no id is known. What ends it follows from what comes after it. Whoever knows the turn
+/// The turn that a prompt begins of which no id is known. What ends it follows from what comes after it. A channel that knows the turn
 /// knows better when it began.
 fn nameless_turn(hook: &Hook<'_>) -> Entry {
     let key = format!("~turn:{}", hook.observation.name);

@@ -27,7 +27,7 @@ pub(super) const EVENTS: &[Event] = &[
 
 const SOURCES: &[&str] = &["startup", "resume", "clear", "compact", "fork"];
 
-/// What a session's end means for the task; the agent's words are on the left.
+/// Holds what a session's end means for the task; the agent's words are on the left.
 const REASONS: &[(&str, &str)] = &[
     ("clear", "cleared"),
     ("prompt_input_exit", "explicit_exit"),
@@ -87,7 +87,7 @@ fn start(hook: &Hook<'_>, reading: &mut Reading) {
     reading.entries.push(saved);
 }
 
-/// How a session began, in words.
+/// Returns how a session began, in words.
 fn title(source: Option<&str>) -> String {
     match source {
         Some("startup") | None => "Session started".to_owned(),

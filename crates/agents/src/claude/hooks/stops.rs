@@ -138,7 +138,7 @@ fn words(entry: &mut Entry, said: Option<Said<'_>>) {
     }
 }
 
-/// What still runs beside the session: ids, types and states, and no text but the type.
+/// Returns what still runs beside the session: ids, types and states, and no text but the type.
 fn background_tasks(hook: &Hook<'_>) -> Option<Value> {
     let tasks = hook.payload.list(&["background_tasks"]).filter(|tasks| !tasks.is_empty())?;
     let mut kept = Vec::new();
@@ -192,8 +192,8 @@ fn failure(hook: &Hook<'_>, reading: &mut Reading) {
         reading.entries.push(turn);
     }
     if hook.agent_id.is_some() {
-        let mut told = subagents::on_parent(hook, Phase::Close, "failed");
-        told.metadata.insert(attributes::ERROR.to_owned(), Value::from(error));
-        reading.entries.push(told);
+        let mut row = subagents::on_parent(hook, Phase::Close, "failed");
+        row.metadata.insert(attributes::ERROR.to_owned(), Value::from(error));
+        reading.entries.push(row);
     }
 }

@@ -1,4 +1,4 @@
-//! Subagents: their beginning and end, told on the child and on its parent.
+//! Subagents: their beginning and end, recorded on the child and on its parent.
 //!
 //! The parent is the session: which agent of the tree called this one is not in these payloads. A `SubagentStop` whose
 //! type is empty is the client's helper for compactions; it is no agent of anybody's and makes no task.
@@ -35,7 +35,7 @@ pub(super) const EVENTS: &[Event] = &[
 /// The most characters of the last message that the parent's row shows.
 const EXCERPT_CHARS: usize = 400;
 
-/// Whether this is the helper that writes the summary of a compaction.
+/// Returns whether this is the helper that writes the summary of a compaction.
 pub(super) fn is_compaction_helper(hook: &Hook<'_>) -> bool {
     hook.agent_id.is_some() && hook.agent_type == Some("")
 }
@@ -131,20 +131,20 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
         reading.entries.push(nameless(hook, status));
         return;
     }
-    let mut told = on_parent(hook, Phase::Close, status);
-    carry(hook.payload, &mut told.metadata, &[(&["duration_ms"], attributes::DURATION_MS)]);
-    failure(hook, &mut told);
+    let mut row = on_parent(hook, Phase::Close, status);
+    carry(hook.payload, &mut row.metadata, &[(&["duration_ms"], attributes::DURATION_MS)]);
+    failure(hook, &mut row);
     let mut said = answer(hook);
     let is_silent = identity::text_part(hook.payload.said(&["last_assistant_message"])).is_none();
     if !good {
         said.state = Some(CallState::Failed);
-        let class = told.metadata.get(attributes::ERROR_CLASS).and_then(Value::as_str).unwrap_or("unknown");
+        let class = row.metadata.get(attributes::ERROR_CLASS).and_then(Value::as_str).unwrap_or("unknown");
         let reason = Value::from(format!("error:{class}"));
         said.metadata.entry(attributes::STOP_REASON).or_insert(reason);
         failure(hook, &mut said);
     }
-    reading.entries.push(told);
-    // Where nothing was said, its end says all there is; a failure is told in any case.
+    reading.entries.push(row);
+    // Without a last message its end is enough; a failure is recorded in any case.
     if !(good && is_silent) {
         reading.entries.push(said);
     }
@@ -166,18 +166,18 @@ pub(super) fn ended(hook: &Hook<'_>) -> Entry {
     ended
 }
 
-/// What is told of an agent that somebody stopped while it worked: on the task that started it, on its turn, and its end.
+/// Returns the entries of an agent that was stopped while it worked: on the task that started it, on its turn, and its end.
 /// No event of its own tells of that end.
 pub(super) fn stopped(hook: &Hook<'_>, caller: &TaskKey, agent: &str) -> Vec<Entry> {
     let key = format!("subagent:{agent}");
-    let mut told = hook.event_on(caller.clone(), Kind::ActionLogged, Phase::Update, key);
+    let mut row = hook.event_on(caller.clone(), Kind::ActionLogged, Phase::Update, key);
     // The turn and the prompt are those that started the agent, and when it ended its own task says.
-    told.turn = None;
-    told.metadata.remove(attributes::PROMPT_ID);
+    row.turn = None;
+    row.metadata.remove(attributes::PROMPT_ID);
     for name in [attributes::ASYNC_TASK_ID, attributes::AGENT_ID] {
-        told.metadata.insert(name.to_owned(), Value::from(agent));
+        row.metadata.insert(name.to_owned(), Value::from(agent));
     }
-    told.metadata.insert(attributes::ASYNC_STATUS.to_owned(), Value::from("cancelled"));
+    row.metadata.insert(attributes::ASYNC_STATUS.to_owned(), Value::from("cancelled"));
     let task = TaskKey::subagent(hook.observation.agent, agent);
     let mut turn = hook.entry(Subject::Turn, Phase::Close, task.clone(), format!("turn:{agent}"));
     turn.turn = Some(agent.to_owned());
@@ -194,18 +194,18 @@ pub(super) fn stopped(hook: &Hook<'_>, caller: &TaskKey, agent: &str) -> Vec<Ent
     ended.agent_id = Some(agent.to_owned());
     ended.ended_at = Some(hook.at);
     ended.metadata.insert(attributes::COMPLETION_REASON.to_owned(), Value::from("cancelled"));
-    vec![told, turn, ended]
+    vec![row, turn, ended]
 }
 
 /// Why it failed, as far as privacy left it: the class of the error, and its first line where that is kept.
-fn failure(hook: &Hook<'_>, told: &mut Entry) {
+fn failure(hook: &Hook<'_>, row: &mut Entry) {
     let Some(error) = hook.payload.get(&["error"]) else { return };
     if let Some(class) = error.get("errorClass").and_then(Value::as_str) {
-        told.metadata.insert(attributes::ERROR_CLASS.to_owned(), Value::from(text::line(class, 60)));
+        row.metadata.insert(attributes::ERROR_CLASS.to_owned(), Value::from(text::line(class, 60)));
     }
     let first = error.get("firstLine").unwrap_or(error).as_str().map(|first| text::line(first, 200));
     if let Some(first) = first.filter(|first| !first.is_empty()) {
-        told.metadata.insert(attributes::ERROR.to_owned(), Value::from(first));
+        row.metadata.insert(attributes::ERROR.to_owned(), Value::from(first));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Tool calls: attempted, returned, failed, denied, and told once more when their batch is done.
+//! Tool calls: attempted, returned, failed, denied, and reported again when their batch is done.
 //!
 //! All of them speak of the fact `tool:<tool_use_id>`. The attempt opens it, the first of the others closes it. A call
 //! that only its batch tells of (a bad input, a denial) is complete here too.
@@ -63,14 +63,14 @@ pub(super) const EVENTS: &[Event] = &[
 const NULL: Value = Value::Null;
 
 /// A call as a payload, or a member of a batch, tells of it.
-pub(super) struct Told<'a> {
+pub(super) struct CallPayload<'a> {
     pub(super) tool: &'a str,
     pub(super) input: &'a Value,
     pub(super) id: Option<String>,
     members: Members<'a>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> CallPayload<'a> {
     pub(super) fn new(members: Members<'a>) -> Self {
         Self {
             tool: members.text(&["tool_name"]).unwrap_or_default(),
@@ -128,50 +128,50 @@ impl<'a> Told<'a> {
 }
 
 fn attempted(hook: &Hook<'_>, reading: &mut Reading) {
-    let told = Told::new(hook.payload);
-    let meaning = told.meaning(hook);
-    told.check(&meaning, reading);
+    let call_payload = CallPayload::new(hook.payload);
+    let meaning = call_payload.meaning(hook);
+    call_payload.check(&meaning, reading);
     reading.entries.push(hook.task());
-    let mut entry = told.entry(hook, Phase::Open, meaning);
+    let mut entry = call_payload.entry(hook, Phase::Open, meaning);
     entry.state = Some(CallState::Running);
-    entry.metadata.insert(attributes::CALL_SIGNATURE.to_owned(), Value::from(told.signature(hook)));
+    entry.metadata.insert(attributes::CALL_SIGNATURE.to_owned(), Value::from(call_payload.signature(hook)));
     reading.entries.push(entry);
 }
 
 fn returned(hook: &Hook<'_>, reading: &mut Reading) {
-    let told = Told::new(hook.payload);
-    let mut outcome = outcome::returned(told.response());
+    let call_payload = CallPayload::new(hook.payload);
+    let mut outcome = outcome::returned(call_payload.response());
     if hook.payload.flag(&["success"]) == Some(false) && outcome.state == CallState::Succeeded {
         outcome.state = CallState::Failed;
     }
-    close(hook, &told, outcome, reading);
+    close(hook, &call_payload, outcome, reading);
 }
 
 fn failed(hook: &Hook<'_>, reading: &mut Reading) {
-    let told = Told::new(hook.payload);
+    let call_payload = CallPayload::new(hook.payload);
     let error = hook.payload.0.get("error").unwrap_or(&NULL);
     let outcome = outcome::failed(error, hook.payload.flag(&["is_interrupt"]) == Some(true));
-    close(hook, &told, outcome, reading);
+    close(hook, &call_payload, outcome, reading);
 }
 
 /// The end of a call, and what its result says of other things.
-fn close(hook: &Hook<'_>, told: &Told<'_>, outcome: Outcome, reading: &mut Reading) {
-    let meaning = told.meaning(hook);
-    told.check(&meaning, reading);
+fn close(hook: &Hook<'_>, call_payload: &CallPayload<'_>, outcome: Outcome, reading: &mut Reading) {
+    let meaning = call_payload.meaning(hook);
+    call_payload.check(&meaning, reading);
     reading.entries.push(hook.task());
     let subtype = meaning.semantics.subtype;
-    let mut entry = told.entry(hook, Phase::Close, meaning);
+    let mut entry = call_payload.entry(hook, Phase::Close, meaning);
     let state = outcome.state;
     end(&mut entry, hook, outcome, outcome::importance(state, subtype));
     if let Some(duration) = hook.payload.number(&["duration_ms"]) {
         entry.metadata.insert(attributes::DURATION_MS.to_owned(), duration.clone());
         entry.metadata.insert(attributes::DURATION_SOURCE.to_owned(), Value::from("agent"));
     }
-    let more = results::of(hook, told, &mut entry);
+    let more = results::of(hook, call_payload, &mut entry);
     reading.entries.push(entry);
     reading.entries.extend(more);
-    // Nobody tells of its end: what it answers is the last thing that it does.
-    if hook.is_verifier() && told.tool == "StructuredOutput" && state == CallState::Succeeded {
+    // No event reports its end: its answer is the last thing that it does.
+    if hook.is_verifier() && call_payload.tool == "StructuredOutput" && state == CallState::Succeeded {
         reading.entries.push(subagents::ended(hook));
     }
 }
@@ -180,7 +180,7 @@ fn end(entry: &mut Entry, hook: &Hook<'_>, outcome: Outcome, importance: Option<
     entry.state = Some(outcome.state);
     entry.ended_at = Some(hook.at);
     for (name, value) in outcome.metadata {
-        // What the call was told stays; a result only adds.
+        // Members of the input stay; a result only adds.
         entry.metadata.entry(name).or_insert(value);
     }
     if entry.subject == Subject::Event(Kind::QuestionLogged) {
@@ -192,16 +192,16 @@ fn end(entry: &mut Entry, hook: &Hook<'_>, outcome: Outcome, importance: Option<
 }
 
 fn denied(hook: &Hook<'_>, reading: &mut Reading) {
-    let told = Told::new(hook.payload);
-    let meaning = told.meaning(hook);
-    told.check(&meaning, reading);
+    let call_payload = CallPayload::new(hook.payload);
+    let meaning = call_payload.meaning(hook);
+    call_payload.check(&meaning, reading);
     reading.entries.push(hook.task());
     let what = meaning.title.clone();
     let subtype = meaning.semantics.subtype;
     let mut rule = hook.event(Kind::RuleLogged, Phase::Open, hook.own_key());
     rule.title = Some(text::title(&format!("Denied: {what}")));
-    rule.tool_name = Some(text::line(told.tool, NAME_CHARS));
-    rule.tool_use_id = told.id.clone();
+    rule.tool_name = Some(text::line(call_payload.tool, NAME_CHARS));
+    rule.tool_use_id = call_payload.id.clone();
     for (name, value) in [
         (attributes::RULE_STATUS, "denied"),
         (attributes::RULE_OUTCOME, "auto_deny"),
@@ -210,14 +210,14 @@ fn denied(hook: &Hook<'_>, reading: &mut Reading) {
     ] {
         rule.metadata.insert(name.to_owned(), Value::from(value));
     }
-    if let Some(id) = &told.id {
+    if let Some(id) = &call_payload.id {
         rule.metadata.insert(attributes::TOOL_USE_ID.to_owned(), Value::from(id.as_str()));
     }
     super::hook::carry_said(&mut rule.metadata, attributes::REASON, hook.payload.said(&["reason"]), 1000);
     if let Some(Said::Text(reason)) = hook.payload.said(&["reason"]) {
         rule.body = Some(text::cut(reason, 1000).into_owned());
     }
-    let mut entry = told.entry(hook, Phase::Close, meaning);
+    let mut entry = call_payload.entry(hook, Phase::Close, meaning);
     let outcome = Outcome {
         state: CallState::Denied,
         error_class: Some(agent_tracer_event::ErrorClass::Permission),
@@ -225,7 +225,7 @@ fn denied(hook: &Hook<'_>, reading: &mut Reading) {
     };
     end(&mut entry, hook, outcome, outcome::importance(CallState::Denied, subtype));
     reading.entries.push(rule);
-    if told.id.is_some() {
+    if call_payload.id.is_some() {
         reading.entries.push(entry);
     } else {
         // Without an id the denial cannot be tied to a call, and closing another fact would be a guess: what was wanted
@@ -235,7 +235,7 @@ fn denied(hook: &Hook<'_>, reading: &mut Reading) {
             rule.metadata.insert(attributes::TOOL_INPUT.to_owned(), wanted);
             rule.metadata.insert(
                 attributes::TOOL_INPUT_SUMMARY.to_owned(),
-                Value::from(super::dialogs::summary(told.input)),
+                Value::from(super::dialogs::summary(call_payload.input)),
             );
             rule.file_paths = entry.file_paths;
         }
@@ -250,16 +250,16 @@ fn batch(hook: &Hook<'_>, reading: &mut Reading) {
     let ids = hook.payload.list(&["tool_use_ids"]).unwrap_or_default();
     let listed =
         |index: usize| ids.get(index).and_then(Value::as_str).map(|id| text::cut(id, 300).into_owned());
-    let told: Vec<Told<'_>> = calls
+    let call_payloads: Vec<CallPayload<'_>> = calls
         .iter()
         .enumerate()
         .filter_map(|(index, call)| {
-            let mut told = Told::new(Members(call.as_object()?));
-            told.id = told.id.or_else(|| listed(index));
-            Some(told)
+            let mut call_payload = CallPayload::new(Members(call.as_object()?));
+            call_payload.id = call_payload.id.or_else(|| listed(index));
+            Some(call_payload)
         })
         .collect();
-    let mut names: Vec<String> = told.iter().filter_map(|call| call.id.clone()).collect();
+    let mut names: Vec<String> = call_payloads.iter().filter_map(|call| call.id.clone()).collect();
     if names.is_empty() {
         names = (0..ids.len()).filter_map(listed).collect();
     }
@@ -278,7 +278,7 @@ fn batch(hook: &Hook<'_>, reading: &mut Reading) {
         saved.metadata.insert(attributes::BATCH_ID.to_owned(), Value::from(batch.as_str()));
     }
     reading.entries.push(saved);
-    for call in &told {
+    for call in &call_payloads {
         let meaning = call.meaning(hook);
         call.check(&meaning, reading);
         if call.id.is_none() {

@@ -6,7 +6,7 @@
 use agent_tracer_event::{Millis, Phase, Subject, Usage, attributes};
 use serde_json::{Map, Value, json};
 
-use super::telling::{Telling, put};
+use super::writer::{RowWriter, put};
 
 /// The key of the account.
 const KEY: &str = "account";
@@ -26,9 +26,9 @@ const NUMBERS: &[(&str, &str)] = &[
 const MODELS: usize = 100;
 
 /// Reads the account.
-pub(super) fn cost_state(told: &mut Telling<'_, '_>) {
-    let Some(Ok(Value::Object(row))) = told.line.map(serde_json::from_slice::<Value>) else { return };
-    let mut entry = told.entry(Subject::Account, Phase::Update, KEY);
+pub(super) fn cost_state(writer: &mut RowWriter<'_, '_>) {
+    let Some(Ok(Value::Object(row))) = writer.line.map(serde_json::from_slice::<Value>) else { return };
+    let mut entry = writer.entry(Subject::Account, Phase::Update, KEY);
     let metadata = &mut entry.metadata;
     for (from, to) in NUMBERS {
         put(metadata, to, row.get(*from).filter(|number| number.is_number()).cloned());
@@ -60,9 +60,9 @@ pub(super) fn cost_state(told: &mut Telling<'_, '_>) {
         ] {
             put(&mut kept, to, model.get(from).filter(|number| number.is_number()).cloned());
         }
-        models.insert(told.rules.word(name), Value::Object(kept));
+        models.insert(writer.rules.word(name), Value::Object(kept));
     }
     total.write(&mut entry.metadata);
     entry.metadata.insert(attributes::MODELS.to_owned(), Value::Object(models));
-    told.push(entry);
+    writer.push(entry);
 }

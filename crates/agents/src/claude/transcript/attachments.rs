@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::prompts;
 use super::scan::Cursor;
-use super::telling::{Telling, put};
 use super::text::Text;
+use super::writer::{RowWriter, put};
 use crate::text::base_name;
 
 /// Kinds that are context and no event.
@@ -131,89 +131,93 @@ fn read(bytes: &[u8]) -> Option<Attachment<'_>> {
 }
 
 /// Reads a row with an attachment.
-pub(super) fn attachment(told: &mut Telling<'_, '_>) {
-    let Some(attachment) = told.row.attachment.and_then(read) else { return };
+pub(super) fn attachment(writer: &mut RowWriter<'_, '_>) {
+    let Some(attachment) = writer.row.attachment.and_then(read) else { return };
     let kind = attachment.kind.head(60);
     match &*kind {
-        "queued_command" => prompts::steer(told, &attachment.prompt.decode(), prompts::Steering::Attached),
-        "max_turns_reached" => limited(told),
-        "hook_blocking_error" => decided(told, &attachment, "deny", "Blocked by a hook"),
-        "hook_stopped_continuation" => decided(told, &attachment, "block_stop", "Stopped by a hook"),
-        "hook_deferred_tool" => decided(told, &attachment, "ask", "Deferred by a hook"),
+        "queued_command" => prompts::steer(writer, &attachment.prompt.decode(), prompts::Steering::Attached),
+        "max_turns_reached" => limited(writer),
+        "hook_blocking_error" => decided(writer, &attachment, "deny", "Blocked by a hook"),
+        "hook_stopped_continuation" => decided(writer, &attachment, "block_stop", "Stopped by a hook"),
+        "hook_deferred_tool" => decided(writer, &attachment, "ask", "Deferred by a hook"),
         "hook_permission_decision" => {
             let outcome = match &*attachment.decision.head(20) {
                 "allow" => "allow",
                 "deny" => "deny",
                 _ => "ask",
             };
-            decided(told, &attachment, outcome, "Decided by a hook");
+            decided(writer, &attachment, outcome, "Decided by a hook");
         }
         "hook_non_blocking_error" | "hook_cancelled" | "hook_error_during_execution" | "hook_timeout" => {
-            failed(told, &attachment, &kind);
+            failed(writer, &attachment, &kind);
         }
         silent if SILENT.contains(&silent) => {}
         other => {
-            let other = told.rules.word(other);
-            told.state.counts.unrecognised += 1;
-            told.reading.unrecognised.push(Unrecognised::Row(format!("attachment/{other}")));
+            let other = writer.rules.word(other);
+            writer.state.counts.unrecognised += 1;
+            writer.reading.unrecognised.push(Unrecognised::Row(format!("attachment/{other}")));
         }
     }
 }
 
 /// The turn came to the end that its caller had set; no answer and no hook follow.
-fn limited(told: &mut Telling<'_, '_>) {
-    if let Some(mut turn) = told.close_turn(CallState::Interrupted) {
+fn limited(writer: &mut RowWriter<'_, '_>) {
+    if let Some(mut turn) = writer.close_turn(CallState::Interrupted) {
         put(&mut turn.metadata, attributes::STOP_REASON, "max_turns");
-        told.push(turn);
+        writer.push(turn);
     }
 }
 
 /// A hook of the user's, anybody's, decided something.
-fn decided(told: &mut Telling<'_, '_>, attachment: &Attachment<'_>, outcome: &str, title: &str) {
-    let mut entry = told.event(Kind::RuleLogged, Phase::Close, told.own_key());
-    entry.title = Some(titled(told, title, attachment));
-    entry.ended_at = Some(told.at);
+fn decided(writer: &mut RowWriter<'_, '_>, attachment: &Attachment<'_>, outcome: &str, title: &str) {
+    let mut entry = writer.event(Kind::RuleLogged, Phase::Close, writer.own_key());
+    entry.title = Some(titled(writer, title, attachment));
+    entry.ended_at = Some(writer.at);
     put(&mut entry.metadata, attributes::RULE_STATUS, if outcome == "allow" { "allowed" } else { "denied" });
     put(&mut entry.metadata, attributes::RULE_OUTCOME, outcome);
     put(&mut entry.metadata, attributes::RULE_POLICY, "user_hook");
-    about(told, attachment, &mut entry.metadata);
+    about(writer, attachment, &mut entry.metadata);
     if outcome != "allow" {
         put(&mut entry.metadata, attributes::IMPORTANCE, "critical");
     }
-    let call = told.word(attachment.tool_use);
+    let call = writer.word(attachment.tool_use);
     entry.tool_use_id = Some(call).filter(|id| id.starts_with("toolu_") || id.starts_with("srvtoolu_"));
-    told.push(entry);
+    writer.push(entry);
 }
 
 /// A hook did not do what it should.
-fn failed(told: &mut Telling<'_, '_>, attachment: &Attachment<'_>, kind: &str) {
-    let mut entry = told.event(Kind::ContextSaved, Phase::Close, told.own_key());
+fn failed(writer: &mut RowWriter<'_, '_>, attachment: &Attachment<'_>, kind: &str) {
+    let mut entry = writer.event(Kind::ContextSaved, Phase::Close, writer.own_key());
     entry.title = Some(titled(
-        told,
+        writer,
         if kind == "hook_cancelled" { "Hook cancelled" } else { "Hook failed" },
         attachment,
     ));
-    entry.ended_at = Some(told.at);
+    entry.ended_at = Some(writer.at);
     put(&mut entry.metadata, attributes::TRIGGER, kind);
-    about(told, attachment, &mut entry.metadata);
-    told.push(entry);
+    about(writer, attachment, &mut entry.metadata);
+    writer.push(entry);
 }
 
-fn titled(told: &Telling<'_, '_>, what: &str, attachment: &Attachment<'_>) -> String {
-    let name = told.word(attachment.hook_name);
+fn titled(writer: &RowWriter<'_, '_>, what: &str, attachment: &Attachment<'_>) -> String {
+    let name = writer.word(attachment.hook_name);
     crate::text::title(&if name.is_empty() { what.to_owned() } else { format!("{what}: {name}") })
 }
 
-fn about(told: &Telling<'_, '_>, attachment: &Attachment<'_>, metadata: &mut agent_tracer_event::Metadata) {
-    put(metadata, attributes::HOOK_NAME, told.word(attachment.hook_name));
-    put(metadata, attributes::HOOK_EVENT, told.word(attachment.hook_event));
-    put(metadata, attributes::TOOL_USE_ID, told.word(attachment.tool_use));
+fn about(
+    writer: &RowWriter<'_, '_>,
+    attachment: &Attachment<'_>,
+    metadata: &mut agent_tracer_event::Metadata,
+) {
+    put(metadata, attributes::HOOK_NAME, writer.word(attachment.hook_name));
+    put(metadata, attributes::HOOK_EVENT, writer.word(attachment.hook_event));
+    put(metadata, attributes::TOOL_USE_ID, writer.word(attachment.tool_use));
     put(metadata, attributes::EXIT_CODE, attachment.exit_code.map(|code| code as i64));
     put(metadata, attributes::DURATION_MS, attachment.duration_ms);
     // Which program it was, and not what it was called with.
     let command = attachment.command.head(400);
     let program =
         command.trim_start_matches('"').split([' ', '"']).find(|word| !word.is_empty()).unwrap_or_default();
-    put(metadata, attributes::PROGRAM, told.rules.word(base_name(program)));
-    put(metadata, attributes::DECISION, Value::from(told.word(attachment.decision)));
+    put(metadata, attributes::PROGRAM, writer.rules.word(base_name(program)));
+    put(metadata, attributes::DECISION, Value::from(writer.word(attachment.decision)));
 }

@@ -1,7 +1,7 @@
 //! Tool calls: the model asks for them in its rows, and what came back stands in rows of the user.
 //!
 //! Both speak of the fact `tool:<id>`. The row that asks says what the call is; the row with the result adds how it ended.
-//! Where a result tells of other things too (an agent that was started, work items), it is told as its hook would tell
+//! Where a result tells of other things too (an agent that was started, work items), it is written as its hook would write
 //! it, and the reader remembers what the call was given until then.
 
 use agent_tracer_event::semantics::SubtypeKey;
@@ -13,18 +13,18 @@ use serde_json::{Map, Value};
 use super::row::{Block, Content, Row};
 use super::scan::Cursor;
 use super::state::OpenCall;
-use super::telling::{Member, Telling, put};
 use super::text::Text;
 use super::version;
+use super::writer::{Member, RowWriter, put};
 use crate::tools::outcome::{self, Outcome};
 
 /// A call that the model asks for.
-pub(super) fn attempted(told: &mut Telling<'_, '_>, block: &Block<'_>) {
-    super::said::unsettle(told);
-    let id = told.word(block.id);
-    let tool = told.word(block.name);
+pub(super) fn attempted(writer: &mut RowWriter<'_, '_>, block: &Block<'_>) {
+    super::said::unsettle(writer);
+    let id = writer.word(block.id);
+    let tool = writer.word(block.name);
     let input = match block.input {
-        Some(input) => told.kept("PreToolUse", Some(&tool), "tool_input", Member::Raw(input)),
+        Some(input) => writer.reduce_member("PreToolUse", Some(&tool), "tool_input", Member::Raw(input)),
         None => Value::Null,
     };
     let remembered = if TELLING.contains(&tool.as_str()) { input.clone() } else { Value::Null };
@@ -33,89 +33,92 @@ pub(super) fn attempted(told: &mut Telling<'_, '_>, block: &Block<'_>) {
         ("tool_input", input),
         ("tool_use_id", Value::from(id.as_str())),
     ];
-    let mut entries = told.as_hook("PreToolUse", members);
+    let mut entries = writer.as_hook("PreToolUse", members);
     for entry in &mut entries {
         if id.is_empty() {
-            entry.key = told.own_key();
+            entry.key = writer.own_key();
         }
-        put(&mut entry.metadata, attributes::REQUEST_ID, told.word(told.row.request));
+        put(&mut entry.metadata, attributes::REQUEST_ID, writer.word(writer.row.request));
     }
-    told.reading.entries.append(&mut entries);
+    writer.reading.entries.append(&mut entries);
     if id.is_empty() {
         return;
     }
-    let entry = told.reading.entries.last();
+    let entry = writer.reading.entries.last();
     let kind = entry.and_then(|entry| match entry.subject {
         Subject::Event(kind) => Some(kind),
         Subject::Task | Subject::Turn | Subject::Account => None,
     });
     let subtype =
         entry.and_then(|entry| SubtypeKey::parse(entry.metadata.get(attributes::SUBTYPE_KEY)?.as_str()?));
-    let agent = told.agent.clone();
-    let prompt = told.lane().prompt.clone();
-    told.state.open(OpenCall { id, agent, tool, kind, subtype, input: remembered, prompt });
+    let agent = writer.agent.clone();
+    let prompt = writer.lane().prompt.clone();
+    writer.state.open(OpenCall { id, agent, tool, kind, subtype, input: remembered, prompt });
 }
 
 /// Tools whose results tell of other things than the call.
 const TELLING: &[&str] = &["Agent", "Task", "TaskCreate", "TaskStop", "TaskUpdate", "TodoWrite"];
 
-/// What came back for the calls that a row of the user answers.
-pub(super) fn results(told: &mut Telling<'_, '_>) {
-    let Some(Content::Blocks(blocks)) = told.row.message.as_ref().map(|message| &message.content) else {
+/// Writes what came back for the calls that a row of the user answers.
+pub(super) fn results(writer: &mut RowWriter<'_, '_>) {
+    let Some(Content::Blocks(blocks)) = writer.row.message.as_ref().map(|message| &message.content) else {
         return;
     };
     let answers: Vec<&Block<'_>> = blocks.iter().filter(|block| block.kind.is("tool_result")).collect();
     // The structured result stands beside the message once, so it is of use only if it is clear whose it is.
-    let structured = told.row.tool_use_result.filter(|_| answers.len() == 1);
+    let structured = writer.row.tool_use_result.filter(|_| answers.len() == 1);
     for block in answers {
         let body = if block.is_error { None } else { structured.filter(|body| !body.starts_with(b"\"")) };
-        ended(told, block, body);
+        ended(writer, block, body);
     }
 }
 
 /// A result that the provider itself put into its response.
-pub(super) fn answered_by_server(told: &mut Telling<'_, '_>, block: &Block<'_>) {
-    ended(told, block, None);
+pub(super) fn answered_by_server(writer: &mut RowWriter<'_, '_>, block: &Block<'_>) {
+    ended(writer, block, None);
 }
 
-fn ended(told: &mut Telling<'_, '_>, block: &Block<'_>, structured: Option<&[u8]>) {
-    let id = told.word(block.tool_use);
+fn ended(writer: &mut RowWriter<'_, '_>, block: &Block<'_>, structured: Option<&[u8]>) {
+    let id = writer.word(block.tool_use);
     if id.is_empty() {
         return;
     }
-    let call = told.state.close(&id);
+    let call = writer.state.close(&id);
     let tool = call.as_ref().map(|call| call.tool.clone()).unwrap_or_default();
     let (event, member) = if block.is_error {
         let text = block.content.map(first_text).unwrap_or_default();
         (
             "PostToolUseFailure",
-            ("error", told.kept("PostToolUseFailure", Some(&tool), "error", Member::Text(text))),
+            ("error", writer.reduce_member("PostToolUseFailure", Some(&tool), "error", Member::Text(text))),
         )
     } else {
         let body = structured.or(block.content).unwrap_or(b"null");
         (
             "PostToolUse",
-            ("tool_response", told.kept("PostToolUse", Some(&tool), "tool_response", Member::Raw(body))),
+            (
+                "tool_response",
+                writer.reduce_member("PostToolUse", Some(&tool), "tool_response", Member::Raw(body)),
+            ),
         )
     };
     let mut entries = match call {
-        Some(call) if !call.input.is_null() => close(told, &call, event, member),
-        Some(call) => vec![ended_call(told, call, event, &member.1)],
-        None => vec![unknown(told, &id, event, &member.1)],
+        Some(call) if !call.input.is_null() => close(writer, &call, event, member),
+        Some(call) => vec![ended_call(writer, call, event, &member.1)],
+        None => vec![unknown(writer, &id, event, &member.1)],
     };
     if let Some(entry) = entries.first_mut() {
-        permission(told, entry);
+        permission(writer, entry);
     }
-    let is_unclear = refusal(told.row) == Some(Refusal::Unclear);
-    if is_unclear && told.row.permission_decision.is_none() {
-        told.lane().refused.push(id);
+    let is_unclear = refusal(writer.row) == Some(Refusal::Unclear);
+    if is_unclear && writer.row.permission_decision.is_none() {
+        writer.lane().refused.push(id);
     }
-    told.reading.entries.append(&mut entries);
+    writer.reading.entries.append(&mut entries);
 }
 
 /// The end of a call that is remembered, as its hook tells it: the call itself first.
 fn close(
-    told: &mut Telling<'_, '_>,
+    writer: &mut RowWriter<'_, '_>,
     call: &OpenCall,
     event: &str,
     (name, value): (&str, Value),
@@ -126,10 +129,10 @@ fn close(
         ("tool_use_id", Value::from(call.id.as_str())),
         (name, value),
     ];
-    let prompt = std::mem::replace(&mut told.lane().prompt, call.prompt.clone());
-    let mut entries = told.as_hook(event, members);
-    told.lane().prompt = prompt;
-    if let Some(child) = entries.first().and_then(|entry| started(told, entry)) {
+    let prompt = std::mem::replace(&mut writer.lane().prompt, call.prompt.clone());
+    let mut entries = writer.as_hook(event, members);
+    writer.lane().prompt = prompt;
+    if let Some(child) = entries.first().and_then(|entry| started(writer, entry)) {
         entries.push(child);
     }
     entries
@@ -140,38 +143,38 @@ fn outcome_of(event: &str, body: &Value) -> Outcome {
 }
 
 /// The end of a call, added to what the row that asked for it said.
-fn ended_call(told: &mut Telling<'_, '_>, call: OpenCall, event: &str, body: &Value) -> Entry {
+fn ended_call(writer: &mut RowWriter<'_, '_>, call: OpenCall, event: &str, body: &Value) -> Entry {
     let outcome = outcome_of(event, body);
-    let prompt = std::mem::replace(&mut told.lane().prompt, call.prompt);
+    let prompt = std::mem::replace(&mut writer.lane().prompt, call.prompt);
     let mut entry =
-        told.event(call.kind.unwrap_or(Kind::ToolUsed), Phase::Close, format!("tool:{}", call.id));
-    told.lane().prompt = prompt;
+        writer.event(call.kind.unwrap_or(Kind::ToolUsed), Phase::Close, format!("tool:{}", call.id));
+    writer.lane().prompt = prompt;
     entry.tool_name = Some(call.tool);
     entry.tool_use_id = Some(call.id);
     let importance = call.subtype.and_then(|subtype| outcome::importance(outcome.state, subtype));
-    end(told, &mut entry, outcome);
+    end(writer, &mut entry, outcome);
     put(&mut entry.metadata, attributes::IMPORTANCE, importance.map(|importance| importance.as_str()));
     entry
 }
 
 /// The end of a call of which nothing else is known.
-fn unknown(told: &mut Telling<'_, '_>, id: &str, event: &str, body: &Value) -> Entry {
-    let mut entry = told.event(Kind::ToolUsed, Phase::Close, format!("tool:{id}"));
+fn unknown(writer: &mut RowWriter<'_, '_>, id: &str, event: &str, body: &Value) -> Entry {
+    let mut entry = writer.event(Kind::ToolUsed, Phase::Close, format!("tool:{id}"));
     entry.evidence = Evidence::inferred("transcript, result of a call that was not seen");
     entry.tool_use_id = Some(id.to_owned());
-    end(told, &mut entry, outcome_of(event, body));
+    end(writer, &mut entry, outcome_of(event, body));
     entry
 }
 
-fn end(told: &Telling<'_, '_>, entry: &mut Entry, outcome: Outcome) {
+fn end(writer: &RowWriter<'_, '_>, entry: &mut Entry, outcome: Outcome) {
     entry.state = Some(outcome.state);
-    entry.ended_at = Some(told.at);
+    entry.ended_at = Some(writer.at);
     entry.metadata.extend(outcome.metadata);
 }
 
-/// Who decided that a call may run, and that it may not.
-fn permission(told: &Telling<'_, '_>, entry: &mut Entry) {
-    let row = told.row;
+/// Writes who decided that a call may run, and that it may not.
+fn permission(writer: &RowWriter<'_, '_>, entry: &mut Entry) {
+    let row = writer.row;
     let mut decided = Map::new();
     if let Some(decision) = row.permission_decision {
         let read = Cursor::new(decision).members(|cursor, name| {
@@ -185,7 +188,7 @@ fn permission(told: &Telling<'_, '_>, entry: &mut Entry) {
                 _ => return cursor.skip(),
             };
             if let Some(text) = cursor.text()? {
-                put(&mut decided, ours, told.word(text));
+                put(&mut decided, ours, writer.word(text));
             }
             Ok(())
         });
@@ -193,7 +196,7 @@ fn permission(told: &Telling<'_, '_>, entry: &mut Entry) {
             decided.clear();
         }
     }
-    put(&mut decided, attributes::DENIAL_KIND, told.word(row.denial));
+    put(&mut decided, attributes::DENIAL_KIND, writer.word(row.denial));
     let by_hook = decided.get(attributes::PERMISSION_REASON).is_some_and(|reason| reason == "hook");
     entry.metadata.extend(decided);
     if row.is_denied_before_run {
@@ -209,7 +212,7 @@ fn permission(told: &Telling<'_, '_>, entry: &mut Entry) {
     }
 }
 
-/// What the client means by a call that it says was refused.
+/// Describes what the client means by a call that it says was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refusal {
     /// It was not allowed to run.
@@ -256,31 +259,31 @@ fn refuse(entry: &mut Entry, state: CallState, class: ErrorClass) {
 
 /// Ends the calls that the human cut off: those that were refused for it, if the client says that it was a cut, and
 /// those that nothing has answered.
-pub(super) fn interrupted(told: &mut Telling<'_, '_>, cut: bool) {
-    let agent = told.agent.clone();
-    let refused = std::mem::take(&mut told.lane().refused);
+pub(super) fn interrupted(writer: &mut RowWriter<'_, '_>, cut: bool) {
+    let agent = writer.agent.clone();
+    let refused = std::mem::take(&mut writer.lane().refused);
     for id in refused.into_iter().filter(|_| cut) {
-        let mut entry = told.event(Kind::ToolUsed, Phase::Close, format!("tool:{id}"));
+        let mut entry = writer.event(Kind::ToolUsed, Phase::Close, format!("tool:{id}"));
         entry.tool_use_id = Some(id);
-        entry.ended_at = Some(told.at);
+        entry.ended_at = Some(writer.at);
         refuse(&mut entry, CallState::Interrupted, ErrorClass::Interrupt);
-        told.push(entry);
+        writer.push(entry);
     }
     let open: Vec<String> =
-        told.state.calls.iter().filter(|call| call.agent == agent).map(|call| call.id.clone()).collect();
+        writer.state.calls.iter().filter(|call| call.agent == agent).map(|call| call.id.clone()).collect();
     for id in open {
-        let Some(call) = told.state.close(&id) else { continue };
-        let mut entry = told.event(Kind::ToolUsed, Phase::Close, format!("tool:{id}"));
+        let Some(call) = writer.state.close(&id) else { continue };
+        let mut entry = writer.event(Kind::ToolUsed, Phase::Close, format!("tool:{id}"));
         entry.tool_name = Some(call.tool);
         entry.tool_use_id = Some(id);
-        entry.ended_at = Some(told.at);
+        entry.ended_at = Some(writer.at);
         refuse(&mut entry, CallState::Interrupted, ErrorClass::Interrupt);
-        told.push(entry);
+        writer.push(entry);
     }
 }
 
 /// The agent that a call started, as its parent sees it: this file is the parent's, so the parent is certain.
-fn started(told: &mut Telling<'_, '_>, call: &Entry) -> Option<Entry> {
+fn started(writer: &mut RowWriter<'_, '_>, call: &Entry) -> Option<Entry> {
     if call.subject != Subject::Event(Kind::AgentActivityLogged) {
         return None;
     }
@@ -288,14 +291,14 @@ fn started(told: &mut Telling<'_, '_>, call: &Entry) -> Option<Entry> {
     let status = call.metadata.get(attributes::STATUS).and_then(Value::as_str).unwrap_or_default();
     let running = matches!(status, "async_launched" | "teammate_spawned" | "running");
     let phase = if running { Phase::Open } else { Phase::Close };
-    let mut entry = told.event(Kind::ActionLogged, phase, format!("subagent:{child}"));
+    let mut entry = writer.event(Kind::ActionLogged, phase, format!("subagent:{child}"));
     entry.turn.clone_from(&call.turn);
     let kind =
         call.metadata.get(attributes::AGENT_NAME).and_then(Value::as_str).filter(|name| !name.is_empty());
     entry.title = Some(
         kind.map_or_else(|| "Subagent".to_owned(), |kind| crate::text::title(&format!("Subagent {kind}"))),
     );
-    entry.ended_at = (!running).then_some(told.at);
+    entry.ended_at = (!running).then_some(writer.at);
     let metadata = &mut entry.metadata;
     put(metadata, attributes::ASYNC_TASK_ID, child.as_str());
     put(metadata, attributes::AGENT_ID, child.as_str());
@@ -306,24 +309,24 @@ fn started(told: &mut Telling<'_, '_>, call: &Entry) -> Option<Entry> {
 }
 
 /// The end of a call whose result was too long to be held: that it ended, how, and how long the row was.
-pub(super) fn cut_result(told: &mut Telling<'_, '_>, head: &[u8], tail: &[u8], length: u64) {
+pub(super) fn cut_result(writer: &mut RowWriter<'_, '_>, head: &[u8], tail: &[u8], length: u64) {
     let Some(id) = named(head, br#""tool_use_id""#).or_else(|| named(tail, br#""tool_use_id""#)) else {
         return;
     };
-    let id = told.word(id);
+    let id = writer.word(id);
     let failed = [head, tail].iter().any(|part| memchr::memmem::find(part, br#""is_error":true"#).is_some());
-    let call = told.state.close(&id);
-    let mut entry = told.event(Kind::ToolUsed, Phase::Close, format!("tool:{id}"));
+    let call = writer.state.close(&id);
+    let mut entry = writer.event(Kind::ToolUsed, Phase::Close, format!("tool:{id}"));
     entry.tool_name = call.map(|call| call.tool);
     entry.tool_use_id = Some(id);
     let mut outcome = outcome::returned(&Value::Null);
     if failed {
         outcome = outcome::failed(&Value::Null, false);
     }
-    end(told, &mut entry, outcome);
+    end(writer, &mut entry, outcome);
     entry.metadata.insert(attributes::ROW_BYTES.to_owned(), Value::from(length));
-    permission(told, &mut entry);
-    told.push(entry);
+    permission(writer, &mut entry);
+    writer.push(entry);
 }
 
 /// The string behind a name, where it stands as one.

@@ -1,8 +1,8 @@
 //! Rows that a session was given when it was forked from another one.
 //!
 //! A fork begins as a copy of its parent's rows, with its own session id and, in some versions, its own prompt ids on
-//! them. Told again they would make a second history, under keys that belong to the fork's own prompts. So they are
-//! not told; only what their responses cost is added up, because the client's own account of a fork may begin with it.
+//! them. Recorded again they would make a second history, under keys that belong to the fork's own prompts. So they are
+//! left out; only the cost of their responses is added up, because the client's own account of a fork may begin with it.
 //! The last of them is named: the session that was given that response is the one that this one was forked from.
 //!
 //! An agent can be forked too. Its file begins with a reference to its parent's conversation, then the parent's answer
@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 
 use super::responses::{model_of, tokens_of};
 use super::task;
-use super::telling::Telling;
+use super::writer::RowWriter;
 
 /// The key of the account of what was copied.
 const KEY: &str = "account:copied";
 
-/// The most models that are told apart; a hostile file may name any number.
+/// Limits the models that are distinguished; a hostile file may name any number.
 const MODELS: usize = 100;
 
 /// Why a row counts as a copy.
@@ -32,61 +32,61 @@ pub(super) enum Reason {
     Among,
 }
 
-/// Whether a row was copied from another session.
-pub(super) fn copied(told: &mut Telling<'_, '_>) -> Option<Reason> {
-    let row = told.row;
+/// Returns whether a row was copied from another session.
+pub(super) fn copied(writer: &mut RowWriter<'_, '_>) -> Option<Reason> {
+    let row = writer.row;
     let talk = row.kind.is("user") || row.kind.is("assistant") || row.kind.is("system");
     if row.kind.is("attachment") {
-        return told.lane().copied.then_some(Reason::Among);
+        return writer.lane().copied.then_some(Reason::Among);
     }
     if !talk {
         return None;
     }
-    if !told.agent.is_empty() {
-        return (told.lane().forked && !row.kind.is("user")).then_some(Reason::Named);
+    if !writer.agent.is_empty() {
+        return (writer.lane().forked && !row.kind.is("user")).then_some(Reason::Named);
     }
-    let reason = if row.forked_from.is_some() || is_paid_elsewhere(told) {
+    let reason = if row.forked_from.is_some() || is_paid_elsewhere(writer) {
         Some(Reason::Named)
     } else {
-        told.began.filter(|began| !row.timestamp.is_empty() && told.at < *began).map(Reason::Older)
+        writer.began.filter(|began| !row.timestamp.is_empty() && writer.at < *began).map(Reason::Older)
     };
-    told.lane().copied = reason.is_some();
+    writer.lane().copied = reason.is_some();
     reason
 }
 
-/// Whether another session made the request of this response.
-fn is_paid_elsewhere(told: &Telling<'_, '_>) -> bool {
-    !told.row.request_session.is_empty() && told.word(told.row.request_session) != told.session
+/// Returns whether another session made the request of this response.
+fn is_paid_elsewhere(writer: &RowWriter<'_, '_>) -> bool {
+    !writer.row.request_session.is_empty() && writer.word(writer.row.request_session) != writer.session
 }
 
 /// Adds what a copied response cost to the account.
-pub(super) fn account(told: &mut Telling<'_, '_>, reason: Reason) {
-    task::forked_from(told);
-    let Some(tokens) = tokens_of(told) else { return };
-    let id = told.row.message.as_ref().map(|message| message.id.raw()).unwrap_or_default();
-    if id.is_empty() || !told.state.is_news(id, &tokens) {
+pub(super) fn account(writer: &mut RowWriter<'_, '_>, reason: Reason) {
+    task::forked_from(writer);
+    let Some(tokens) = tokens_of(writer) else { return };
+    let id = writer.row.message.as_ref().map(|message| message.id.raw()).unwrap_or_default();
+    if id.is_empty() || !writer.state.is_news(id, &tokens) {
         return;
     }
-    let sum = told.state.copied.plus(&tokens.usage());
-    told.state.copied = sum;
-    told.state.copied_responses += 1;
-    let model = told.word(model_of(told));
-    let known = told.state.copied_models.len() < MODELS || told.state.copied_models.contains_key(&model);
-    let by_model = told.state.copied_models.entry(if known { model } else { String::new() }).or_default();
+    let sum = writer.state.copied.plus(&tokens.usage());
+    writer.state.copied = sum;
+    writer.state.copied_responses += 1;
+    let model = writer.word(model_of(writer));
+    let known = writer.state.copied_models.len() < MODELS || writer.state.copied_models.contains_key(&model);
+    let by_model = writer.state.copied_models.entry(if known { model } else { String::new() }).or_default();
     *by_model = by_model.plus(&tokens.usage());
-    let models = json!(told.state.copied_models);
-    let last = told.row.message.as_ref().map(|message| message.id).unwrap_or_default();
-    let (last, at) = (told.word(last), told.at);
-    let mut entry = told.entry(Subject::Account, Phase::Update, KEY);
+    let models = json!(writer.state.copied_models);
+    let last = writer.row.message.as_ref().map(|message| message.id).unwrap_or_default();
+    let (last, at) = (writer.word(last), writer.at);
+    let mut entry = writer.entry(Subject::Account, Phase::Update, KEY);
     // The row's own time is that of the parent; the account is the fork's.
     if let Reason::Older(began) = reason {
         entry.occurred_at = began;
     }
     sum.write(&mut entry.metadata);
-    entry.metadata.insert(attributes::RESPONSES.to_owned(), Value::from(told.state.copied_responses));
+    entry.metadata.insert(attributes::RESPONSES.to_owned(), Value::from(writer.state.copied_responses));
     entry.metadata.insert(attributes::COPIED.to_owned(), Value::Bool(true));
     entry.metadata.insert(attributes::MODELS.to_owned(), models);
     entry.metadata.insert(attributes::LAST_RESPONSE.to_owned(), Value::from(last));
     entry.metadata.insert(attributes::LAST_AT.to_owned(), Value::from(at.0));
-    told.push(entry);
+    writer.push(entry);
 }

@@ -1,4 +1,4 @@
-//! Which file of Claude Code's a path names.
+//! Recognises the files of Claude Code by their paths.
 //!
 //! A path is a hint: what a row says of its session and agent beats it, because people move, rename and copy files.
 
@@ -11,17 +11,17 @@ pub struct TranscriptFile {
     pub session: Option<String>,
     /// The subagent whose rows it holds; none for a session's own file.
     pub agent_id: Option<String>,
-    /// When the session began, if somebody knows (its `SessionStart` hook). Rows that are older were copied from the
+    /// The time at which the session began, if known (from its `SessionStart` hook). Rows that are older were copied from the
     /// session that it was forked from.
     pub began: Option<Millis>,
 }
 
-/// What a path in the transcripts' folder is.
+/// Describes what a path in the transcripts' folder is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// Rows: `<session>.jsonl`, `agent-<id>.jsonl`.
     Rows(TranscriptFile),
-    /// What a subagent is: `agent-<id>.meta.json`.
+    /// Holds what a subagent is: `agent-<id>.meta.json`.
     Meta(TranscriptFile),
     /// Anything else, such as the journal of a workflow, an index or a spilled result.
     Other,
@@ -58,7 +58,7 @@ impl Place {
     }
 }
 
-/// Whether a subagent's id is that of the helper which writes the summary of a compaction. It is no agent of anybody:
+/// Returns whether a subagent's id is that of the helper which writes the summary of a compaction. It is no agent of the session:
 /// what it cost belongs to the session.
 pub(super) fn is_compaction_helper(agent_id: &str) -> bool {
     agent_id.starts_with("acompact-")

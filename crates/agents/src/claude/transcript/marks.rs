@@ -1,11 +1,11 @@
 //! Rows that say something of the session once and again: titles, modes, links. They have no time and no place in the
-//! conversation, and are written anew whenever the client feels like it; they are told when they change.
+//! conversation, and are written anew whenever the client feels like it; they are recorded when they change.
 
 use agent_tracer_event::{Certainty, Phase, Subject, attributes};
 use agent_tracer_privacy::Level;
 use serde_json::{Map, Value};
 
-use super::telling::{Telling, put};
+use super::writer::{RowWriter, put};
 use crate::text::title;
 
 /// A type of row, the member that it is about, our name for that, and what it is.
@@ -67,16 +67,16 @@ const MARKS: &[Mark] = &[
     },
 ];
 
-/// Whether rows of this type are read here.
+/// Returns whether rows of this type are read here.
 pub(super) fn is_mark(kind: &str) -> bool {
     MARKS.iter().any(|mark| mark.kind == kind)
 }
 
 /// Reads such a row.
-pub(super) fn mark(told: &mut Telling<'_, '_>) {
-    let kind = told.row.kind.head(40);
+pub(super) fn mark(writer: &mut RowWriter<'_, '_>) {
+    let kind = writer.row.kind.head(40);
     let Some(mark) = MARKS.iter().find(|mark| mark.kind == kind) else { return };
-    let Some(Ok(Value::Object(mut row))) = told.line.map(serde_json::from_slice::<Value>) else { return };
+    let Some(Ok(Value::Object(mut row))) = writer.line.map(serde_json::from_slice::<Value>) else { return };
     if let Some(Value::Object(inner)) = row.remove("worktreeSession") {
         row = inner;
     }
@@ -84,13 +84,13 @@ pub(super) fn mark(told: &mut Telling<'_, '_>) {
     let mut guessed = false;
     for (from, to, shape) in mark.members {
         match (shape, row.get(*from)) {
-            (Shape::Word, Some(Value::String(text))) => put(&mut metadata, to, told.rules.word(text)),
+            (Shape::Word, Some(Value::String(text))) => put(&mut metadata, to, writer.rules.word(text)),
             (Shape::Number, Some(number @ Value::Number(_))) => put(&mut metadata, to, number.clone()),
             (Shape::Number, Some(Value::String(digits))) => {
                 put(&mut metadata, to, digits.parse::<u64>().ok())
             }
             // A title is a text of its session like a prompt, so its length is all that is left of it at `metadata`.
-            (Shape::Title(_), Some(Value::String(text))) if told.rules.level() == Level::Metadata => {
+            (Shape::Title(_), Some(Value::String(text))) if writer.rules.level() == Level::Metadata => {
                 put(&mut metadata, attributes::TITLE_BYTES, text.len());
             }
             (Shape::Title(source), Some(Value::String(text))) => {
@@ -105,14 +105,14 @@ pub(super) fn mark(told: &mut Telling<'_, '_>) {
         }
     }
     if metadata.is_empty()
-        || !told.state.changed(&kind, Value::Object(metadata.clone()).to_string().as_bytes())
+        || !writer.state.changed(&kind, Value::Object(metadata.clone()).to_string().as_bytes())
     {
         return;
     }
-    let mut entry = told.entry(Subject::Task, Phase::Update, "task");
+    let mut entry = writer.entry(Subject::Task, Phase::Update, "task");
     if guessed {
         entry.evidence.certainty = Certainty::Guessed;
     }
     entry.metadata = metadata;
-    told.push(entry);
+    writer.push(entry);
 }

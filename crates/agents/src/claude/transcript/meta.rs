@@ -10,7 +10,7 @@ use agent_tracer_privacy::Level;
 use serde_json::{Map, Value};
 
 use super::file::{TranscriptFile, is_compaction_helper};
-use super::telling::put;
+use super::writer::put;
 use crate::files::Rules;
 use crate::text::title;
 

@@ -7,7 +7,7 @@
 //!
 //! The laws of this room:
 //!
-//! - The form is nobody's contract and changes every few weeks: what is known is taken from wherever it stands, the rest
+//! - The form is no contract and changes every few weeks: what is known is taken from wherever it stands, the rest
 //!   is counted, and no row is an error.
 //! - A fact has the key that hooks give it, wherever hooks tell of it at all.
 //! - Nothing of a row is said unless it was asked for by name, and then only after [`Rules`](crate::files::Rules).
@@ -32,11 +32,11 @@ mod scan;
 mod state;
 mod system;
 mod task;
-mod telling;
 mod text;
 mod tokens;
 pub mod usage;
 mod version;
+mod writer;
 
 pub use file::{Place, TranscriptFile};
 pub use meta::read_meta;

@@ -5,12 +5,12 @@ use agent_tracer_event::{Agent, Millis, Reading, TaskKey, Unrecognised};
 use super::file::{TranscriptFile, is_compaction_helper};
 use super::row::{Depth, Row, remains, row};
 use super::state::{Counts, ReaderState};
-use super::telling::{Scratch, Telling, word};
 use super::text::Text;
+use super::writer::{RowWriter, Scratch, word};
 use super::{account, attachments, calls, copies, marks, progress, prompts, responses, said, system, task};
 use crate::files::Rules;
 
-/// What became of a row.
+/// Holds the result of reading a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RowReading {
     /// It is of a known type and says nothing new: it does not count as received.
@@ -79,13 +79,13 @@ impl TranscriptReader {
         Self { file, state, scratch: Scratch::default() }
     }
 
-    /// What to store beside the offset.
+    /// Returns what to store beside the offset.
     #[must_use]
     pub fn state(&self) -> &ReaderState {
         &self.state
     }
 
-    /// What was seen so far.
+    /// Returns what was seen so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.state.counts
@@ -127,10 +127,10 @@ impl TranscriptReader {
             }
         };
         if row.kind.is("user")
-            && let Some(mut told) = self.telling(rules, &row, None, offset, arrived)
+            && let Some(mut writer) = self.writer(rules, &row, None, offset, arrived)
         {
-            calls::cut_result(&mut told, head, tail, length);
-            reading.entries.append(&mut told.reading.entries);
+            calls::cut_result(&mut writer, head, tail, length);
+            reading.entries.append(&mut writer.reading.entries);
         }
         reading.unrecognised.push(Unrecognised::Line("too long".to_owned()));
         let reading = RowReading::Read(reading);
@@ -144,10 +144,10 @@ impl TranscriptReader {
         let mut reading = Reading::default();
         for agent in agents {
             let row = Row { kind: Text::new(b"assistant"), ..Row::default() };
-            let Some(mut told) = self.telling(rules, &row, None, 0, Millis(0)) else { continue };
-            told.agent = agent;
-            said::settle(&mut told);
-            reading.entries.append(&mut told.reading.entries);
+            let Some(mut writer) = self.writer(rules, &row, None, 0, Millis(0)) else { continue };
+            writer.agent = agent;
+            said::settle(&mut writer);
+            reading.entries.append(&mut writer.reading.entries);
         }
         reading
     }
@@ -182,34 +182,34 @@ impl TranscriptReader {
         }
         let at_first = self.state.last_at.is_none();
         let helper = helper_of(&self.file, row);
-        let Some(mut told) = self.telling(rules, row, line, offset, arrived) else {
+        let Some(mut writer) = self.writer(rules, row, line, offset, arrived) else {
             return RowReading::Skipped;
         };
         if at_first && row.kind.is("queue-operation") {
-            told.state.began = Some(told.at);
+            writer.state.began = Some(writer.at);
         }
-        if told.state.is_excluded().is_none() && !rules.config.excludes.is_empty() {
+        if writer.state.is_excluded().is_none() && !rules.config.excludes.is_empty() {
             // Where the session works is not known yet, so nothing is said that might be excluded. What stands before
             // the first row with a directory (titles, the queue) is written again later.
             return RowReading::Skipped;
         }
-        if let Some(reason) = copies::copied(&mut told) {
+        if let Some(reason) = copies::copied(&mut writer) {
             // What a forked agent was given is in its parent's file, and the account is the session's.
-            if told.agent.is_empty() {
-                copies::account(&mut told, reason);
+            if writer.agent.is_empty() {
+                copies::account(&mut writer, reason);
             }
-            return RowReading::Copied(told.reading);
+            return RowReading::Copied(writer.reading);
         }
         if helper {
-            responses::compaction(&mut told);
+            responses::compaction(&mut writer);
         } else {
-            dispatch(&mut told);
+            dispatch(&mut writer);
         }
-        let Reading { entries, unrecognised, .. } = &told.reading;
+        let Reading { entries, unrecognised, .. } = &writer.reading;
         if entries.is_empty() && unrecognised.is_empty() {
             return RowReading::Skipped;
         }
-        let mut reading = told.reading;
+        let mut reading = writer.reading;
         if !row.version.is_empty() {
             reading.client_version = Some(word(rules, row.version));
         }
@@ -231,14 +231,14 @@ impl TranscriptReader {
     }
 
     /// Works out who a row speaks of. `None` if it belongs to no session at all.
-    fn telling<'r, 'a>(
+    fn writer<'r, 'a>(
         &'r mut self,
         rules: &'r Rules<'r>,
         row: &'r Row<'a>,
         line: Option<&'a [u8]>,
         offset: u64,
         arrived: Millis,
-    ) -> Option<Telling<'r, 'a>> {
+    ) -> Option<RowWriter<'r, 'a>> {
         let session = if row.session.is_empty() {
             self.file.session.clone().or_else(|| self.state.session.clone())
         } else {
@@ -263,7 +263,7 @@ impl TranscriptReader {
             self.state.last_at = Some(at);
         }
         let name = if row.uuid.is_empty() { format!("{session}@{offset}") } else { word(rules, row.uuid) };
-        Some(Telling {
+        Some(RowWriter {
             rules,
             began: self.file.began.or(self.state.began),
             state: &mut self.state,
@@ -281,7 +281,7 @@ impl TranscriptReader {
     }
 }
 
-/// Whether a row is of the helper that writes the summary of a compaction.
+/// Returns whether a row is of the helper that writes the summary of a compaction.
 fn helper_of(file: &TranscriptFile, row: &Row<'_>) -> bool {
     if row.agent.is_empty() {
         file.agent_id.as_deref().is_some_and(is_compaction_helper)
@@ -290,7 +290,7 @@ fn helper_of(file: &TranscriptFile, row: &Row<'_>) -> bool {
     }
 }
 
-/// Whether a long line begins with a type that says nothing: then it need not be walked over.
+/// Returns whether a long line begins with a type that says nothing: then it need not be walked over.
 fn is_long_and_silent(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(br#"{"type":""#) else { return false };
     line.len() >= LONG_LINE
@@ -300,28 +300,28 @@ fn is_long_and_silent(line: &[u8]) -> bool {
             .any(|kind| rest.strip_prefix(kind.as_bytes()).is_some_and(|rest| rest.starts_with(b"\"")))
 }
 
-fn dispatch(told: &mut Telling<'_, '_>) {
-    let kind = told.row.kind.head(40);
+fn dispatch(writer: &mut RowWriter<'_, '_>) {
+    let kind = writer.row.kind.head(40);
     match &*kind {
-        "user" | "assistant" | "system" | "attachment" => task::of(told),
+        "user" | "assistant" | "system" | "attachment" => task::of(writer),
         _ => {}
     }
     match &*kind {
-        "user" => prompts::user(told),
-        "assistant" => said::assistant(told),
-        "system" => system::system(told),
-        "attachment" => attachments::attachment(told),
-        "api-request" => told.state.requested(told.row.id.raw()),
-        "api_response" => responses::api_response(told),
-        "cost-state" => account::cost_state(told),
-        "queue-operation" => prompts::queue(told),
-        "fork-context-ref" => told.lane().forked = true,
-        kind if marks::is_mark(kind) => marks::mark(told),
+        "user" => prompts::user(writer),
+        "assistant" => said::assistant(writer),
+        "system" => system::system(writer),
+        "attachment" => attachments::attachment(writer),
+        "api-request" => writer.state.requested(writer.row.id.raw()),
+        "api_response" => responses::api_response(writer),
+        "cost-state" => account::cost_state(writer),
+        "queue-operation" => prompts::queue(writer),
+        "fork-context-ref" => writer.lane().forked = true,
+        kind if marks::is_mark(kind) => marks::mark(writer),
         kind if SILENT.contains(&kind) => {}
         _ => {
-            let kind = told.word(told.row.kind);
-            told.state.counts.unrecognised += 1;
-            told.reading.unrecognised.push(Unrecognised::Row(kind));
+            let kind = writer.word(writer.row.kind);
+            writer.state.counts.unrecognised += 1;
+            writer.reading.unrecognised.push(Unrecognised::Row(kind));
         }
     }
 }

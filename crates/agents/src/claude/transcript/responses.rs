@@ -1,79 +1,79 @@
-//! What a response cost, and which model gave it.
+//! Reads the cost of a response, and the model that gave it.
 
 use agent_tracer_event::{Entry, Kind, Phase, Subject, attributes};
 use serde_json::{Value, json};
 
-use super::telling::{Telling, put};
 use super::text::Text;
 use super::tokens::{Spent, Tokens};
 use super::usage::SYNTHETIC;
 use super::version;
+use super::writer::{RowWriter, put};
 
 /// The usage of the row's response, if it is one of a provider and the client counts it.
-pub(super) fn tokens_of(told: &Telling<'_, '_>) -> Option<Tokens> {
-    let spent = spent_of(told)?;
-    (spent.counted && is_counted(told)).then_some(spent.tokens)
+pub(super) fn tokens_of(writer: &RowWriter<'_, '_>) -> Option<Tokens> {
+    let spent = spent_of(writer)?;
+    (spent.counted && is_counted(writer)).then_some(spent.tokens)
 }
 
-/// Whether the client counts the row's response. From 2.1.326 it counts one that was cut short, with the numbers of its
+/// Returns whether the client counts the row's response. From 2.1.326 it counts one that was cut short, with the numbers of its
 /// beginning; versions before it do not, and what the rest came to is not known.
-fn is_counted(told: &Telling<'_, '_>) -> bool {
-    !told.row.is_aborted || version::counts_cut_answers(told.row.version)
+fn is_counted(writer: &RowWriter<'_, '_>) -> bool {
+    !writer.row.is_aborted || version::counts_cut_answers(writer.row.version)
 }
 
-fn spent_of<'a>(told: &Telling<'_, 'a>) -> Option<Spent<'a>> {
-    let message = told.row.message.as_ref();
-    if told.row.is_api_error || model_of(told).is(SYNTHETIC) {
+fn spent_of<'a>(writer: &RowWriter<'_, 'a>) -> Option<Spent<'a>> {
+    let message = writer.row.message.as_ref();
+    if writer.row.is_api_error || model_of(writer).is(SYNTHETIC) {
         return None;
     }
-    message.and_then(|message| message.usage).or(told.row.usage)
+    message.and_then(|message| message.usage).or(writer.row.usage)
 }
 
-pub(super) fn model_of<'a>(told: &Telling<'_, 'a>) -> Text<'a> {
-    let message = told.row.message.as_ref().map(|message| message.model);
-    message.filter(|model| !model.is_empty()).unwrap_or(told.row.model)
+pub(super) fn model_of<'a>(writer: &RowWriter<'_, 'a>) -> Text<'a> {
+    let message = writer.row.message.as_ref().map(|message| message.model);
+    message.filter(|model| !model.is_empty()).unwrap_or(writer.row.model)
 }
 
 /// Tells what the row's response cost, unless a row before it said the same.
-pub(super) fn usage(told: &mut Telling<'_, '_>) {
-    let Some(message) = told.row.message.as_ref() else { return };
-    switched(told);
-    let Some(spent) = spent_of(told) else {
-        let made_up = told.row.is_api_error || model_of(told).is(SYNTHETIC);
-        told.state.counts.unreadable_usage += u64::from(message.names_usage && !made_up);
+pub(super) fn usage(writer: &mut RowWriter<'_, '_>) {
+    let Some(message) = writer.row.message.as_ref() else { return };
+    switched(writer);
+    let Some(spent) = spent_of(writer) else {
+        let made_up = writer.row.is_api_error || model_of(writer).is(SYNTHETIC);
+        writer.state.counts.unreadable_usage += u64::from(message.names_usage && !made_up);
         return;
     };
     if !spent.counted {
-        told.state.counts.unreadable_usage += 1;
+        writer.state.counts.unreadable_usage += 1;
         return;
     }
-    let id = if message.id.is_empty() { told.row.request } else { message.id };
-    let key = if id.is_empty() { told.own_key() } else { format!("response:{}", told.word(id)) };
-    if !told.state.is_news(key.as_bytes(), &spent.tokens) {
+    let id = if message.id.is_empty() { writer.row.request } else { message.id };
+    let key = if id.is_empty() { writer.own_key() } else { format!("response:{}", writer.word(id)) };
+    if !writer.state.is_news(key.as_bytes(), &spent.tokens) {
         return;
     }
-    let mut entry = response(told, key, &spent);
-    let payer = told.lane().paid_by.clone();
+    let mut entry = response(writer, key, &spent);
+    let payer = writer.lane().paid_by.clone();
     put(&mut entry.metadata, attributes::ACCOUNT_SESSION, payer);
-    put(&mut entry.metadata, attributes::MESSAGE_ID, told.word(message.id));
-    put(&mut entry.metadata, attributes::STOP_REASON, told.word(message.stop_reason));
-    if !told.row.request_ref.is_empty() {
+    put(&mut entry.metadata, attributes::MESSAGE_ID, writer.word(message.id));
+    put(&mut entry.metadata, attributes::STOP_REASON, writer.word(message.stop_reason));
+    if !writer.row.request_ref.is_empty() {
         // A response to a request that this session did not make was copied from the one that did.
-        let own = told.state.made(told.row.request_ref.raw());
+        let own = writer.state.made(writer.row.request_ref.raw());
         entry.metadata.insert(attributes::OWN_REQUEST.to_owned(), Value::Bool(own));
     }
-    told.push(entry);
+    writer.push(entry);
 }
 
 /// The entry of a response.
-fn response(told: &mut Telling<'_, '_>, key: String, spent: &Spent<'_>) -> Entry {
-    let row = told.row;
-    let mut entry = told.event(Kind::TokenUsage, Phase::Close, key);
-    let request = told.word(row.request);
+fn response(writer: &mut RowWriter<'_, '_>, key: String, spent: &Spent<'_>) -> Entry {
+    let row = writer.row;
+    let mut entry = writer.event(Kind::TokenUsage, Phase::Close, key);
+    let request = writer.word(row.request);
     if !request.is_empty() {
         entry.aliases.push(format!("request:{request}"));
     }
-    let model = told.word(model_of(told));
+    let model = writer.word(model_of(writer));
     entry.title = Some(crate::text::title(&format!(
         "Response of {}",
         if model.is_empty() { "a model" } else { &model }
@@ -81,18 +81,18 @@ fn response(told: &mut Telling<'_, '_>, key: String, spent: &Spent<'_>) -> Entry
     let words = [
         (attributes::MODEL, model),
         (attributes::REQUEST_ID, request),
-        (attributes::REQUESTED_MODEL, told.word(row.requested_model)),
-        (attributes::SERVICE_TIER, told.word(spent.service_tier)),
-        (attributes::SPEED, told.word(spent.speed)),
-        (attributes::INFERENCE_GEO, told.word(spent.inference_geo)),
-        (attributes::EFFORT, told.word(row.effort)),
-        (attributes::ATTRIBUTION_SKILL, told.word(row.attribution_skill)),
-        (attributes::ATTRIBUTION_AGENT, told.word(row.attribution_agent)),
-        (attributes::ATTRIBUTION_PLUGIN, told.word(row.attribution_plugin)),
-        (attributes::ATTRIBUTION_MCP_SERVER, told.word(row.attribution_mcp_server)),
-        (attributes::ATTRIBUTION_MCP_TOOL, told.word(row.attribution_mcp_tool)),
+        (attributes::REQUESTED_MODEL, writer.word(row.requested_model)),
+        (attributes::SERVICE_TIER, writer.word(spent.service_tier)),
+        (attributes::SPEED, writer.word(spent.speed)),
+        (attributes::INFERENCE_GEO, writer.word(spent.inference_geo)),
+        (attributes::EFFORT, writer.word(row.effort)),
+        (attributes::ATTRIBUTION_SKILL, writer.word(row.attribution_skill)),
+        (attributes::ATTRIBUTION_AGENT, writer.word(row.attribution_agent)),
+        (attributes::ATTRIBUTION_PLUGIN, writer.word(row.attribution_plugin)),
+        (attributes::ATTRIBUTION_MCP_SERVER, writer.word(row.attribution_mcp_server)),
+        (attributes::ATTRIBUTION_MCP_TOOL, writer.word(row.attribution_mcp_tool)),
     ];
-    let is_counted = is_counted(told);
+    let is_counted = is_counted(writer);
     let metadata = &mut entry.metadata;
     for (name, word) in words {
         put(metadata, name, word);
@@ -119,43 +119,43 @@ fn response(told: &mut Telling<'_, '_>, key: String, spent: &Spent<'_>) -> Entry
     if let Some(cost) = row.cost_usd {
         metadata.insert(attributes::CLIENT_COST_USD.to_owned(), Value::from(cost));
     }
-    if row.is_sidechain && told.agent.is_empty() {
+    if row.is_sidechain && writer.agent.is_empty() {
         entry.metadata.insert(attributes::SIDECHAIN.to_owned(), Value::Bool(true));
     }
     entry
 }
 
-/// The request of the helper that writes the summary of a compaction: nobody's turn, but the session's cost.
-pub(super) fn compaction(told: &mut Telling<'_, '_>) {
-    if !told.row.kind.is("assistant") {
+/// The request of the helper that writes the summary of a compaction: no turn, but a cost of the session.
+pub(super) fn compaction(writer: &mut RowWriter<'_, '_>) {
+    if !writer.row.kind.is("assistant") {
         return;
     }
-    usage(told);
-    for entry in &mut told.reading.entries {
+    usage(writer);
+    for entry in &mut writer.reading.entries {
         entry.turn = None;
         entry.metadata.insert(attributes::QUERY_SOURCE.to_owned(), Value::from("compact"));
     }
 }
 
 /// A response as a document of the time before us spells it: the usage beside the message, with its price.
-pub(super) fn api_response(told: &mut Telling<'_, '_>) {
-    let row = told.row;
+pub(super) fn api_response(writer: &mut RowWriter<'_, '_>) {
+    let row = writer.row;
     let failed = row.status_code.is_some_and(|status| status >= 400);
     let name = [row.request, row.id, row.uuid].into_iter().find(|id| !id.is_empty());
-    let name = name.map_or_else(|| told.name.clone(), |id| told.word(id));
+    let name = name.map_or_else(|| writer.name.clone(), |id| writer.word(id));
     let spent = row.usage.filter(|spent| spent.counted && !failed);
     let entry = match spent {
         Some(spent) => {
-            let mut entry = response(told, format!("response:{name}"), &spent);
+            let mut entry = response(writer, format!("response:{name}"), &spent);
             if let Some(status) = row.status_code {
                 entry.metadata.insert(attributes::HTTP_STATUS.to_owned(), Value::from(status));
             }
             entry
         }
         None => {
-            let mut entry = told.event(Kind::ModelRequest, Phase::Close, format!("request:{name}"));
+            let mut entry = writer.event(Kind::ModelRequest, Phase::Close, format!("request:{name}"));
             entry.title = Some(if failed { "Request failed".to_owned() } else { "Request".to_owned() });
-            put(&mut entry.metadata, attributes::MODEL, told.word(row.model));
+            put(&mut entry.metadata, attributes::MODEL, writer.word(row.model));
             put(&mut entry.metadata, attributes::STATUS, if failed { "error" } else { "completed" });
             if let Some(status) = row.status_code {
                 entry.metadata.insert(attributes::HTTP_STATUS.to_owned(), Value::from(status));
@@ -167,42 +167,42 @@ pub(super) fn api_response(told: &mut Telling<'_, '_>) {
             entry
         }
     };
-    told.push(entry);
+    writer.push(entry);
 }
 
 /// Another model answered than the one before it.
-fn switched(told: &mut Telling<'_, '_>) {
-    let model = model_of(told);
-    if model.is_empty() || model.is(SYNTHETIC) || told.row.is_api_error {
+fn switched(writer: &mut RowWriter<'_, '_>) {
+    let model = model_of(writer);
+    if model.is_empty() || model.is(SYNTHETIC) || writer.row.is_api_error {
         return;
     }
-    let model = told.word(model);
-    let before = told.lane().model.replace(model.clone());
+    let model = writer.word(model);
+    let before = writer.lane().model.replace(model.clone());
     let mut task = None;
     if before.as_ref() != Some(&model) {
-        let mut entry = told.entry(Subject::Task, Phase::Update, "task");
+        let mut entry = writer.entry(Subject::Task, Phase::Update, "task");
         put(&mut entry.metadata, attributes::MODEL, model.as_str());
         task = Some(entry);
     }
     if let Some(before) = before.filter(|before| *before != model) {
-        let entry = switch(told, &before, &model, "response");
-        told.push(entry);
+        let entry = switch(writer, &before, &model, "response");
+        writer.push(entry);
     }
     if let Some(task) = task {
-        told.push(task);
+        writer.push(task);
     }
 }
 
 /// The entry of a switch, under the key that its hook has.
-pub(super) fn switch(told: &mut Telling<'_, '_>, from: &str, to: &str, source: &str) -> Entry {
-    let prompt = told.lane().model_command.take().or_else(|| told.lane().prompt.clone());
+pub(super) fn switch(writer: &mut RowWriter<'_, '_>, from: &str, to: &str, source: &str) -> Entry {
+    let prompt = writer.lane().model_command.take().or_else(|| writer.lane().prompt.clone());
     let key = match prompt {
         Some(prompt) => format!("model:{prompt}:{from}:{to}"),
-        None => told.own_key(),
+        None => writer.own_key(),
     };
-    let mut entry = told.event(Kind::ModelSwitched, Phase::Close, key);
+    let mut entry = writer.event(Kind::ModelSwitched, Phase::Close, key);
     entry.title = Some(crate::text::title(&format!("Model {from} → {to}")));
-    entry.ended_at = Some(told.at);
+    entry.ended_at = Some(writer.at);
     put(&mut entry.metadata, attributes::FROM_MODEL, from);
     put(&mut entry.metadata, attributes::TO_MODEL, to);
     put(&mut entry.metadata, attributes::SWITCHED, true);

@@ -79,11 +79,11 @@ pub(super) struct Message<'a> {
     pub(super) stop_reason: Text<'a>,
     pub(super) content: Content<'a>,
     pub(super) usage: Option<Spent<'a>>,
-    /// Whether a member called `usage` was there at all.
+    /// True if a member called `usage` was there at all.
     pub(super) names_usage: bool,
 }
 
-/// What a message says.
+/// Describes what a message says.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Content<'a> {
     /// Nothing, or something that is neither text nor blocks.
@@ -109,7 +109,7 @@ pub(super) struct Block<'a> {
     pub(super) is_error: bool,
 }
 
-/// Which parts of a message are wanted.
+/// Describes which parts of a message are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Depth {
     /// Ids and numbers: the content is walked over.
@@ -129,7 +129,7 @@ pub(super) fn row(line: &[u8], depth: Depth) -> Read<Row<'_>> {
     Ok(row)
 }
 
-/// What is in reach of a row of which only the beginning and the end are left.
+/// Returns what is in reach of a row of which only the beginning and the end are left.
 ///
 /// Whatever stood in the middle is missing; nothing is ever taken from the inside of a text, because a quote in a text
 /// has a backslash before it and the quotes that names are looked for by have none.
@@ -155,7 +155,7 @@ const ROW_NAMES: &[&[u8]] =
 /// At how many places the end of a row is looked for: a hostile tail must not cost more than an honest one.
 const TRIES: usize = 64;
 
-/// Where a member with this name may begin.
+/// Returns where a member with this name may begin.
 fn names<'t>(tail: &'t [u8], name: &'t [u8]) -> impl Iterator<Item = usize> + 't {
     memchr::memmem::find_iter(tail, name).filter(|at| {
         let before = tail.get(..*at).unwrap_or_default().trim_ascii_end();

@@ -1,4 +1,4 @@
-//! What a file holds, row by row, without saying it: what an import would have to do, and what responses cost.
+//! Counts the rows of a file without reading their texts: the work of an import, and the cost of responses.
 //!
 //! Every row is taken apart as the reader takes it apart (type, ids, times, blocks, usage), and nothing is kept of it
 //! but counts.
@@ -8,7 +8,7 @@ use super::row::{Content, Depth, Row, row};
 use super::usage::{ScanCounts, UsageBook, UsageReader};
 use crate::files::{Line, LineSplitter};
 
-/// How many rows of which kind a file holds.
+/// Holds how many rows of which kind a file holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowCounts {
     /// All rows that are JSON objects.
@@ -21,7 +21,7 @@ pub struct RowCounts {
     pub calls: u64,
     /// Results of calls.
     pub results: u64,
-    /// What was seen of responses.
+    /// Holds what was seen of responses.
     pub usage: ScanCounts,
     /// Lines that are no rows.
     pub malformed: u64,

@@ -1,4 +1,4 @@
-//! What the model says: its last words, what it says on the way, what it thinks, and the errors said in its place.
+//! Reads the words of the model: final answers, commentary, thoughts, and the errors in their place.
 
 use agent_tracer_event::{Entry, Kind, Phase, Series, Subject, Unrecognised, attributes};
 use agent_tracer_privacy::Level;
@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::row::{Block, Content};
 use super::state::Unsettled;
-use super::telling::{Member, Telling, put};
 use super::text::Text;
 use super::usage::SYNTHETIC;
+use super::writer::{Member, RowWriter, put};
 use super::{calls, responses, version};
 use crate::claude::identity;
 use crate::claude::wire::Said;
@@ -20,13 +20,13 @@ const COMMENTARY_CHARS: usize = 10_000;
 const THOUGHT_CHARS: usize = 6_144;
 
 /// Reads a row of the assistant.
-pub(super) fn assistant(told: &mut Telling<'_, '_>) {
-    let Some(message) = told.row.message.as_ref() else { return };
-    if told.row.is_api_error {
-        failure(told);
+pub(super) fn assistant(writer: &mut RowWriter<'_, '_>) {
+    let Some(message) = writer.row.message.as_ref() else { return };
+    if writer.row.is_api_error {
+        failure(writer);
         return;
     }
-    responses::usage(told);
+    responses::usage(writer);
     let synthetic = message.model.is(SYNTHETIC);
     let texts = match &message.content {
         Content::Empty => &[],
@@ -37,68 +37,69 @@ pub(super) fn assistant(told: &mut Telling<'_, '_>) {
         match &*block.kind.head(40) {
             // The client answers in the model's place where there is nothing to say.
             "text" if synthetic => {}
-            "text" => words(told, block.text, index),
-            "thinking" => thought(told, block.text, index),
-            "tool_use" | "server_tool_use" | "mcp_tool_use" => calls::attempted(told, block),
-            kind if kind.ends_with("_tool_result") => calls::answered_by_server(told, block),
+            "text" => words(writer, block.text, index),
+            "thinking" => thought(writer, block.text, index),
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => calls::attempted(writer, block),
+            kind if kind.ends_with("_tool_result") => calls::answered_by_server(writer, block),
             "redacted_thinking" | "image" | "document" | "fallback" | "container_upload" | "compaction" => {}
             kind => {
-                let kind = told.rules.word(kind);
-                told.reading.unrecognised.push(Unrecognised::Value(format!("content.type={kind}")));
+                let kind = writer.rules.word(kind);
+                writer.reading.unrecognised.push(Unrecognised::Value(format!("content.type={kind}")));
             }
         }
     }
 }
 
 /// A text: the last of its turn, one on the way, or one of which the row does not say.
-fn words(told: &mut Telling<'_, '_>, text: Text<'_>, index: usize) {
-    let Some(message) = told.row.message.as_ref() else { return };
+fn words(writer: &mut RowWriter<'_, '_>, text: Text<'_>, index: usize) {
+    let Some(message) = writer.row.message.as_ref() else { return };
     let reason = message.stop_reason;
-    let id = told.word(message.id);
-    if told.row.is_aborted || reason.is("tool_use") || reason.is("pause_turn") {
-        commentary(told, Kind::AssistantCommentary, text, index, COMMENTARY_CHARS);
+    let id = writer.word(message.id);
+    if writer.row.is_aborted || reason.is("tool_use") || reason.is("pause_turn") {
+        commentary(writer, Kind::AssistantCommentary, text, index, COMMENTARY_CHARS);
         return;
     }
-    let Some(kept) = message_of(told, "Stop", text) else { return };
-    let at = Some(told.at);
-    told.lane().unsettled = None;
+    let Some(kept) = message_of(writer, "Stop", text) else { return };
+    let at = Some(writer.at);
+    writer.lane().unsettled = None;
     if reason.is_empty() {
-        told.lane().unsettled = Some(Unsettled { message: id, text: kept, at });
+        writer.lane().unsettled = Some(Unsettled { message: id, text: kept, at });
         return;
     }
-    let reason = told.word(reason);
-    last_words(told, kept, Some(reason), &id);
+    let reason = writer.word(reason);
+    last_words(writer, kept, Some(reason), &id);
 }
 
-/// What privacy leaves of a message; `None` if it is blank. The hook has it without the white space around it.
-fn message_of(told: &mut Telling<'_, '_>, event: &str, text: Text<'_>) -> Option<Value> {
+/// Returns what privacy leaves of a message; `None` if it is blank. The hook has it without the white space around it.
+fn message_of(writer: &mut RowWriter<'_, '_>, event: &str, text: Text<'_>) -> Option<Value> {
     let whole = text.decode();
     let words = whole.trim();
-    (!words.is_empty()).then(|| told.kept(event, None, "last_assistant_message", Member::Str(words)))
+    (!words.is_empty())
+        .then(|| writer.reduce_member(event, None, "last_assistant_message", Member::Str(words)))
 }
 
-fn last_words(told: &mut Telling<'_, '_>, kept: Value, reason: Option<String>, message: &str) {
-    let series = series(told, &kept);
+fn last_words(writer: &mut RowWriter<'_, '_>, kept: Value, reason: Option<String>, message: &str) {
+    let series = series(writer, &kept);
     let mut members = vec![("last_assistant_message", kept)];
     if let Some(reason) = reason {
         members.push(("stop_reason", Value::from(reason)));
     }
-    if told.lane().sent_on {
+    if writer.lane().sent_on {
         members.push(("stop_hook_active", Value::Bool(true)));
     }
-    let mut entries = told.as_hook("Stop", members);
+    let mut entries = writer.as_hook("Stop", members);
     for entry in &mut entries {
         if entry.subject == Subject::Event(Kind::AssistantResponse) {
             entry.series.clone_from(&series);
             put(&mut entry.metadata, attributes::MESSAGE_ID, message);
         }
     }
-    told.reading.entries.append(&mut entries);
+    writer.reading.entries.append(&mut entries);
 }
 
 /// Hooks of old clients do not name the turn: the words and their order do.
-fn series(told: &Telling<'_, '_>, kept: &Value) -> Option<Series> {
-    if !told.agent.is_empty() || !version::may_lack_prompt_ids(told.row.version) {
+fn series(writer: &RowWriter<'_, '_>, kept: &Value) -> Option<Series> {
+    if !writer.agent.is_empty() || !version::may_lack_prompt_ids(writer.row.version) {
         return None;
     }
     let part = identity::text_part(match kept {
@@ -108,23 +109,23 @@ fn series(told: &Telling<'_, '_>, kept: &Value) -> Option<Series> {
     identity::nameless_series("said", part.as_deref())
 }
 
-/// Whether the last text ends its turn is known now: it does, because something else begins.
-pub(super) fn settle(told: &mut Telling<'_, '_>) {
-    let Some(unsettled) = told.lane().unsettled.take() else { return };
-    let at = told.at;
-    told.at = unsettled.at.unwrap_or(at);
-    last_words(told, unsettled.text, None, &unsettled.message);
-    told.at = at;
+/// Ends the turn with its last text, because something else begins.
+pub(super) fn settle(writer: &mut RowWriter<'_, '_>) {
+    let Some(unsettled) = writer.lane().unsettled.take() else { return };
+    let at = writer.at;
+    writer.at = unsettled.at.unwrap_or(at);
+    last_words(writer, unsettled.text, None, &unsettled.message);
+    writer.at = at;
 }
 
 /// The last text was one on the way: the model went on.
-pub(super) fn unsettle(told: &mut Telling<'_, '_>) {
-    told.lane().unsettled = None;
+pub(super) fn unsettle(writer: &mut RowWriter<'_, '_>) {
+    writer.lane().unsettled = None;
 }
 
 /// A text that is kept only by those who ask for everything.
-fn commentary(told: &mut Telling<'_, '_>, kind: Kind, text: Text<'_>, index: usize, most: usize) {
-    if told.rules.level() != Level::Full {
+fn commentary(writer: &mut RowWriter<'_, '_>, kind: Kind, text: Text<'_>, index: usize, most: usize) {
+    if writer.rules.level() != Level::Full {
         return;
     }
     let whole = text.decode();
@@ -132,23 +133,23 @@ fn commentary(told: &mut Telling<'_, '_>, kind: Kind, text: Text<'_>, index: usi
         return;
     }
     let masked = agent_tracer_privacy::mask(&whole);
-    let key = format!("{}:{index}", told.own_key());
-    let mut entry = told.event(kind, Phase::Close, key);
+    let key = format!("{}:{index}", writer.own_key());
+    let mut entry = writer.event(kind, Phase::Close, key);
     entry.title = Some(title(&masked));
     entry.body = Some(cut(&masked, most).into_owned());
-    let message = told.row.message.as_ref().map(|message| message.id).unwrap_or_default();
-    put(&mut entry.metadata, attributes::MESSAGE_ID, told.word(message));
+    let message = writer.row.message.as_ref().map(|message| message.id).unwrap_or_default();
+    put(&mut entry.metadata, attributes::MESSAGE_ID, writer.word(message));
     put(&mut entry.metadata, attributes::TEXT_BYTES, whole.len());
-    told.push(entry);
+    writer.push(entry);
 }
 
-fn thought(told: &mut Telling<'_, '_>, text: Text<'_>, index: usize) {
-    commentary(told, Kind::ThoughtLogged, text, index, THOUGHT_CHARS);
+fn thought(writer: &mut RowWriter<'_, '_>, text: Text<'_>, index: usize) {
+    commentary(writer, Kind::ThoughtLogged, text, index, THOUGHT_CHARS);
 }
 
 /// An error of the API, said in the model's place. The hook says the same text.
-fn failure(told: &mut Telling<'_, '_>) {
-    let Some(message) = told.row.message.as_ref() else { return };
+fn failure(writer: &mut RowWriter<'_, '_>) {
+    let Some(message) = writer.row.message.as_ref() else { return };
     let text = match &message.content {
         Content::Text(text) => *text,
         Content::Blocks(blocks) => {
@@ -156,27 +157,27 @@ fn failure(told: &mut Telling<'_, '_>) {
         }
         Content::Empty => Text::default(),
     };
-    unsettle(told);
-    let kept = message_of(told, "StopFailure", text).unwrap_or_default();
-    let error = told.kept("StopFailure", None, "error", Member::Text(told.row.error));
-    let key = told.turn().and_then(|turn| said_key(&turn, &kept));
-    let series = series(told, &kept);
-    let mut entries = told.as_hook("StopFailure", vec![("error", error), ("last_assistant_message", kept)]);
+    unsettle(writer);
+    let kept = message_of(writer, "StopFailure", text).unwrap_or_default();
+    let error = writer.reduce_member("StopFailure", None, "error", Member::Text(writer.row.error));
+    let key = writer.turn().and_then(|turn| said_key(&turn, &kept));
+    let series = series(writer, &kept);
+    let mut entries = writer.as_hook("StopFailure", vec![("error", error), ("last_assistant_message", kept)]);
     for entry in &mut entries {
         if entry.subject == Subject::Event(Kind::AssistantResponse) {
             entry.series.clone_from(&series);
-            complete(told, entry, key.clone());
+            complete(writer, entry, key.clone());
         }
     }
-    told.reading.entries.append(&mut entries);
+    writer.reading.entries.append(&mut entries);
 }
 
-fn complete(told: &Telling<'_, '_>, entry: &mut Entry, key: Option<String>) {
-    entry.key = key.unwrap_or_else(|| told.own_key());
-    if let Some(status) = told.row.api_error_status {
+fn complete(writer: &RowWriter<'_, '_>, entry: &mut Entry, key: Option<String>) {
+    entry.key = key.unwrap_or_else(|| writer.own_key());
+    if let Some(status) = writer.row.api_error_status {
         entry.metadata.insert(attributes::HTTP_STATUS.to_owned(), Value::from(status));
     }
-    put(&mut entry.metadata, attributes::REQUEST_ID, told.word(told.row.request));
+    put(&mut entry.metadata, attributes::REQUEST_ID, writer.word(writer.row.request));
 }
 
 fn said_key(turn: &str, kept: &Value) -> Option<String> {

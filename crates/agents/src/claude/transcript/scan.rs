@@ -1,4 +1,4 @@
-//! A cursor over the bytes of one row, which walks over what nobody asked for.
+//! A cursor over the bytes of one row, which skips the members that are not read.
 //!
 //! A transcript is mostly results that must not be kept, so the cursor jumps from quote to quote and builds nothing.
 //! It is strict about the shape of what it enters (names, colons, commas, ends) and only counts brackets in what it
@@ -13,7 +13,7 @@ use super::text::Text;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Malformed;
 
-/// What is read of a row, or that it cannot be read.
+/// Describes what is read of a row, or that it cannot be read.
 pub(super) type Read<T> = Result<T, Malformed>;
 
 /// A place in a row.
@@ -23,7 +23,7 @@ pub(super) struct Cursor<'a> {
     at: usize,
 }
 
-/// What a byte outside of strings is, while something is skipped.
+/// Describes what a byte outside of strings is, while something is skipped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Foreign,
@@ -105,7 +105,7 @@ impl<'a> Cursor<'a> {
         self.bytes.get(start..end).map(Text::new).ok_or(Malformed)
     }
 
-    /// Where the string ends that the cursor stands in.
+    /// Returns where the string ends that the cursor stands in.
     #[inline]
     fn closing_quote(&self) -> Read<usize> {
         let mut from = self.at;

@@ -1,4 +1,4 @@
-//! What a reader remembers from one row to the next. It is small, holds nothing that privacy did not let through, and
+//! Holds the state of a reader between two rows. It is small, holds nothing that privacy did not let through, and
 //! can be stored beside the offset of the file.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -11,26 +11,26 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::tokens::Tokens;
 
-/// How many of its own requests a reader remembers. A response follows its request within a few rows.
+/// Limits how many of its own requests a reader remembers. A response follows its request within a few rows.
 const REQUESTS: usize = 128;
-/// How many responses a reader remembers: rows of one message follow each other, those of parallel agents mix.
+/// Limits how many responses a reader remembers: rows of one message follow each other, those of parallel agents mix.
 const RESPONSES: usize = 32;
-/// How many calls without an end are remembered.
+/// Limits how many calls without an end are remembered.
 const CALLS: usize = 128;
 /// The most bytes of a call's input that are remembered.
 const INPUT_BYTES: usize = 64 * 1024;
-/// How many values of the session are remembered: a few per agent.
+/// Limits how many values of the session are remembered: a few per agent.
 const SAID: usize = 256;
-/// How many prompts that wait are remembered.
+/// Limits how many prompts that wait are remembered.
 pub(super) const QUEUED: usize = 32;
-/// How many agents of one file are told apart. Only old files have more than one.
+/// Limits the agents of one file that are distinguished. Only old files have more than one.
 const LANES: usize = 64;
 
 /// The memory of a reader.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ReaderState {
-    /// When the session of this file began, as far as the file tells: rows that are older were copied into it.
+    /// Holds the time at which the session of this file began, as far as the file tells: rows that are older were copied into it.
     pub(super) began: Option<Millis>,
     /// The time of the newest row.
     pub(super) last_at: Option<Millis>,
@@ -38,7 +38,7 @@ pub struct ReaderState {
     pub(super) session: Option<String>,
     /// Hashes of the requests that this session made, newest last.
     pub(super) requests: VecDeque<u64>,
-    /// Responses that were told, by the hash of their id, newest last.
+    /// Responses that were recorded, by the hash of their id, newest last.
     pub(super) responses: VecDeque<(u64, u64)>,
     /// Calls that have not ended, oldest first.
     pub(super) calls: VecDeque<OpenCall>,
@@ -46,21 +46,21 @@ pub struct ReaderState {
     pub(super) lanes: Vec<Lane>,
     /// The working directory that was last asked about, and whether it is excluded.
     pub(super) directory: Option<(String, bool)>,
-    /// What was last said of the session beside its rows: titles, modes and the like, as hashes by name.
+    /// Holds what was last said of the session beside its rows: titles, modes and the like, as hashes by name.
     pub(super) said: Vec<(String, u64)>,
     /// The file began with `/clear`: which session it goes on from is still to come.
     pub(super) cleared: bool,
-    /// What the responses cost that were copied into the file.
+    /// Holds what the responses cost that were copied into the file.
     pub(super) copied: Usage,
     /// The same by model.
     pub(super) copied_models: BTreeMap<String, Usage>,
-    /// How many those were.
+    /// Holds how many those were.
     pub(super) copied_responses: u64,
-    /// What was seen.
+    /// Holds what was seen.
     pub counts: Counts,
 }
 
-/// How many rows of each kind a reader saw.
+/// Holds how many rows of each kind a reader saw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Counts {
@@ -76,7 +76,7 @@ pub struct Counts {
     pub malformed: u64,
     /// Lines that were too long to be read whole.
     pub too_long: u64,
-    /// Rows of a type that nobody knows.
+    /// Rows of an unknown type.
     pub unrecognised: u64,
     /// Responses whose numbers could not be read.
     pub unreadable_usage: u64,
@@ -121,15 +121,15 @@ pub struct Lane {
     pub(super) paid_by: Option<String>,
     /// Prompts that wait: what stands for their text in a key, and the prompt that was worked on when they were typed.
     pub(super) queued: Vec<(String, String)>,
-    /// How often each text was said under the prompt that is being worked on.
+    /// Holds how often each text was said under the prompt that is being worked on.
     pub(super) spoken: Vec<Spoken>,
 }
 
-/// How often the rows of a prompt told of one text.
+/// Counts how often the rows of a prompt contain one text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Spoken {
-    /// What stands for the text in a key.
+    /// Holds what stands for the text in a key.
     pub(super) part: String,
     /// In rows of its own.
     rows: u32,
@@ -155,7 +155,7 @@ impl Spoken {
 }
 
 impl Lane {
-    /// How often a text was said so far.
+    /// Returns how often a text was said so far.
     pub(super) fn spoken(&mut self, part: Option<&str>) -> &mut Spoken {
         let part = part.unwrap_or_default();
         let index = match self.spoken.iter().position(|spoken| spoken.part == part) {
@@ -184,7 +184,7 @@ pub struct Unsettled {
     pub(super) message: String,
     /// The text, as JSON.
     pub(super) text: Value,
-    /// When it was written.
+    /// Holds the time at which it was written.
     pub(super) at: Option<Millis>,
 }
 
@@ -198,20 +198,20 @@ pub struct OpenCall {
     pub(super) agent: String,
     /// The tool.
     pub(super) tool: String,
-    /// What kind of event it is.
+    /// Holds what kind of event it is.
     pub(super) kind: Option<Kind>,
-    /// What was done.
+    /// Holds what was done.
     pub(super) subtype: Option<SubtypeKey>,
-    /// What it was called with, after privacy, if its result says nothing without it.
+    /// Holds what it was called with, after privacy, if its result says nothing without it.
     pub(super) input: Value,
     /// The turn it was made in.
     pub(super) prompt: Option<String>,
 }
 
 impl ReaderState {
-    /// Whether the session works in a directory of which nothing may be recorded; `None` until a row names one.
+    /// Returns whether the session works in a directory of which nothing may be recorded; `None` until a row names one.
     ///
-    /// What lies beside a transcript names no directory. Whoever reads it asks here first.
+    /// What lies beside a transcript names no directory. Its reader asks here first.
     #[must_use]
     pub fn is_excluded(&self) -> Option<bool> {
         self.directory.as_ref().map(|(_, excluded)| *excluded)
@@ -242,12 +242,12 @@ impl ReaderState {
         push(&mut self.requests, xxh3_64(id), REQUESTS);
     }
 
-    /// Whether this session made the request.
+    /// Returns whether this session made the request.
     pub(super) fn made(&self, id: &[u8]) -> bool {
         self.requests.contains(&xxh3_64(id))
     }
 
-    /// Whether a response says something that it did not say before.
+    /// Returns whether a response says something that it did not say before.
     pub(super) fn is_news(&mut self, id: &[u8], tokens: &Tokens) -> bool {
         let id = xxh3_64(id);
         let said = xxh3_64(&tokens.bytes());
@@ -260,7 +260,7 @@ impl ReaderState {
         }
     }
 
-    /// Whether a value of the session is another than the last one.
+    /// Returns whether a value of the session is another than the last one.
     pub(super) fn changed(&mut self, name: &str, value: &[u8]) -> bool {
         let value = xxh3_64(value);
         match self.said.iter_mut().find(|(known, _)| known == name) {

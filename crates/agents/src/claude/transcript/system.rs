@@ -6,7 +6,7 @@ use agent_tracer_event::semantics::Importance;
 use agent_tracer_event::{Kind, Phase, Subject, Unrecognised, attributes};
 use serde_json::{Map, Value};
 
-use super::telling::{Telling, put};
+use super::writer::{RowWriter, put};
 use super::{compaction, prompts, responses};
 use crate::hooks::verified_rule;
 
@@ -33,40 +33,40 @@ const SILENT: &[&str] = &[
 ];
 
 /// Reads a row of the system.
-pub(super) fn system(told: &mut Telling<'_, '_>) {
-    let Some(line) = told.line else { return };
+pub(super) fn system(writer: &mut RowWriter<'_, '_>) {
+    let Some(line) = writer.line else { return };
     let Ok(Value::Object(row)) = serde_json::from_slice::<Value>(line) else { return };
-    let subtype = told.row.subtype.head(60);
+    let subtype = writer.row.subtype.head(60);
     match &*subtype {
-        "compact_boundary" => compaction::boundary(told, &row),
+        "compact_boundary" => compaction::boundary(writer, &row),
         "turn_duration" => turn(
-            told,
+            writer,
             &row,
             &[
                 ("durationMs", attributes::DURATION_MS),
                 ("pendingBackgroundAgentCount", attributes::BACKGROUND_TASK_COUNT),
             ],
         ),
-        "stop_hook_summary" => stop_hooks(told, &row),
-        "api_error" => retry(told, &row),
-        "model_fallback" | "model_refusal_fallback" => fallback(told, &row),
-        "local_command" => local_command(told, &row),
-        "informational" => informational(told, &row),
+        "stop_hook_summary" => stop_hooks(writer, &row),
+        "api_error" => retry(writer, &row),
+        "model_fallback" | "model_refusal_fallback" => fallback(writer, &row),
+        "local_command" => local_command(writer, &row),
+        "informational" => informational(writer, &row),
         // Rows of clients that did not sort them yet.
         "" => {}
         silent if SILENT.contains(&silent) => {}
         other => {
-            let other = told.rules.word(other);
-            told.state.counts.unrecognised += 1;
-            told.reading.unrecognised.push(Unrecognised::Row(format!("system/{other}")));
+            let other = writer.rules.word(other);
+            writer.state.counts.unrecognised += 1;
+            writer.reading.unrecognised.push(Unrecognised::Row(format!("system/{other}")));
         }
     }
 }
 
 /// Adds numbers to the turn that is being worked on.
-fn turn(told: &mut Telling<'_, '_>, row: &Map<String, Value>, numbers: &[(&str, &str)]) {
-    let Some(turn) = told.turn() else { return };
-    let mut entry = told.entry(Subject::Turn, Phase::Update, format!("turn:{turn}"));
+fn turn(writer: &mut RowWriter<'_, '_>, row: &Map<String, Value>, numbers: &[(&str, &str)]) {
+    let Some(turn) = writer.turn() else { return };
+    let mut entry = writer.entry(Subject::Turn, Phase::Update, format!("turn:{turn}"));
     entry.turn = Some(turn);
     for (from, to) in numbers {
         if let Some(number) = row.get(*from).filter(|number| number.is_number()) {
@@ -77,15 +77,15 @@ fn turn(told: &mut Telling<'_, '_>, row: &Map<String, Value>, numbers: &[(&str, 
         put(&mut entry.metadata, attributes::DURATION_SOURCE, "agent");
     }
     if !entry.metadata.is_empty() {
-        told.push(entry);
+        writer.push(entry);
     }
 }
 
-/// What the hooks at the end of a turn cost: everybody's, not only ours.
-fn stop_hooks(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
-    let Some(turn) = told.turn() else { return };
+/// Writes what the hooks at the end of a turn cost: everybody's, not only ours.
+fn stop_hooks(writer: &mut RowWriter<'_, '_>, row: &Map<String, Value>) {
+    let Some(turn) = writer.turn() else { return };
     let list = |name: &str| row.get(name).and_then(Value::as_array);
-    let mut entry = told.entry(Subject::Turn, Phase::Update, format!("turn:{turn}"));
+    let mut entry = writer.entry(Subject::Turn, Phase::Update, format!("turn:{turn}"));
     entry.turn = Some(turn);
     let total: u64 = (list("hookInfos").into_iter().flatten())
         .filter_map(|hook| hook.get("durationMs").and_then(Value::as_u64))
@@ -101,15 +101,15 @@ fn stop_hooks(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
     if row.get("preventedContinuation").and_then(Value::as_bool) == Some(true) {
         put(&mut entry.metadata, attributes::PREVENTED_CONTINUATION, true);
     }
-    told.push(entry);
-    verdicts(told, row);
+    writer.push(entry);
+    verdicts(writer, row);
 }
 
-/// How an agent's verdict on a criterion that was not met begins.
+/// Holds how an agent's verdict on a criterion that was not met begins.
 const NOT_MET: &str = "Agent hook condition was not met";
 
-/// What verifiers of ours said, which the client itself asked: each is the verdict of a rule.
-fn verdicts(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
+/// Writes what verifiers of ours said, which the client itself asked: each is the verdict of a rule.
+fn verdicts(writer: &mut RowWriter<'_, '_>, row: &Map<String, Value>) {
     let list = |name: &str| row.get(name).and_then(Value::as_array).into_iter().flatten();
     let errors: Vec<&str> = list("hookErrors").filter_map(Value::as_str).collect();
     for (place, hook) in list("hookInfos").enumerate() {
@@ -120,7 +120,7 @@ fn verdicts(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
             true => error.strip_prefix('[').is_some_and(|rest| rest.starts_with(&format!("{text}]: "))),
             false => error.starts_with(NOT_MET),
         });
-        // An error that is no verdict belongs to one of the hooks; nobody says to which.
+        // An error that is no verdict belongs to one of the hooks; the row does not say to which.
         let is_unclear =
             !refused && errors.iter().any(|error| !error.starts_with('[') && !error.starts_with(NOT_MET));
         let (outcome, basis) = match (refused, is_unclear) {
@@ -128,7 +128,8 @@ fn verdicts(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
             (false, true) => ("allow", "outage"),
             (false, false) => ("allow", "applies"),
         };
-        let mut entry = told.event(Kind::RuleLogged, Phase::Open, format!("{}:rule:{place}", told.own_key()));
+        let mut entry =
+            writer.event(Kind::RuleLogged, Phase::Open, format!("{}:rule:{place}", writer.own_key()));
         let said = if refused { "Blocked by rule" } else { "Let pass by rule" };
         entry.title = Some(format!("{said} `{rule}`: Stop"));
         entry.hook_event_name = Some("Stop".to_owned());
@@ -149,18 +150,18 @@ fn verdicts(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
         if let Some(ms) = hook.get("durationMs").and_then(Value::as_u64) {
             put(&mut entry.metadata, attributes::DECISION_US, ms.saturating_mul(1000));
         }
-        told.push(entry);
+        writer.push(entry);
     }
 }
 
 /// A request that failed and is tried again.
-fn retry(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
+fn retry(writer: &mut RowWriter<'_, '_>, row: &Map<String, Value>) {
     let error = row.get("error").and_then(Value::as_object);
     let request = error.and_then(|error| error.get("requestId")).and_then(Value::as_str);
-    let request = request.and_then(|request| told.rules.code(request)).unwrap_or_default();
-    let key = if request.is_empty() { told.own_key() } else { format!("request:{request}") };
-    let mut entry = told.event(Kind::ModelRequest, Phase::Close, key);
-    entry.ended_at = Some(told.at);
+    let request = request.and_then(|request| writer.rules.code(request)).unwrap_or_default();
+    let key = if request.is_empty() { writer.own_key() } else { format!("request:{request}") };
+    let mut entry = writer.event(Kind::ModelRequest, Phase::Close, key);
+    entry.ended_at = Some(writer.at);
     put(&mut entry.metadata, attributes::STATUS, "error");
     put(&mut entry.metadata, attributes::REQUEST_ID, request);
     let number = |object: Option<&Map<String, Value>>, name: &str| {
@@ -181,26 +182,26 @@ fn retry(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
     }
     let connection =
         error.and_then(|error| error.get("connection")).and_then(|connection| connection.get("code"));
-    if let Some(code) = connection.and_then(Value::as_str).and_then(|code| told.rules.code(code)) {
+    if let Some(code) = connection.and_then(Value::as_str).and_then(|code| writer.rules.code(code)) {
         put(&mut entry.metadata, attributes::CONNECTION_ERROR, code);
     }
-    told.push(entry);
+    writer.push(entry);
 }
 
 /// Another model took over because the first one could not answer.
-fn fallback(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
-    let word = |name: &str| row.get(name).and_then(Value::as_str).map(|text| told.rules.word(text));
+fn fallback(writer: &mut RowWriter<'_, '_>, row: &Map<String, Value>) {
+    let word = |name: &str| row.get(name).and_then(Value::as_str).map(|text| writer.rules.word(text));
     let (from, to, why) = (word("originalModel"), word("fallbackModel"), word("trigger"));
     let (Some(from), Some(to)) = (from, to) else { return };
-    told.lane().model = Some(to.clone());
-    let mut entry = responses::switch(told, &from, &to, "fallback");
+    writer.lane().model = Some(to.clone());
+    let mut entry = responses::switch(writer, &from, &to, "fallback");
     put(&mut entry.metadata, attributes::SOURCE, "fallback");
     put(&mut entry.metadata, attributes::FALLBACK_TRIGGER, why);
-    told.push(entry);
+    writer.push(entry);
 }
 
 /// A command of the client's own. Newer clients write a row of the user's before it; this one follows as its answer.
-fn local_command(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
+fn local_command(writer: &mut RowWriter<'_, '_>, row: &Map<String, Value>) {
     if row.contains_key("commandRun") {
         return;
     }
@@ -211,25 +212,25 @@ fn local_command(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
     };
     if let Some(name) = inner("command-name") {
         let args = inner("command-args").unwrap_or_default();
-        prompts::own_command(told, &format!("/{}", name.trim_start_matches('/')), &args);
+        prompts::own_command(writer, &format!("/{}", name.trim_start_matches('/')), &args);
     }
 }
 
 /// A prompt that a hook of the user's did not let through. Anything else of this kind is for the screen only.
-fn informational(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
+fn informational(writer: &mut RowWriter<'_, '_>, row: &Map<String, Value>) {
     let ending = row.get("promptSubmitEnding").and_then(|ending| ending.get("ending"));
     let kind = ending.and_then(|ending| ending.get("kind")).and_then(Value::as_str).unwrap_or_default();
     if kind != "blocked_by_hook" && row.get("preventContinuation").and_then(Value::as_bool) != Some(true) {
         return;
     }
-    let mut entry = told.event(Kind::RuleLogged, Phase::Close, told.own_key());
+    let mut entry = writer.event(Kind::RuleLogged, Phase::Close, writer.own_key());
     entry.title = Some("Prompt blocked by a hook".to_owned());
-    entry.ended_at = Some(told.at);
+    entry.ended_at = Some(writer.at);
     put(&mut entry.metadata, attributes::RULE_STATUS, "denied");
     put(&mut entry.metadata, attributes::RULE_OUTCOME, "deny");
     put(&mut entry.metadata, attributes::RULE_POLICY, "user_hook");
     put(&mut entry.metadata, attributes::HOOK_EVENT, "UserPromptSubmit");
-    put(&mut entry.metadata, attributes::ENDING_KIND, told.rules.word(kind));
+    put(&mut entry.metadata, attributes::ENDING_KIND, writer.rules.word(kind));
     put(&mut entry.metadata, attributes::IMPORTANCE, "critical");
-    told.push(entry);
+    writer.push(entry);
 }

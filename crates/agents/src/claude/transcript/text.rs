@@ -39,7 +39,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Whether the text is this word.
+    /// Returns whether the text is this word.
     pub(super) fn is(&self, word: &str) -> bool {
         self.0 == word.as_bytes() || (memchr(b'\\', self.0).is_some() && self.decode() == word)
     }

@@ -5,7 +5,7 @@ use agent_tracer_event::Usage;
 use super::scan::{Cursor, Read};
 use super::text::Text;
 
-/// What one response cost in tokens and server tools.
+/// Describes what one response cost in tokens and server tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Tokens {
     /// Tokens read by the model, beside the cached ones.
@@ -20,7 +20,7 @@ pub struct Tokens {
     pub cache_creation_5m: Option<u64>,
     /// Those of them that live for an hour, where the split is given.
     pub cache_creation_1h: Option<u64>,
-    /// How many of `output` were thinking, where it is given.
+    /// Holds how many of `output` were thinking, where it is given.
     pub reasoning: Option<u64>,
     /// Searches that the provider made.
     pub web_searches: u64,
@@ -41,7 +41,7 @@ impl Tokens {
         }
     }
 
-    /// What two tellings of one response come to: the larger of each number.
+    /// Returns what two tellings of one response come to: the larger of each number.
     ///
     /// Older clients wrote a row per block while the answer was still arriving, with the tokens so far; later ones
     /// repeat the final numbers. Either way the largest is the true one, in whatever order the rows are read.
@@ -100,7 +100,7 @@ impl Tokens {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Spent<'a> {
     pub(super) tokens: Tokens,
-    /// Whether any of the four counts was there. If none was, nobody knows what the response cost.
+    /// True if any of the four counts was there. If none was, the cost of the response is unknown.
     pub(super) counted: bool,
     pub(super) service_tier: Text<'a>,
     pub(super) speed: Text<'a>,

@@ -1,4 +1,4 @@
-//! What responses cost, out of transcripts, and nothing else.
+//! Scans transcripts for the cost of responses, and nothing else.
 //!
 //! For a question that is asked once (`usage --files`) nothing needs to be stored, and most bytes need not be looked
 //! at: a line without a member called `usage` is passed over by searching for that name, and of the others only ids and
@@ -6,15 +6,15 @@
 //! so the blocks of a message, the copies in a fork and the echo of a subagent's answer fold into one.
 
 mod account;
-mod book;
+mod usage_book;
 
 use memchr::memmem::Finder;
 
 use agent_tracer_event::Millis;
 
 pub use account::ScannedAccount;
-pub use book::{Counted, UsageBook};
-use book::{Response, ResponseId};
+pub use usage_book::{Counted, UsageBook};
+use usage_book::{Response, ResponseId};
 
 use super::file::{TranscriptFile, is_compaction_helper};
 use super::progress::carried;
@@ -24,10 +24,10 @@ use super::tokens::Spent;
 use super::version;
 use crate::files::{Line, LineSplitter};
 
-/// What a scan saw, beside the numbers.
+/// Describes what a scan saw, beside the numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScanCounts {
-    /// Rows that told of a response, repetitions included.
+    /// Rows with a response, repetitions included.
     pub rows: u64,
     /// Rows that the client made up, such as errors of the API: they cost nothing.
     pub synthetic: u64,
@@ -56,7 +56,7 @@ impl ScanCounts {
     }
 }
 
-/// How many lines at the beginning of a file are searched for the time at which it began.
+/// Limits how many lines at the beginning of a file are searched for the time at which it began.
 const FIRST_LINES: u32 = 32;
 
 /// The longest line that is held: a row of a response is a few kilobytes, and the longer ones are results.
@@ -76,7 +76,7 @@ pub struct UsageScan {
 pub(super) struct UsageReader {
     file: TranscriptFile,
     counts: ScanCounts,
-    /// When the last response was given.
+    /// Holds the time at which the last response was given.
     last_at: Option<Millis>,
     /// The file is a forked agent's, and its order is still to come: what stands before that is its parent's.
     is_forked: bool,
@@ -244,7 +244,7 @@ pub fn is_counted_cut_short(line: &[u8]) -> bool {
             .is_ok_and(|row| row.is_aborted && version::counts_cut_answers(row.version))
 }
 
-/// Whether a line says that a forked agent's file begins; its type stands at its beginning.
+/// Returns whether a line says that a forked agent's file begins; its type stands at its beginning.
 fn is_fork(line: &[u8]) -> bool {
     let head = line.get(..48).unwrap_or(line);
     memchr::memmem::find(head, b"\"fork-context-ref\"").is_some()

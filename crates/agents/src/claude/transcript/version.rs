@@ -1,4 +1,4 @@
-//! What a version of the client does that others do not.
+//! Names the behaviour of single versions of the client.
 //!
 //! Rows name the version that wrote them. A row without one, or with one that is no version, counts as neither old nor
 //! new: each question says what it then assumes.

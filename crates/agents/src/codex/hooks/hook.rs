@@ -5,7 +5,7 @@ use agent_tracer_event::{
 };
 use serde_json::{Map, Value};
 
-use crate::codex::facts::{Kept, put, task, turn_key};
+use crate::codex::facts::{TextOrSize, put, task, turn_key};
 use crate::codex::rollout::name::thread_of;
 use crate::observation::Observation;
 use crate::text::{self, cut};
@@ -71,8 +71,8 @@ impl<'a> Hook<'a> {
     }
 
     /// A member that is a text, or what privacy left of it.
-    pub(super) fn said(&self, name: &str) -> Option<Kept<'a>> {
-        Kept::of(self.payload.get(name)?)
+    pub(super) fn said(&self, name: &str) -> Option<TextOrSize<'a>> {
+        TextOrSize::of(self.payload.get(name)?)
     }
 
     /// A member that names something.
@@ -88,12 +88,12 @@ impl<'a> Hook<'a> {
         Place { cwd: self.cwd(), project: None }
     }
 
-    /// Whether the thread is not the root of its tree. A review has no `agent_id`, but a rollout of its own.
+    /// Returns whether the thread is not the root of its tree. A review has no `agent_id`, but a rollout of its own.
     pub(super) fn is_child(&self) -> bool {
         self.agent_id.is_some() || self.thread != self.root
     }
 
-    /// The type of the agent, byte for byte; the root's is `main`, a review's is not told.
+    /// The type of the agent, byte for byte; the root's is `main`, that of a review is unknown.
     pub(super) fn agent_type(&self) -> Option<String> {
         match self.payload.get("agent_type").and_then(Value::as_str) {
             Some(given) => Some(cut(given, 200).into_owned()),
@@ -145,7 +145,7 @@ impl<'a> Hook<'a> {
         Some(entry)
     }
 
-    /// What the payload says of the thread that acted.
+    /// Returns what the payload says of the thread that acted.
     pub(super) fn task(&self) -> Entry {
         let mut entry = self.entry(Subject::Task, Phase::Update, &self.thread, "task");
         let about = &mut entry.metadata;
@@ -182,7 +182,7 @@ impl<'a> Hook<'a> {
         entry
     }
 
-    /// Who started the child that acted. The payload names the root of the tree, which may be the parent or an older
+    /// Returns who started the child that acted. The payload names the root of the tree, which may be the parent or an older
     /// ancestor; only the rollout, the call and the end of the child tell.
     pub(super) fn parent(&self) -> Option<Entry> {
         if !self.is_child() {

@@ -1,6 +1,6 @@
 //! Reads the hooks of Codex: one payload in, what it says out.
 //!
-//! Who acted: `session_id` is the root of a tree of threads, so it is nobody's identity but the root's. The thread is
+//! Who acted: `session_id` is the root of a tree of threads, so it identifies the root only. The thread is
 //! `agent_id` where there is one, else the first UUID in the name of the rollout that the payload points to, else the
 //! session. Every payload also says something of its thread, so a thread is known from the first event of it that
 //! arrives; `SessionStart` need not be the first and need not come at all.
@@ -108,7 +108,7 @@ fn unrecognised(hook: &Hook<'_>, payload: &Value, reading: &mut Reading) {
     reading.unrecognised.push(Unrecognised::Event(crate::text::line(hook.event, 100)));
 }
 
-/// Members that nobody knows are kept on the event, under `other.<name>`.
+/// Keeps unknown members on the event, under `other.<name>`.
 fn other_members(hook: &Hook<'_>, event: &Event, reading: &mut Reading) {
     let mut unknown = Vec::new();
     for (name, value) in hook.payload {

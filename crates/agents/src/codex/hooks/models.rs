@@ -1,7 +1,7 @@
 //! Requests to the model's provider: before and after each attempt.
 //!
-//! The two events of one attempt share no id. They are told apart by `requestPhase`, and paired in their order within
-//! a thread and turn by whoever has both. What the attempt used stands on it and is not posted as a fact of its own:
+//! The two events of one attempt share no id. `requestPhase` distinguishes them, and paired in their order within
+//! a thread and turn by the ledger. What the attempt used stands on it and is not posted as a fact of its own:
 //! the rollout's records count wherever a turn has any.
 
 use agent_tracer_event::{CallState, Kind, Metadata, Phase, Reading, Usage, attributes};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::Event;
 use super::hook::Hook;
-use crate::codex::facts::{Kept, put};
+use crate::codex::facts::{TextOrSize, put};
 use crate::text;
 
 pub(super) const EVENTS: &[Event] = &[
@@ -68,7 +68,7 @@ fn error(error: &Value) -> Option<Value> {
     let first = error.get("firstLine").and_then(Value::as_str).or_else(|| error.as_str());
     match first {
         Some(line) => Some(Value::from(text::line(line, 200))),
-        None => Kept::of(error).map(|_| error.clone()),
+        None => TextOrSize::of(error).map(|_| error.clone()),
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) const EVENTS: &[Event] = &[
 
 const SOURCES: &[&str] = &["startup", "resume", "clear", "compact", "fork"];
 
-/// What a session's end means for the task; the agent's words are on the left. Only `other` has been seen.
+/// Holds what a session's end means for the task; the agent's words are on the left. Only `other` has been seen.
 const REASONS: &[(&str, &str)] = &[
     ("other", "runtime_terminated"),
     ("clear", "cleared"),

@@ -1,4 +1,4 @@
-//! Subagents: their beginning and end, told on the child and on its parent.
+//! Subagents: their beginning and end, recorded on the child and on its parent.
 //!
 //! `SubagentStart` names the child's rollout, so its parent is at best the root. `SubagentStop` names the parent's
 //! rollout beside the child's: there the parent is certain, and if it is not the root, the guess on the root's row is
@@ -55,13 +55,13 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
         put(&mut known.metadata, attributes::PARENT_CERTAINTY, Some("reported"));
         reading.entries.push(known);
     }
-    let mut told: Vec<&str> = parent.into_iter().collect();
-    if hook.is_child() && !told.contains(&hook.root.as_str()) {
-        told.push(&hook.root);
+    let mut parent_threads: Vec<&str> = parent.into_iter().collect();
+    if hook.is_child() && !parent_threads.contains(&hook.root.as_str()) {
+        parent_threads.push(&hook.root);
     }
-    for told_to in told {
-        let mut action = on_parent(hook, told_to, Phase::Close, "completed");
-        if parent != Some(told_to) {
+    for parent_thread in parent_threads {
+        let mut action = on_parent(hook, parent_thread, Phase::Close, "completed");
+        if parent != Some(parent_thread) {
             action.evidence.certainty = Certainty::Guessed;
         }
         action.state = Some(CallState::Succeeded);

@@ -1,7 +1,7 @@
 //! Tool calls: attempted, asked about, returned.
 //!
 //! Codex tells only of calls that went well, with one exception: a command that ended with a code other than zero
-//! also returns, and the code is not told. So the end of a command is known here and how it ended is not; the
+//! also returns, and the payload lacks the code. So the end of a command is known here and how it ended is not; the
 //! rollout says that.
 
 use agent_tracer_event::{
@@ -35,13 +35,13 @@ const SUMMARY_CHARS: usize = 400;
 const NULL: Value = Value::Null;
 
 /// A call as a payload tells of it.
-struct Told<'a> {
+struct CallPayload<'a> {
     tool: &'a str,
     input: &'a Value,
     id: Option<String>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> CallPayload<'a> {
     fn new(hook: &Hook<'a>) -> Self {
         Self {
             tool: hook.text("tool_name").unwrap_or_default(),
@@ -81,27 +81,27 @@ impl<'a> Told<'a> {
 }
 
 fn attempted(hook: &Hook<'_>, reading: &mut Reading) {
-    let told = Told::new(hook);
-    let meaning = told.meaning(hook, reading);
+    let call_payload = CallPayload::new(hook);
+    let meaning = call_payload.meaning(hook, reading);
     reading.entries.push(hook.task());
-    let mut entry = told.entry(hook, Phase::Open, meaning);
+    let mut entry = call_payload.entry(hook, Phase::Open, meaning);
     entry.state = Some(CallState::Running);
     reading.entries.push(entry);
 }
 
 fn returned(hook: &Hook<'_>, reading: &mut Reading) {
-    let told = Told::new(hook);
-    let meaning = told.meaning(hook, reading);
+    let call_payload = CallPayload::new(hook);
+    let meaning = call_payload.meaning(hook, reading);
     reading.entries.push(hook.task());
     let subtype = meaning.semantics.subtype;
     let is_command = meaning.kind == Kind::TerminalCommand;
-    let mut entry = told.entry(hook, Phase::Close, meaning);
+    let mut entry = call_payload.entry(hook, Phase::Close, meaning);
     let outcome = outcome::returned(hook.payload.get("tool_response").unwrap_or(&NULL));
     entry.ended_at = Some(hook.observation.arrived);
     entry.state = Some(outcome.state);
     let importance = outcome::importance(outcome.state, subtype);
     for (name, value) in outcome.metadata {
-        // What the call was told stays; a result only adds.
+        // Members of the input stay; a result only adds.
         entry.metadata.entry(name).or_insert(value);
     }
     if entry.subject == Subject::Event(Kind::QuestionLogged) {
@@ -114,36 +114,36 @@ fn returned(hook: &Hook<'_>, reading: &mut Reading) {
     }
     let child = entry.metadata.get(attributes::CHILD_AGENT_ID).and_then(Value::as_str).map(str::to_owned);
     reading.entries.push(entry);
-    if let Some(child) = child.filter(|_| is_spawn(told.tool)) {
-        reading.entries.push(spawned(hook, &told, &child));
+    if let Some(child) = child.filter(|_| is_spawn(call_payload.tool)) {
+        reading.entries.push(spawned(hook, &call_payload, &child));
     }
 }
 
-/// Whether a tool starts another agent, under any namespace that is glued to its name.
+/// Returns whether a tool starts another agent, under any namespace that is glued to its name.
 fn is_spawn(tool: &str) -> bool {
     tool.ends_with("spawn_agent")
 }
 
 /// The child that a call started: here the parent is certain.
-fn spawned(hook: &Hook<'_>, told: &Told<'_>, child: &str) -> Entry {
+fn spawned(hook: &Hook<'_>, call_payload: &CallPayload<'_>, child: &str) -> Entry {
     let mut entry = hook.entry(Subject::Task, Phase::Update, child, "task");
     entry.evidence.certainty = Certainty::Reported;
     put(&mut entry.metadata, attributes::AGENT_ID, Some(child));
     put(&mut entry.metadata, attributes::PARENT_SESSION, Some(hook.thread.as_str()));
     put(&mut entry.metadata, attributes::PARENT_CERTAINTY, Some("reported"));
     put(&mut entry.metadata, attributes::ROOT_SESSION, Some(hook.root.as_str()));
-    put(&mut entry.metadata, attributes::PARENT_TOOL_USE_ID, told.id.as_deref());
+    put(&mut entry.metadata, attributes::PARENT_TOOL_USE_ID, call_payload.id.as_deref());
     entry
 }
 
 fn permission(hook: &Hook<'_>, reading: &mut Reading) {
-    let told = Told::new(hook);
-    let meaning = told.meaning(hook, reading);
+    let call_payload = CallPayload::new(hook);
+    let meaning = call_payload.meaning(hook, reading);
     reading.entries.push(hook.task());
     let mut entry = hook.event(Kind::RuleLogged, Phase::Open, hook.own_key());
     entry.title = Some(text::title(&format!("Permission asked: {}", meaning.title)));
-    entry.tool_name = Some(told.name());
-    entry.tool_use_id.clone_from(&told.id);
+    entry.tool_name = Some(call_payload.name());
+    entry.tool_use_id.clone_from(&call_payload.id);
     entry.file_paths = meaning.file_paths;
     for (name, value) in [
         (attributes::RULE_STATUS, "requested"),
@@ -152,18 +152,18 @@ fn permission(hook: &Hook<'_>, reading: &mut Reading) {
     ] {
         put(&mut entry.metadata, name, Some(value));
     }
-    put(&mut entry.metadata, attributes::TOOL_NAME, Some(told.name()));
-    put(&mut entry.metadata, attributes::TOOL_USE_ID, told.id.as_deref());
-    put(&mut entry.metadata, attributes::TOOL_INPUT_SUMMARY, Some(summary(told.input)));
-    put(&mut entry.metadata, attributes::CALL_SIGNATURE, Some(told.signature()));
+    put(&mut entry.metadata, attributes::TOOL_NAME, Some(call_payload.name()));
+    put(&mut entry.metadata, attributes::TOOL_USE_ID, call_payload.id.as_deref());
+    put(&mut entry.metadata, attributes::TOOL_INPUT_SUMMARY, Some(summary(call_payload.input)));
+    put(&mut entry.metadata, attributes::CALL_SIGNATURE, Some(call_payload.signature()));
     put(&mut entry.metadata, attributes::REQUESTED_TITLE, Some(meaning.title));
     // The justification that the model gives for asking.
-    let why = told.input.get("description").and_then(Value::as_str).filter(|why| !why.is_empty());
+    let why = call_payload.input.get("description").and_then(Value::as_str).filter(|why| !why.is_empty());
     put(&mut entry.metadata, attributes::REASON, why.map(|why| text::line(why, 1000)));
     reading.entries.push(entry);
 }
 
-/// What the dialog is about, in one line: the command where there is one, else the input as JSON.
+/// Returns what the dialog is about, in one line: the command where there is one, else the input as JSON.
 fn summary(input: &Value) -> String {
     let command = input.get("command").and_then(Value::as_str);
     match command.or_else(|| input.as_str()) {

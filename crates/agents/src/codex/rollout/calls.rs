@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::rules::quoted;
 use super::state::OpenCall;
 use super::talk::flush_said;
-use super::telling::Telling;
+use super::writer::RolloutWriter;
 use crate::codex::facts::{cross_check, put, tool_key};
 use crate::codex::wire::Members;
 use crate::text::call_signature;
@@ -30,7 +30,7 @@ pub(super) struct Spoken {
     pub(super) polls: Option<String>,
     /// The role of the agent that the call starts.
     pub(super) role: Option<String>,
-    /// Whether the call asks for more than the sandbox allows.
+    /// True if the call asks for more than the sandbox allows.
     pub(super) escalates: bool,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn hook_name(namespace: Option<&str>, name: &str) -> String {
 }
 
 /// A call with JSON arguments: `function_call`.
-pub(super) fn function(told: &mut Telling<'_>, item: &Members<'_>) {
+pub(super) fn function(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     let name = item.word("name").unwrap_or_default();
     let tool = hook_name(item.word("namespace").as_deref(), &name);
     // The arguments are JSON inside a text; if the model wrote nonsense, they are just a text.
@@ -81,11 +81,11 @@ pub(super) fn function(told: &mut Telling<'_>, item: &Members<'_>) {
         }
         (_, None) => Spoken::new(tool, object_or_text(&quoted(&said))),
     };
-    open(told, item.word("call_id").as_deref(), spoken, "function_call");
+    open(writer, item.word("call_id").as_deref(), spoken, "function_call");
 }
 
 /// A call with free text: `custom_tool_call`.
-pub(super) fn custom(told: &mut Telling<'_>, item: &Members<'_>) {
+pub(super) fn custom(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     let tool = hook_name(item.word("namespace").as_deref(), &item.word("name").unwrap_or_default());
     let input = item.text("input").unwrap_or_default();
     let spoken = match tool.as_str() {
@@ -95,9 +95,9 @@ pub(super) fn custom(told: &mut Telling<'_>, item: &Members<'_>) {
     };
     let tools = if spoken.tool == "exec" { called_tools(&input) } else { Vec::new() };
     let id = item.word("call_id");
-    open(told, id.as_deref(), spoken, "custom_tool_call");
+    open(writer, id.as_deref(), spoken, "custom_tool_call");
     if !tools.is_empty()
-        && let Some(entry) = told.reading.entries.last_mut()
+        && let Some(entry) = writer.reading.entries.last_mut()
     {
         entry.title = Some(crate::text::title(&format!("Run code that calls {}", tools.join(", "))));
         put(&mut entry.metadata, attributes::CALLED_TOOLS, Some(tools));
@@ -105,23 +105,23 @@ pub(super) fn custom(told: &mut Telling<'_>, item: &Members<'_>) {
 }
 
 /// A command of an older version: `local_shell_call`.
-pub(super) fn local_shell(told: &mut Telling<'_>, item: &Members<'_>) {
+pub(super) fn local_shell(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     let action = item.members("action").unwrap_or_default();
     let id = item.word("call_id").or_else(|| item.word("id"));
-    open(told, id.as_deref(), shell(&action), "local_shell_call");
+    open(writer, id.as_deref(), shell(&action), "local_shell_call");
 }
 
 /// A search for tools, which the client runs itself: `tool_search_call`.
-pub(super) fn tool_search(told: &mut Telling<'_>, item: &Members<'_>) {
+pub(super) fn tool_search(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     let id = item.word("call_id").or_else(|| item.word("id"));
     let input = item.raw("arguments").map_or("{}", |raw| raw.get());
     let spoken = Spoken::new("tool_search", object_or_text(input));
-    open(told, id.as_deref(), spoken, "tool_search_call");
+    open(writer, id.as_deref(), spoken, "tool_search_call");
 }
 
 /// A call of which the row tells the attempt and the end in one: web searches, images.
 pub(super) fn whole(
-    told: &mut Telling<'_>,
+    writer: &mut RolloutWriter<'_>,
     id: &str,
     tool: &str,
     input: &Value,
@@ -129,8 +129,8 @@ pub(super) fn whole(
     reason: &str,
 ) -> Entry {
     let spoken = Spoken::new(tool, input.to_string());
-    let (mut entry, _) = attempt(told, id, &spoken, Phase::Close, reason);
-    entry.ended_at = Some(told.at);
+    let (mut entry, _) = attempt(writer, id, &spoken, Phase::Close, reason);
+    entry.ended_at = Some(writer.at);
     entry.state = Some(match status {
         None | Some("completed" | "generating" | "in_progress" | "searching") => CallState::Succeeded,
         Some(_) => CallState::Failed,
@@ -139,41 +139,41 @@ pub(super) fn whole(
 }
 
 /// Says that a call was made.
-fn open(told: &mut Telling<'_>, id: Option<&str>, spoken: Spoken, reason: &str) {
-    flush_said(told);
-    let observation = told.observation.clone();
+fn open(writer: &mut RolloutWriter<'_>, id: Option<&str>, spoken: Spoken, reason: &str) {
+    flush_said(writer);
+    let observation = writer.observation.clone();
     let id = id.unwrap_or(&observation);
-    let (mut entry, mut call) = attempt(told, id, &spoken, Phase::Open, reason);
+    let (mut entry, mut call) = attempt(writer, id, &spoken, Phase::Open, reason);
     entry.state = Some(CallState::Running);
     call.process = spoken.polls;
-    call.role = spoken.role.map(|role| told.rules.word(&role));
+    call.role = spoken.role.map(|role| writer.rules.word(&role));
     call.escalates = spoken.escalates;
-    told.state.open(call);
-    told.say(entry);
+    writer.state.open(call);
+    writer.say(entry);
 }
 
 /// An entry about a call with all that its input says.
 pub(super) fn attempt(
-    told: &mut Telling<'_>,
+    writer: &mut RolloutWriter<'_>,
     id: &str,
     spoken: &Spoken,
     phase: Phase,
     reason: &str,
 ) -> (Entry, OpenCall) {
-    let input = told.rules.input(&spoken.tool, &spoken.input);
-    let tool = told.rules.word(&spoken.tool);
-    let cwd = spoken.cwd.clone().or_else(|| told.state.cwd.clone()).map(|cwd| told.rules.word(&cwd));
-    let mut entry = told.event(Kind::ToolUsed, phase, tool_key(id), reason);
-    let meaning = understand(&tool, &input, cwd.as_deref(), told.state.cwd.as_deref());
+    let input = writer.rules.input(&spoken.tool, &spoken.input);
+    let tool = writer.rules.word(&spoken.tool);
+    let cwd = spoken.cwd.clone().or_else(|| writer.state.cwd.clone()).map(|cwd| writer.rules.word(&cwd));
+    let mut entry = writer.event(Kind::ToolUsed, phase, tool_key(id), reason);
+    let meaning = understand(&tool, &input, cwd.as_deref(), writer.state.cwd.as_deref());
     if !meaning.recognised {
-        told.unknown(Unrecognised::Tool(tool.clone()));
+        writer.unknown(Unrecognised::Tool(tool.clone()));
     }
     let call = OpenCall {
         id: id.to_owned(),
         tool: spoken.tool.clone(),
         kind: meaning.kind,
         subtype: Some(meaning.semantics.subtype),
-        told: false,
+        is_reported: false,
         process: None,
         role: None,
         escalates: false,
@@ -223,7 +223,7 @@ pub(super) fn patch(text: &str) -> Spoken {
     Spoken::new("apply_patch", json!({"command": text}).to_string())
 }
 
-/// What was typed into a running command may be a password that no pattern knows: only its length is kept.
+/// Keeps only the length of the text typed into a running command: it may be a password that no pattern knows.
 fn typed(arguments: &Members<'_>) -> Spoken {
     let session = arguments.raw("session_id").and_then(|id| serde_json::from_str::<Value>(id.get()).ok());
     let polls = session

@@ -1,4 +1,4 @@
-//! How a call ended, by the words that Codex itself puts before the output of a tool.
+//! Reads the end of a call from the words that Codex itself puts before the output of a tool.
 //!
 //! ```text
 //! Chunk ID: 8093ca                        Exit code: 0                 Script completed
@@ -16,22 +16,22 @@ use agent_tracer_event::{CallState, ErrorClass};
 
 use crate::codex::wire::Members;
 
-/// What the client says of the end of a call.
+/// Describes what the client reports of the end of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Ending {
-    /// Where the call stands; nothing if it goes on.
+    /// Holds where the call stands; nothing if it goes on.
     pub(super) state: Option<CallState>,
     /// Why it failed, if the client's words say so.
     pub(super) error_class: Option<ErrorClass>,
     /// The code of a command.
     pub(super) exit_code: Option<i64>,
-    /// How long it took.
+    /// Measures its duration.
     pub(super) wall_ms: Option<u64>,
     /// The process or script that goes on.
     pub(super) process: Option<String>,
-    /// Where in the text the tool's own output begins.
+    /// Holds where in the text the tool's own output begins.
     pub(super) body: usize,
-    /// Whether the text is the client's own and no output of a tool.
+    /// True if the text is the client's own and no output of a tool.
     pub(super) refused: bool,
 }
 
@@ -69,7 +69,7 @@ impl Form {
     }
 }
 
-/// How far into a text the client's words are looked for.
+/// Limits how far into a text the client's words are looked for.
 const HEAD_BYTES: usize = 1024;
 
 /// Reads the beginning of an output.

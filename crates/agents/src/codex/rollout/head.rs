@@ -4,7 +4,7 @@
 //! world, the model's own copy of each message. Codex writes the members of a row in a fixed order, so a few bytes
 //! tell such a row. A row that begins in any other way is parsed and recognised by its members; this only saves work.
 
-/// What the beginning of a row says.
+/// Describes what the beginning of a row says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head<'a> {
     /// The type of the row.
@@ -43,7 +43,7 @@ fn word(bytes: &[u8]) -> Option<(&str, &[u8])> {
     Some((std::str::from_utf8(word).ok()?, rest.strip_prefix(b"\"")?))
 }
 
-/// Whether rows of this type are known and say nothing.
+/// Returns whether rows of this type are known and say nothing.
 pub(super) fn says_nothing(row: &str, payload: Option<&str>) -> bool {
     match (row, payload) {
         // A snapshot of the environment; whether a message to another agent starts a turn.

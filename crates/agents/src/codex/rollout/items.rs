@@ -9,68 +9,74 @@ use serde_json::{Map, Value, json};
 use super::calls::{Spoken, attempt, object_or_text, shell};
 use super::outputs::{finish, quantities, say_end, update};
 use super::talk::{self, span};
-use super::telling::Telling;
+use super::writer::RolloutWriter;
 use super::{agents, context, patches, servers};
 use crate::codex::facts::put;
 use crate::codex::wire::{Members, text};
 use crate::tools::outcome;
 
-/// How the end of a call came about.
+/// Describes how the end of a call came about.
 pub(super) struct End {
     pub(super) state: CallState,
     pub(super) class: Option<ErrorClass>,
     pub(super) started: Millis,
     pub(super) ended: Millis,
-    /// How long it ran, without any wait.
+    /// Holds how long it ran, without any wait.
     pub(super) duration_ms: Option<u64>,
 }
 
 /// Reads one item.
-pub(super) fn completed(told: &mut Telling<'_>, row: &Members<'_>) {
+pub(super) fn completed(writer: &mut RolloutWriter<'_>, row: &Members<'_>) {
     let Some(item) = row.members("item") else {
-        told.unknown(Unrecognised::Row("item_completed".to_owned()));
+        writer.unknown(Unrecognised::Row("item_completed".to_owned()));
         return;
     };
     let kind = item.word("type").unwrap_or_default();
     match kind.as_ref() {
-        "UserMessage" => talk::user_item(told, &item),
-        "AgentMessage" => talk::agent_item(told, &item),
-        "Reasoning" => talk::thought_item(told, &item),
-        "HookPrompt" => talk::hook_prompt(told, &item),
-        "Plan" => talk::plan_item(told, &item),
-        "CommandExecution" => command(told, row, &item),
-        "FileChange" => patches::item(told, row, &item),
-        "McpToolCall" => servers::item(told, row, &item),
-        "DynamicToolCall" => dynamic(told, row, &item),
-        "WebSearch" => web_search(told, &item, "item_completed WebSearch"),
-        "ImageView" => image_view(told, row, &item),
-        "ImageGeneration" => image_generation(told, &item, "item_completed ImageGeneration"),
-        "Sleep" => sleep(told, row, &item),
-        "CollabAgentToolCall" => agents::collab(told, row, &item),
-        "SubAgentActivity" => agents::activity(told, &item, "item_completed SubAgentActivity"),
-        "ContextCompaction" => context::compacted_item(told),
-        "EnteredReviewMode" => context::review_began(told, &item),
-        "ExitedReviewMode" => context::review_ended(told, &item),
+        "UserMessage" => talk::user_item(writer, &item),
+        "AgentMessage" => talk::agent_item(writer, &item),
+        "Reasoning" => talk::thought_item(writer, &item),
+        "HookPrompt" => talk::hook_prompt(writer, &item),
+        "Plan" => talk::plan_item(writer, &item),
+        "CommandExecution" => command(writer, row, &item),
+        "FileChange" => patches::item(writer, row, &item),
+        "McpToolCall" => servers::item(writer, row, &item),
+        "DynamicToolCall" => dynamic(writer, row, &item),
+        "WebSearch" => web_search(writer, &item, "item_completed WebSearch"),
+        "ImageView" => image_view(writer, row, &item),
+        "ImageGeneration" => image_generation(writer, &item, "item_completed ImageGeneration"),
+        "Sleep" => sleep(writer, row, &item),
+        "CollabAgentToolCall" => agents::collab(writer, row, &item),
+        "SubAgentActivity" => agents::activity(writer, &item, "item_completed SubAgentActivity"),
+        "ContextCompaction" => context::compacted_item(writer),
+        "EnteredReviewMode" => context::review_began(writer, &item),
+        "ExitedReviewMode" => context::review_ended(writer, &item),
         other => {
-            let other = told.rules.word(other);
-            told.unknown(Unrecognised::Row(format!("item_completed/{other}")));
+            let other = writer.rules.word(other);
+            writer.unknown(Unrecognised::Row(format!("item_completed/{other}")));
         }
     }
 }
 
 /// The end of a call that an item tells: of a call that the model made, or of one nested in code.
-pub(super) fn close(told: &mut Telling<'_>, id: &str, spoken: &Spoken, end: &End, reason: &str) -> Entry {
-    let (mut entry, call) = match told.state.call(id) {
+pub(super) fn close(
+    writer: &mut RolloutWriter<'_>,
+    id: &str,
+    spoken: &Spoken,
+    end: &End,
+    reason: &str,
+) -> Entry {
+    let (mut entry, call) = match writer.state.call(id) {
         Some(call) => {
-            call.told = true;
+            call.is_reported = true;
             let call = call.clone();
-            (update(told, &call, reason), call)
+            (update(writer, &call, reason), call)
         }
-        None => attempt(told, id, spoken, Phase::Close, reason),
+        None => attempt(writer, id, spoken, Phase::Close, reason),
     };
     if call.process.is_some() {
-        // A command that went on: its output came long ago, so nothing more will be heard of the call.
-        told.state.close(id);
+        // A command that went on: its output came long ago, so no more rows of the call will come.
+        writer.state.close(id);
     }
     entry.phase = Phase::Close;
     entry.occurred_at = end.started;
@@ -80,18 +86,18 @@ pub(super) fn close(told: &mut Telling<'_>, id: &str, spoken: &Spoken, end: &End
     if let Some(duration) = end.duration_ms {
         put(&mut entry.metadata, attributes::DURATION_MS, Some(duration));
         put(&mut entry.metadata, attributes::DURATION_SOURCE, Some("agent"));
-        put(&mut entry.metadata, attributes::PERMISSION_WAIT_MS, waited(told, end, duration));
+        put(&mut entry.metadata, attributes::PERMISSION_WAIT_MS, waited(writer, end, duration));
     }
     entry
 }
 
 /// The part of an item's time in which nothing ran: the user was being asked.
-fn waited(told: &Telling<'_>, end: &End, duration: u64) -> Option<u64> {
-    if told.state.approval_policy.as_deref() == Some("never") {
+fn waited(writer: &RolloutWriter<'_>, end: &End, duration: u64) -> Option<u64> {
+    if writer.state.approval_policy.as_deref() == Some("never") {
         return None;
     }
     let whole = u64::try_from(end.ended.0.saturating_sub(end.started.0)).ok()?;
-    // Starting a process and its sandbox also takes time; nobody answers a question that fast.
+    // Starting a process and its sandbox also takes time; no user answers a question that fast.
     whole.checked_sub(duration).filter(|wait| *wait >= 100)
 }
 
@@ -103,12 +109,12 @@ pub(super) fn duration(members: &Members<'_>) -> Option<u64> {
     secs.checked_mul(1000)?.checked_add(nanos.saturating_add(500_000) / 1_000_000)
 }
 
-pub(super) fn end(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>, kind: &str) -> End {
-    let (started, ended) = span(row, told.at);
+pub(super) fn end(writer: &mut RolloutWriter<'_>, row: &Members<'_>, item: &Members<'_>, kind: &str) -> End {
+    let (started, ended) = span(row, writer.at);
     let status = item.word("status").unwrap_or_default();
     if !status.is_empty() {
         let known = ["completed", "failed", "declined", "in_progress", "inProgress", "interrupted"];
-        told.known(&format!("{kind}.status"), &status, &known);
+        writer.known(&format!("{kind}.status"), &status, &known);
     }
     let (state, class) = match status.as_ref() {
         "failed" => (CallState::Failed, None),
@@ -120,8 +126,8 @@ pub(super) fn end(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>,
     End { state, class, started, ended, duration_ms: duration(item) }
 }
 
-pub(super) fn id_of(told: &Telling<'_>, item: &Members<'_>) -> String {
-    item.word("id").map_or_else(|| told.observation.clone(), |id| told.rules.word(&id))
+pub(super) fn id_of(writer: &RolloutWriter<'_>, item: &Members<'_>) -> String {
+    item.word("id").map_or_else(|| writer.observation.clone(), |id| writer.rules.word(&id))
 }
 
 /// A path from a `file://` address, or the path as it is.
@@ -149,18 +155,18 @@ pub(super) fn path_of(text: &str) -> String {
 /// Exit codes of a command that SIGKILL or SIGTERM ended.
 const KILLED: [i64; 2] = [137, 143];
 
-fn command(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>) {
-    let id = id_of(told, item);
-    let mut end = end(told, row, item, "CommandExecution");
+fn command(writer: &mut RolloutWriter<'_>, row: &Members<'_>, item: &Members<'_>) {
+    let id = id_of(writer, item);
+    let mut end = end(writer, row, item, "CommandExecution");
     let exit = item.whole("exit_code");
     if end.state == CallState::Failed {
         // A command that never ran, or was killed with its turn, has no code of its own. One that the client leaves when it
         // ends has the code of its kill, if the client came to see that.
-        let is_background = told.state.call(&id).is_some_and(|call| call.process.is_some());
-        let is_left = is_background && told.turn.is_some() && told.turn == told.state.completed_turn;
+        let is_background = writer.state.call(&id).is_some_and(|call| call.process.is_some());
+        let is_left = is_background && writer.turn.is_some() && writer.turn == writer.state.completed_turn;
         let ran = exit.is_some_and(|code| code >= 0 && !(is_left && KILLED.contains(&code)));
         end.class = Some(if ran { ErrorClass::NonZeroExit } else { ErrorClass::Unknown });
-        if !ran && told.turn.is_some() && told.turn == told.state.aborted_turn {
+        if !ran && writer.turn.is_some() && writer.turn == writer.state.aborted_turn {
             end.state = CallState::Interrupted;
             end.class = Some(ErrorClass::Interrupt);
         } else if !ran && is_background {
@@ -172,17 +178,17 @@ fn command(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>) {
     let mut spoken = shell(item);
     let cwd = item.word("cwd").map(|cwd| path_of(&cwd));
     spoken.cwd.clone_from(&cwd);
-    let mut entry = close(told, &id, &spoken, &end, "item_completed CommandExecution");
+    let mut entry = close(writer, &id, &spoken, &end, "item_completed CommandExecution");
     put(&mut entry.metadata, attributes::EXIT_CODE, exit);
-    told.put_word(&mut entry.metadata, attributes::CWD, cwd);
-    told.put_word(&mut entry.metadata, attributes::PROCESS_ID, item.word("process_id"));
+    writer.put_word(&mut entry.metadata, attributes::CWD, cwd);
+    writer.put_word(&mut entry.metadata, attributes::PROCESS_ID, item.word("process_id"));
     if let Some(source) = item.word("source") {
         let known = ["unified_exec_startup", "unified_exec_interaction", "user_shell", "agent"];
-        told.known("CommandExecution.source", &source, &known);
-        told.put_word(&mut entry.metadata, attributes::COMMAND_SOURCE, Some(source));
+        writer.known("CommandExecution.source", &source, &known);
+        writer.put_word(&mut entry.metadata, attributes::COMMAND_SOURCE, Some(source));
     }
     if let Some(output) = item.raw("aggregated_output") {
-        let result = Value::Object(told.rules.result("Bash", output.get()));
+        let result = Value::Object(writer.rules.result("Bash", output.get()));
         for (name, value) in outcome::returned(&result).metadata {
             // How it ended is known already; a result is only measured.
             if name.starts_with("output") {
@@ -190,12 +196,12 @@ fn command(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>) {
             }
         }
     }
-    say_end(told, entry);
+    say_end(writer, entry);
 }
 
-fn dynamic(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>) {
-    let id = id_of(told, item);
-    let mut end = end(told, row, item, "DynamicToolCall");
+fn dynamic(writer: &mut RolloutWriter<'_>, row: &Members<'_>, item: &Members<'_>) {
+    let id = id_of(writer, item);
+    let mut end = end(writer, row, item, "DynamicToolCall");
     if item.truth("success") == Some(false) || item.raw("error").is_some() {
         end.state = CallState::Failed;
     }
@@ -203,16 +209,16 @@ fn dynamic(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>) {
     let tool = super::calls::hook_name(namespace.as_deref(), &item.word("tool").unwrap_or_default());
     let input = item.raw("arguments").map_or_else(|| "{}".to_owned(), |raw| object_or_text(raw.get()));
     let error = item.text("error").unwrap_or_default();
-    let kept = quantities(told, &tool, &error, end.state, None);
-    let mut entry = close(told, &id, &Spoken::new(tool, input), &end, "item_completed DynamicToolCall");
+    let kept = quantities(writer, &tool, &error, end.state, None);
+    let mut entry = close(writer, &id, &Spoken::new(tool, input), &end, "item_completed DynamicToolCall");
     for (name, value) in kept {
         entry.metadata.entry(name).or_insert(value);
     }
-    told.say(entry);
+    writer.say(entry);
 }
 
 /// A search or a look at a page by the provider: one form for the item, the event and the model's own row.
-pub(super) fn web_search(told: &mut Telling<'_>, item: &Members<'_>, reason: &str) {
+pub(super) fn web_search(writer: &mut RolloutWriter<'_>, item: &Members<'_>, reason: &str) {
     let Some(id) = item.word("id").or_else(|| item.word("call_id")) else { return };
     let mut input = Map::new();
     put(&mut input, "query", item.word("query").as_deref());
@@ -230,39 +236,39 @@ pub(super) fn web_search(told: &mut Telling<'_>, item: &Members<'_>, reason: &st
     }
     let status = item.word("status");
     let entry =
-        super::calls::whole(told, &id, "web_search", &Value::Object(input), status.as_deref(), reason);
-    told.say(entry);
+        super::calls::whole(writer, &id, "web_search", &Value::Object(input), status.as_deref(), reason);
+    writer.say(entry);
 }
 
 /// An image made by the provider. The image itself is only measured.
-pub(super) fn image_generation(told: &mut Telling<'_>, item: &Members<'_>, reason: &str) {
+pub(super) fn image_generation(writer: &mut RolloutWriter<'_>, item: &Members<'_>, reason: &str) {
     let Some(id) = item.word("id").or_else(|| item.word("call_id")) else { return };
     let mut input = Map::new();
     put(&mut input, "prompt", item.word("revised_prompt").as_deref());
     put(&mut input, "path", item.word("saved_path").map(|path| path_of(&path)));
     let status = item.word("status");
     let input = Value::Object(input);
-    let mut entry = super::calls::whole(told, &id, "image_generation", &input, status.as_deref(), reason);
+    let mut entry = super::calls::whole(writer, &id, "image_generation", &input, status.as_deref(), reason);
     put(&mut entry.metadata, attributes::OUTPUT_BYTES, item.text("result").map(|image| image.len()));
-    told.say(entry);
+    writer.say(entry);
 }
 
-fn image_view(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>) {
-    let id = id_of(told, item);
-    let end = end(told, row, item, "ImageView");
+fn image_view(writer: &mut RolloutWriter<'_>, row: &Members<'_>, item: &Members<'_>) {
+    let id = id_of(writer, item);
+    let end = end(writer, row, item, "ImageView");
     let path = item.word("path").map(|path| path_of(&path)).unwrap_or_default();
     let spoken = Spoken::new("view_image", json!({"path": path}).to_string());
-    let entry = close(told, &id, &spoken, &end, "item_completed ImageView");
-    told.say(entry);
+    let entry = close(writer, &id, &spoken, &end, "item_completed ImageView");
+    writer.say(entry);
 }
 
-fn sleep(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>) {
-    let id = id_of(told, item);
-    let mut end = end(told, row, item, "Sleep");
+fn sleep(writer: &mut RolloutWriter<'_>, row: &Members<'_>, item: &Members<'_>) {
+    let id = id_of(writer, item);
+    let mut end = end(writer, row, item, "Sleep");
     end.duration_ms = item.count("duration_ms");
     let spoken = Spoken::new("sleep", json!({"duration_ms": end.duration_ms}).to_string());
-    let entry = close(told, &id, &spoken, &end, "item_completed Sleep");
-    told.say(entry);
+    let entry = close(writer, &id, &spoken, &end, "item_completed Sleep");
+    writer.say(entry);
 }
 
 #[cfg(test)]

@@ -4,19 +4,19 @@ use agent_tracer_event::{Kind, Metadata, Phase, Subject, attributes};
 
 use super::context;
 use super::name::uuid_millis;
-use super::telling::Telling;
+use super::writer::RolloutWriter;
 use crate::codex::facts::{put, subagent_key, thread_started_key, turn_key, write_action};
 use crate::codex::wire::{Members, text};
 use crate::text::base_name;
 
-/// What `source` says of a thread.
+/// Describes what `source` says of a thread.
 #[derive(Debug, Default, PartialEq)]
 struct Origin {
-    /// How the thread was started: `exec`, `cli`, `vscode`, …
+    /// Holds how the thread was started: `exec`, `cli`, `vscode`, …
     word: Option<String>,
     /// The type of the agent, if it is not the main one.
     agent_type: Option<String>,
-    /// Whether nobody asked for the agent: the client made it for a purpose of its own.
+    /// True if the client made the agent for a purpose of its own.
     helper: bool,
     parent: Option<String>,
     depth: Option<u64>,
@@ -64,22 +64,22 @@ fn origin(meta: &Members<'_>) -> Origin {
 }
 
 /// The first row of a file. Any later one is another thread's and begins a copy of its rows.
-pub(super) fn session_meta(told: &mut Telling<'_>, meta: &Members<'_>) {
-    if told.state.named {
+pub(super) fn session_meta(writer: &mut RolloutWriter<'_>, meta: &Members<'_>) {
+    if writer.state.named {
         let other = meta.word("id");
-        if told.state.start_ordinal.is_none()
+        if writer.state.start_ordinal.is_none()
             && other.is_some()
-            && other.as_deref() != told.state.thread_id.as_deref()
+            && other.as_deref() != writer.state.thread_id.as_deref()
         {
-            told.state.copying = true;
+            writer.state.copying = true;
         }
         return;
     }
     let Some(thread) = meta.word("id") else { return };
-    told.thread = thread.clone().into_owned();
-    told.turn = None;
+    writer.thread = thread.clone().into_owned();
+    writer.turn = None;
     let origin = origin(meta);
-    let state = &mut *told.state;
+    let state = &mut *writer.state;
     state.named = true;
     state.thread_id = Some(thread.clone().into_owned());
     state.root_session = meta.word("session_id").map(|root| root.into_owned());
@@ -92,53 +92,53 @@ pub(super) fn session_meta(told: &mut Telling<'_>, meta: &Members<'_>) {
     state.cwd = meta.word("cwd").map(|cwd| cwd.into_owned());
     let is_child = origin.parent.is_some();
     let agent_type = match &origin.agent_type {
-        Some(kind) => told.rules.word(kind),
+        Some(kind) => writer.rules.word(kind),
         None if is_child => "default".to_owned(),
         None => "main".to_owned(),
     };
-    told.state.agent_type = Some(agent_type.clone());
+    writer.state.agent_type = Some(agent_type.clone());
     if let Some(version) = meta.word("cli_version") {
-        told.reading.client_version = Some(told.rules.word(&version));
+        writer.reading.client_version = Some(writer.rules.word(&version));
     }
     if let Some(mode) = meta.text("history_mode") {
-        told.known("history_mode", &mode, &["paginated", "legacy"]);
+        writer.known("history_mode", &mode, &["paginated", "legacy"]);
     }
-    identity(told, meta, &origin, &agent_type);
+    identity(writer, meta, &origin, &agent_type);
 
-    let key = thread_started_key(&told.thread);
-    let mut started = told.event(Kind::SessionStarted, Phase::Open, key, "session_meta");
+    let key = thread_started_key(&writer.thread);
+    let mut started = writer.event(Kind::SessionStarted, Phase::Open, key, "session_meta");
     started.title = Some(if is_child { "Subagent started" } else { "Session started" }.to_owned());
-    told.put_word(&mut started.metadata, attributes::ENTRYPOINT, meta.word("originator"));
-    told.put_word(&mut started.metadata, attributes::CWD, meta.word("cwd"));
-    told.say(started);
+    writer.put_word(&mut started.metadata, attributes::ENTRYPOINT, meta.word("originator"));
+    writer.put_word(&mut started.metadata, attributes::CWD, meta.word("cwd"));
+    writer.say(started);
 
     // The user went back to an earlier message: the thread goes on in this file from there.
     let base = meta.members("history_base");
-    if base.as_ref().and_then(|base| base.word("thread_id")).as_deref() == Some(told.thread.as_str()) {
-        context::went_back(told, base.and_then(|base| base.count("end_ordinal_exclusive")));
+    if base.as_ref().and_then(|base| base.word("thread_id")).as_deref() == Some(writer.thread.as_str()) {
+        context::went_back(writer, base.and_then(|base| base.count("end_ordinal_exclusive")));
     }
 
     if let Some(parent) = &origin.parent {
-        let key = subagent_key(&told.thread);
+        let key = subagent_key(&writer.thread);
         let subject = Subject::Event(Kind::ActionLogged);
-        let mut action = told.entry_of(parent, subject, Phase::Open, key, "session_meta.parent_thread_id");
-        write_action(&mut action, &told.thread, Some(&agent_type), "running");
-        told.put_word(&mut action.metadata, attributes::AGENT_NICKNAME, origin.nickname.as_deref());
-        told.say(action);
+        let mut action = writer.entry_of(parent, subject, Phase::Open, key, "session_meta.parent_thread_id");
+        write_action(&mut action, &writer.thread, Some(&agent_type), "running");
+        writer.put_word(&mut action.metadata, attributes::AGENT_NICKNAME, origin.nickname.as_deref());
+        writer.say(action);
     }
 }
 
-fn identity(told: &mut Telling<'_>, meta: &Members<'_>, origin: &Origin, agent_type: &str) {
+fn identity(writer: &mut RolloutWriter<'_>, meta: &Members<'_>, origin: &Origin, agent_type: &str) {
     let mut about = Metadata::new();
-    told.put_word(&mut about, attributes::CWD, meta.word("cwd"));
+    writer.put_word(&mut about, attributes::CWD, meta.word("cwd"));
     put(&mut about, attributes::AGENT_TYPE, Some(agent_type));
-    told.put_word(&mut about, attributes::ROOT_SESSION, meta.word("session_id"));
-    told.put_word(&mut about, attributes::CLIENT_SOURCE, origin.word.as_deref());
-    told.put_word(&mut about, attributes::ENTRYPOINT, meta.word("originator"));
-    told.put_word(&mut about, attributes::CLIENT_VERSION, meta.word("cli_version"));
-    told.put_word(&mut about, attributes::MODEL_PROVIDER, meta.word("model_provider"));
-    told.put_word(&mut about, attributes::HISTORY_MODE, meta.word("history_mode"));
-    told.put_word(&mut about, attributes::THREAD_SOURCE, meta.word("thread_source"));
+    writer.put_word(&mut about, attributes::ROOT_SESSION, meta.word("session_id"));
+    writer.put_word(&mut about, attributes::CLIENT_SOURCE, origin.word.as_deref());
+    writer.put_word(&mut about, attributes::ENTRYPOINT, meta.word("originator"));
+    writer.put_word(&mut about, attributes::CLIENT_VERSION, meta.word("cli_version"));
+    writer.put_word(&mut about, attributes::MODEL_PROVIDER, meta.word("model_provider"));
+    writer.put_word(&mut about, attributes::HISTORY_MODE, meta.word("history_mode"));
+    writer.put_word(&mut about, attributes::THREAD_SOURCE, meta.word("thread_source"));
     put(
         &mut about,
         attributes::ATTENDED,
@@ -149,106 +149,106 @@ fn identity(told: &mut Telling<'_>, meta: &Members<'_>, origin: &Origin, agent_t
         },
     );
     if let Some(git) = meta.members("git") {
-        told.put_word(&mut about, attributes::GIT_BRANCH, git.word("branch"));
-        told.put_word(&mut about, attributes::GIT_COMMIT, git.word("commit_hash"));
+        writer.put_word(&mut about, attributes::GIT_BRANCH, git.word("branch"));
+        writer.put_word(&mut about, attributes::GIT_COMMIT, git.word("commit_hash"));
     }
     if let Some(parent) = &origin.parent {
-        told.put_word(&mut about, attributes::PARENT_SESSION, Some(parent));
+        writer.put_word(&mut about, attributes::PARENT_SESSION, Some(parent));
         put(&mut about, attributes::PARENT_CERTAINTY, Some("reported"));
-        put(&mut about, attributes::AGENT_ID, Some(told.thread.as_str()));
+        put(&mut about, attributes::AGENT_ID, Some(writer.thread.as_str()));
         put(&mut about, attributes::DEPTH, origin.depth);
-        told.put_word(&mut about, attributes::AGENT_NICKNAME, origin.nickname.as_deref());
-        told.put_word(&mut about, attributes::AGENT_PATH, origin.path.as_deref());
-    } else if let Some(base) = meta.word("forked_from_id").filter(|base| *base != told.thread) {
-        told.put_word(&mut about, attributes::FORKED_FROM, Some(base));
+        writer.put_word(&mut about, attributes::AGENT_NICKNAME, origin.nickname.as_deref());
+        writer.put_word(&mut about, attributes::AGENT_PATH, origin.path.as_deref());
+    } else if let Some(base) = meta.word("forked_from_id").filter(|base| *base != writer.thread) {
+        writer.put_word(&mut about, attributes::FORKED_FROM, Some(base));
     }
-    told.say_task(about, "session_meta");
-    // A second generation agent gets its task by mail that may be encrypted, and a helper's prompt is not told: the
+    writer.say_task(about, "session_meta");
+    // A second generation agent gets its task by mail that may be encrypted, and a helper's prompt is not given: the
     // path or the type is the best name that there is.
     let path = origin.path.as_deref().map(|path| (base_name(path), "agent_path"));
     let name = path.or_else(|| origin.helper.then_some((agent_type, "agent_type")));
     if let Some((name, source)) = name {
         let mut named = Metadata::new();
-        told.put_word(&mut named, attributes::TITLE, Some(name));
+        writer.put_word(&mut named, attributes::TITLE, Some(name));
         put(&mut named, attributes::TITLE_SOURCE, Some(source));
-        told.say_task(named, &format!("session_meta, {source}"));
-        if let Some(entry) = told.reading.entries.last_mut() {
+        writer.say_task(named, &format!("session_meta, {source}"));
+        if let Some(entry) = writer.reading.entries.last_mut() {
             entry.evidence.certainty = agent_tracer_event::Certainty::Guessed;
         }
     }
 }
 
 /// The settings of a turn. Repeated after each compaction.
-pub(super) fn turn_context(told: &mut Telling<'_>, context: &Members<'_>) {
+pub(super) fn turn_context(writer: &mut RolloutWriter<'_>, context: &Members<'_>) {
     if let Some(cwd) = context.word("cwd") {
-        told.state.cwd = Some(cwd.into_owned());
+        writer.state.cwd = Some(cwd.into_owned());
     }
-    told.state.approval_policy = context.word("approval_policy").map(|policy| policy.into_owned());
+    writer.state.approval_policy = context.word("approval_policy").map(|policy| policy.into_owned());
     if let Some(version) = context.word("multi_agent_version") {
-        told.state.multi_agent_version = Some(version.into_owned());
+        writer.state.multi_agent_version = Some(version.into_owned());
     }
-    let model = context.word("model").map(|model| told.rules.word(&model));
-    if let Some(turn) = told.turn.clone() {
-        let mut entry = told.entry(Subject::Turn, Phase::Update, turn_key(&turn), "turn_context");
+    let model = context.word("model").map(|model| writer.rules.word(&model));
+    if let Some(turn) = writer.turn.clone() {
+        let mut entry = writer.entry(Subject::Turn, Phase::Update, turn_key(&turn), "turn_context");
         put(&mut entry.metadata, attributes::MODEL, model.as_deref());
-        told.put_word(&mut entry.metadata, attributes::EFFORT, context.word("effort"));
-        told.put_word(&mut entry.metadata, attributes::CWD, context.word("cwd"));
-        told.put_word(&mut entry.metadata, attributes::APPROVAL_POLICY, context.word("approval_policy"));
-        told.put_word(
+        writer.put_word(&mut entry.metadata, attributes::EFFORT, context.word("effort"));
+        writer.put_word(&mut entry.metadata, attributes::CWD, context.word("cwd"));
+        writer.put_word(&mut entry.metadata, attributes::APPROVAL_POLICY, context.word("approval_policy"));
+        writer.put_word(
             &mut entry.metadata,
             attributes::APPROVALS_REVIEWER,
             context.word("approvals_reviewer"),
         );
         let sandbox = context.members("sandbox_policy");
-        told.put_word(
+        writer.put_word(
             &mut entry.metadata,
             attributes::SANDBOX,
             sandbox.and_then(|policy| policy.word("type").or_else(|| policy.word("mode"))),
         );
         let mode = context.members("collaboration_mode").and_then(|mode| mode.word("mode"));
-        told.put_word(&mut entry.metadata, attributes::COLLABORATION_MODE, mode);
-        told.say(entry);
+        writer.put_word(&mut entry.metadata, attributes::COLLABORATION_MODE, mode);
+        writer.say(entry);
     }
     let Some(model) = model else { return };
-    let before = told.state.model.replace(model.clone());
+    let before = writer.state.model.replace(model.clone());
     if before.as_deref() == Some(&model) {
         return;
     }
     let mut about = Metadata::new();
     put(&mut about, attributes::MODEL, Some(model.as_str()));
-    told.put_word(&mut about, attributes::EFFORT, context.word("effort"));
-    told.say_task(about, "turn_context.model");
+    writer.put_word(&mut about, attributes::EFFORT, context.word("effort"));
+    writer.say_task(about, "turn_context.model");
     if let Some(before) = before {
-        let place = told.turn.clone().unwrap_or_else(|| told.observation.clone());
+        let place = writer.turn.clone().unwrap_or_else(|| writer.observation.clone());
         let key = format!("model:{place}:{model}");
-        let mut entry = told.event(Kind::ModelSwitched, Phase::Open, key, "turn_context.model");
+        let mut entry = writer.event(Kind::ModelSwitched, Phase::Open, key, "turn_context.model");
         entry.title = Some(crate::text::title(&format!("Model {before} → {model}")));
         put(&mut entry.metadata, attributes::FROM_MODEL, Some(before));
         put(&mut entry.metadata, attributes::TO_MODEL, Some(model));
-        told.say(entry);
+        writer.say(entry);
     }
 }
 
-/// Whether the rows of a file without ordinals are still copies of another thread's.
+/// Returns whether the rows of a file without ordinals are still copies of another thread's.
 ///
 /// A copy is written in one go when the thread begins. It is over when a turn begins that is younger than the
 /// thread, or when rows are later than that moment.
-pub(super) fn still_copying(told: &Telling<'_>, row: &str, payload: &Members<'_>) -> bool {
+pub(super) fn still_copying(writer: &RolloutWriter<'_>, row: &str, payload: &Members<'_>) -> bool {
     let begins_turn = row == "turn_context" || payload.text("type").as_deref() == Some("task_started");
-    let born = told.state.thread_id.as_deref().and_then(uuid_millis);
+    let born = writer.state.thread_id.as_deref().and_then(uuid_millis);
     if begins_turn
         && let Some(turn) = payload.word("turn_id").as_deref().and_then(uuid_millis)
         && let Some(born) = born
     {
         return turn < born;
     }
-    match told.state.first_at {
-        Some(first) => told.at.0 < first.0.saturating_add(COPY_MILLIS),
+    match writer.state.first_at {
+        Some(first) => writer.at.0 < first.0.saturating_add(COPY_MILLIS),
         None => true,
     }
 }
 
-/// How long a copy takes at most.
+/// Limits how long a copy takes at most.
 const COPY_MILLIS: i64 = 1000;
 
 #[cfg(test)]

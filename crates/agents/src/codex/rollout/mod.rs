@@ -8,7 +8,7 @@
 //! The laws of this room:
 //!
 //! - The thread is the identity. It is named by the first `session_meta`; later ones belong to threads whose rows
-//!   were copied into the file, and those rows are told by their own file.
+//!   were copied into the file, and those rows are read from their own file.
 //! - A fact has the key that hooks give it, wherever hooks tell of it at all.
 //! - Nothing of a row is said unless it was asked for by name, and then only after [`Rules`].
 //! - Every row ends as one [`Row`]: skipped, copied, excluded, malformed or read. No row is an error.
@@ -32,9 +32,9 @@ mod servers;
 mod snapshot;
 mod state;
 mod talk;
-mod telling;
 mod turns;
 mod usage;
+mod writer;
 
 pub use crate::files::Rules;
 pub use name::RolloutName;

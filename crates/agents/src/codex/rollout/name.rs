@@ -3,7 +3,7 @@
 //! The second id appears when the user goes back to an earlier message: the thread goes on in a new file. Archiving
 //! moves a file to another folder, and cold files may be compressed with zstd; neither changes what the file is
 //! called up to its first dot. So that part, the stem, names the rows of a file wherever it lies. Decompression is
-//! the work of whoever reads the file.
+//! the work of the file's reader.
 
 /// A rollout by its file name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct RolloutName<'a> {
     pub thread_id: &'a str,
     /// The id of the file itself, if the thread went on in a new one.
     pub rollout_id: Option<&'a str>,
-    /// Whether it must be decompressed with zstd before its lines can be read.
+    /// True if it must be decompressed with zstd before its lines can be read.
     pub compressed: bool,
 }
 
@@ -61,7 +61,7 @@ fn after_stamp(text: &str) -> Option<&str> {
 
 const UUID_BYTES: usize = 36;
 
-/// Whether a text is a UUID in its usual form.
+/// Returns whether a text is a UUID in its usual form.
 pub(in crate::codex) fn is_uuid(text: &str) -> bool {
     text.len() == UUID_BYTES
         && text.bytes().enumerate().all(|(at, byte)| match at {

@@ -6,22 +6,22 @@ use serde_json::{Map, Value, json};
 use super::calls::Spoken;
 use super::items::{End, close, end, id_of, path_of};
 use super::outputs::{quantities, say_end};
-use super::telling::Telling;
+use super::writer::RolloutWriter;
 use crate::codex::facts::put;
 use crate::codex::wire::Members;
 use crate::text::relative;
 
 /// A patch that was applied, or not: `FileChange`.
-pub(super) fn item(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>) {
-    let id = id_of(told, item);
-    let end = end(told, row, item, "FileChange");
-    let entry = patched(told, &id, item, &end, "item_completed FileChange");
-    say_end(told, entry);
+pub(super) fn item(writer: &mut RolloutWriter<'_>, row: &Members<'_>, item: &Members<'_>) {
+    let id = id_of(writer, item);
+    let end = end(writer, row, item, "FileChange");
+    let entry = patched(writer, &id, item, &end, "item_completed FileChange");
+    say_end(writer, entry);
 }
 
-/// What a patch did, by file. Contents and differences are only measured.
+/// Returns what a patch did, by file. Contents and differences are only measured.
 pub(super) fn patched(
-    told: &mut Telling<'_>,
+    writer: &mut RolloutWriter<'_>,
     id: &str,
     item: &Members<'_>,
     end: &End,
@@ -30,15 +30,15 @@ pub(super) fn patched(
     let mut headers = Vec::new();
     let mut paths: Vec<String> = Vec::new();
     let mut files = Vec::new();
-    let cwd = told.state.cwd.clone();
+    let cwd = writer.state.cwd.clone();
     let changes = item.members("changes").unwrap_or_default();
     for (path, change) in changes.iter().take(FILES) {
-        let full = told.rules.word(&path_of(path));
+        let full = writer.rules.word(&path_of(path));
         let path = relative(&full, &[cwd.as_deref()]);
         let change = Members::parse(change.get()).unwrap_or_default();
         let kind = change.word("type").unwrap_or_default();
-        told.known("FileChange.type", &kind, &["add", "update", "delete"]);
-        let moved = change.word("move_path").map(|to| told.rules.word(&path_of(&to)));
+        writer.known("FileChange.type", &kind, &["add", "update", "delete"]);
+        let moved = change.word("move_path").map(|to| writer.rules.word(&path_of(&to)));
         let (header, operation) = match kind.as_ref() {
             "add" => ("Add", "create"),
             "delete" => ("Delete", "delete"),
@@ -64,9 +64,9 @@ pub(super) fn patched(
         }
         files.push(Value::Object(file));
     }
-    let known = told.state.call(id).is_some();
+    let known = writer.state.call(id).is_some();
     let spoken = Spoken::new("apply_patch", json!({"command": headers_of(&headers)}).to_string());
-    let mut entry = close(told, id, &spoken, end, reason);
+    let mut entry = close(writer, id, &spoken, end, reason);
     if !known {
         // Made up from what happened: it must not pass for what was asked.
         entry.metadata.remove(attributes::TOOL_INPUT);
@@ -82,7 +82,7 @@ pub(super) fn patched(
     put(&mut entry.metadata, attributes::OUTPUT_BYTES, Some(size("stdout") + size("stderr")));
     if end.state == CallState::Failed {
         let why = item.text("stderr").unwrap_or_default();
-        for (name, value) in quantities(told, "apply_patch", &why, end.state, None) {
+        for (name, value) in quantities(writer, "apply_patch", &why, end.state, None) {
             entry.metadata.entry(name).or_insert(value);
         }
     }

@@ -6,12 +6,12 @@ use agent_tracer_event::{Millis, Reading, Unrecognised};
 
 use super::name::RolloutName;
 use super::state::RolloutState;
-use super::telling::Telling;
+use super::writer::RolloutWriter;
 use super::{context, events, head, meta, responses, usage};
 use crate::codex::wire::Members;
 use crate::files::Rules;
 
-/// What became of a row.
+/// Holds the result of reading a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Row {
     /// It is of a known type and says nothing new: it does not count as received.
@@ -57,7 +57,7 @@ impl RolloutReader {
         Self { stem, state }
     }
 
-    /// What to store beside the offset.
+    /// Returns what to store beside the offset.
     #[must_use]
     pub fn state(&self) -> &RolloutState {
         &self.state
@@ -85,12 +85,12 @@ impl RolloutReader {
         let written = members.text("timestamp").and_then(|time| Millis::parse(&time));
         let at = written.or(self.state.last_at).unwrap_or(arrived);
         self.state.first_at.get_or_insert(at);
-        let row = self.told(rules, &kind, members.count("ordinal"), &payload, at, offset);
+        let row = self.write_row(rules, &kind, members.count("ordinal"), &payload, at, offset);
         self.state.last_at = Some(at);
         row
     }
 
-    fn told(
+    fn write_row(
         &mut self,
         rules: &Rules<'_>,
         kind: &str,
@@ -114,7 +114,7 @@ impl RolloutReader {
         let own = self.state.thread_id.clone().unwrap_or_default();
         let thread = payload.word("thread_id").map_or(own, |thread| rules.word(&thread));
         let turn = payload.word("turn_id").map(|turn| rules.word(&turn)).or_else(|| self.state.turn.clone());
-        let mut told = Telling {
+        let mut writer = RolloutWriter {
             rules,
             observation: format!("{}@{offset}", self.stem),
             state: &mut self.state,
@@ -124,30 +124,30 @@ impl RolloutReader {
             offset,
             reading: Reading::default(),
         };
-        if told.state.copying {
-            if meta::still_copying(&told, kind, payload) {
+        if writer.state.copying {
+            if meta::still_copying(&writer, kind, payload) {
                 if let Some(info) = payload.members("info") {
-                    usage::difference(&mut told, &info);
+                    usage::difference(&mut writer, &info);
                 }
                 return Row::Copied;
             }
-            told.state.copying = false;
+            writer.state.copying = false;
         }
         match kind {
-            "session_meta" => meta::session_meta(&mut told, payload),
-            "turn_context" => meta::turn_context(&mut told, payload),
-            "event_msg" => events::event(&mut told, payload),
-            "response_item" => responses::response(&mut told, payload),
-            "token_usage_record" => usage::record(&mut told, payload),
-            "compacted" => context::compacted(&mut told, payload),
-            "retained_context" => context::retained(&mut told, payload),
+            "session_meta" => meta::session_meta(&mut writer, payload),
+            "turn_context" => meta::turn_context(&mut writer, payload),
+            "event_msg" => events::event(&mut writer, payload),
+            "response_item" => responses::response(&mut writer, payload),
+            "token_usage_record" => usage::record(&mut writer, payload),
+            "compacted" => context::compacted(&mut writer, payload),
+            "retained_context" => context::retained(&mut writer, payload),
             other if head::says_nothing(other, None) => {}
             other => {
                 let other = rules.word(other);
-                told.unknown(Unrecognised::Row(other));
+                writer.unknown(Unrecognised::Row(other));
             }
         }
-        let reading = told.reading;
+        let reading = writer.reading;
         if self.state.excluded {
             return Row::Excluded;
         }

@@ -14,22 +14,22 @@ use serde_json::{Map, Value};
 use crate::files::Rules;
 
 impl Rules<'_> {
-    /// What a person or another agent asked for: the text, or its size.
+    /// Returns what a person or another agent asked for: the text, or its size.
     pub(super) fn prompt(&self, text: &str) -> Value {
         self.one("UserPromptSubmit", None, "prompt", &quoted(text))
     }
 
-    /// What the agent said at the end: the text, or its size.
+    /// Returns what the agent said at the end: the text, or its size.
     pub(super) fn message(&self, text: &str) -> Value {
         self.one("Stop", None, "last_assistant_message", &quoted(text))
     }
 
-    /// What a tool was called with. `json` is the input in the form that the hook has for this tool.
+    /// Returns what a tool was called with. `json` is the input in the form that the hook has for this tool.
     pub(super) fn input(&self, tool: &str, json: &str) -> Value {
         self.one("PreToolUse", Some(tool), "tool_input", json)
     }
 
-    /// What came of a call: quantities, never the text (at `full`: also its head and tail).
+    /// Returns what came of a call: quantities, never the text (at `full`: also its head and tail).
     pub(super) fn result(&self, tool: &str, json: &str) -> Metadata {
         object(self.one("PostToolUse", Some(tool), "tool_response", json))
     }

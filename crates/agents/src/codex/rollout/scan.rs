@@ -1,4 +1,4 @@
-//! What responses cost, out of rollouts, and nothing else.
+//! Scans rollouts for the cost of responses, and nothing else.
 //!
 //! Most of a rollout is what was said and what tools gave back. A row is looked at by its beginning, and only those that
 //! tokens follow from are read: who the thread is, which model a turn asks for, records and counts. They go through the
@@ -26,13 +26,13 @@ pub struct ScannedResponse {
     pub agent_type: String,
     /// The working directory.
     pub cwd: String,
-    /// What names it within its thread.
+    /// Holds what names it within its thread.
     pub key: String,
     /// The model that answered.
     pub model: String,
-    /// When.
+    /// Holds the time.
     pub at: Millis,
-    /// What it cost in tokens.
+    /// Holds what it cost in tokens.
     pub usage: Usage,
     /// The service that was paid for, unless it is the ordinary one.
     pub service_tier: Option<String>,
@@ -76,7 +76,7 @@ impl RolloutScan {
     }
 }
 
-/// Whether tokens follow from rows that begin like this.
+/// Returns whether tokens follow from rows that begin like this.
 fn matters(bytes: &[u8]) -> bool {
     // A row that begins in no usual way is read.
     let Some(head) = head::head(bytes) else { return true };

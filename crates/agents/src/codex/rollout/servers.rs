@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::calls::{Spoken, object_or_text};
 use super::items::{End, close, end, id_of};
 use super::outputs::{quantities, say_end};
-use super::telling::Telling;
+use super::writer::RolloutWriter;
 use crate::codex::facts::put;
 use crate::codex::wire::{Members, Raw, text};
 
@@ -14,9 +14,9 @@ use crate::codex::wire::{Members, Raw, text};
 const REFUSALS: &[&str] = &["user cancelled MCP tool call", "user rejected MCP tool call"];
 
 /// A call that a server answered, or not: `McpToolCall`.
-pub(super) fn item(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>) {
-    let id = id_of(told, item);
-    let end = end(told, row, item, "McpToolCall");
+pub(super) fn item(writer: &mut RolloutWriter<'_>, row: &Members<'_>, item: &Members<'_>) {
+    let id = id_of(writer, item);
+    let end = end(writer, row, item, "McpToolCall");
     let call = Mcp {
         server: item.word("server").unwrap_or_default().into_owned(),
         tool: item.word("tool").unwrap_or_default().into_owned(),
@@ -24,9 +24,9 @@ pub(super) fn item(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>
         result: item.raw("result"),
         error: item.members("error").and_then(|error| error.raw("message")).or_else(|| item.raw("error")),
     };
-    let mut entry = mcp_ended(told, &id, &call, end, "item_completed McpToolCall");
+    let mut entry = mcp_ended(writer, &id, &call, end, "item_completed McpToolCall");
     put(&mut entry.metadata, attributes::READ_ONLY_HINT, item.truth("readOnlyHint"));
-    say_end(told, entry);
+    say_end(writer, entry);
 }
 
 /// A call to a server, as an item or an event tells it.
@@ -39,7 +39,7 @@ pub(super) struct Mcp<'a> {
 }
 
 pub(super) fn mcp_ended(
-    told: &mut Telling<'_>,
+    writer: &mut RolloutWriter<'_>,
     id: &str,
     call: &Mcp<'_>,
     mut end: End,
@@ -65,8 +65,8 @@ pub(super) fn mcp_ended(
         end.state = CallState::Denied;
         end.class = Some(ErrorClass::Permission);
     }
-    let kept = quantities(told, &tool, &texts, end.state, end.class);
-    let mut entry = close(told, id, &Spoken::new(tool, input), &end, reason);
+    let kept = quantities(writer, &tool, &texts, end.state, end.class);
+    let mut entry = close(writer, id, &Spoken::new(tool, input), &end, reason);
     for (name, value) in kept {
         entry.metadata.entry(name).or_insert(value);
     }

@@ -1,6 +1,6 @@
 //! `token_count`: how full the context window is, and how much of the limits is used.
 //!
-//! Codex repeats equal counts around every step; only a change is told. After a compaction the last usage is an
+//! Codex repeats equal counts around every step; only a change is recorded. After a compaction the last usage is an
 //! estimate of the total and nothing else.
 
 use agent_tracer_event::{Kind, Metadata, Millis, Phase, attributes};
@@ -8,35 +8,35 @@ use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::state::Totals;
-use super::telling::Telling;
+use super::writer::RolloutWriter;
 use crate::codex::facts::put;
 use crate::codex::wire::Members;
 
 /// Reads the event, unless it says what the last one said.
-pub(super) fn token_count(told: &mut Telling<'_>, event: &Members<'_>) {
+pub(super) fn token_count(writer: &mut RolloutWriter<'_>, event: &Members<'_>) {
     let mut keys = Metadata::new();
     if let Some(info) = event.members("info") {
         window(&info, &mut keys);
     }
     let has_window = !keys.is_empty();
-    let has_limits = event.members("rate_limits").is_some_and(|limits| limits_of(told, &limits, &mut keys));
+    let has_limits = event.members("rate_limits").is_some_and(|limits| limits_of(writer, &limits, &mut keys));
     if !has_window && !has_limits {
         return;
     }
     // The moments at which limits are reset move by a second from one answer to the next and are no news.
     let hash = xxh3_64(fingerprint(&keys).as_bytes());
-    if told.state.snapshot.replace(hash) == Some(hash) {
+    if writer.state.snapshot.replace(hash) == Some(hash) {
         return;
     }
-    put(&mut keys, attributes::MODEL_ID, told.state.model.as_deref());
-    let key = format!("snapshot:{}", told.observation);
-    let mut entry = told.event(Kind::ContextSnapshot, Phase::Open, key, "token_count");
+    put(&mut keys, attributes::MODEL_ID, writer.state.model.as_deref());
+    let key = format!("snapshot:{}", writer.observation);
+    let mut entry = writer.event(Kind::ContextSnapshot, Phase::Open, key, "token_count");
     entry.title = keys.get(attributes::CONTEXT_WINDOW_USED_PCT).map_or_else(
         || Some("Limits".to_owned()),
         |used| Some(format!("Context {}% used", used.as_f64().unwrap_or(0.0).round())),
     );
     entry.metadata = keys;
-    told.say(entry);
+    writer.say(entry);
 }
 
 fn fingerprint(keys: &Metadata) -> String {
@@ -84,7 +84,7 @@ fn percent(value: f64) -> f64 {
 }
 
 /// Reads the limits; whether there is any.
-fn limits_of(told: &Telling<'_>, limits: &Members<'_>, keys: &mut Metadata) -> bool {
+fn limits_of(writer: &RolloutWriter<'_>, limits: &Members<'_>, keys: &mut Metadata) -> bool {
     let mut any = false;
     let mut others = Vec::new();
     for name in ["primary", "secondary"] {
@@ -94,7 +94,7 @@ fn limits_of(told: &Telling<'_>, limits: &Members<'_>, keys: &mut Metadata) -> b
         let resets = limit.whole("resets_at").and_then(|seconds| seconds.checked_mul(1000)).or_else(|| {
             // Older versions count the seconds from now.
             let seconds = limit.whole("resets_in_seconds")?;
-            told.at.0.checked_add(seconds.checked_mul(1000)?)
+            writer.at.0.checked_add(seconds.checked_mul(1000)?)
         });
         let resets = resets
             .filter(|millis| (0..YEAR_10000_MS).contains(millis))
@@ -120,8 +120,8 @@ fn limits_of(told: &Telling<'_>, limits: &Members<'_>, keys: &mut Metadata) -> b
         keys.insert(attributes::OTHER_RATE_LIMITS.to_owned(), Value::Array(others));
     }
     if any {
-        told.put_word(keys, attributes::PLAN_TYPE, limits.word("plan_type"));
-        told.put_word(keys, attributes::RATE_LIMIT_REACHED, limits.word("rate_limit_reached_type"));
+        writer.put_word(keys, attributes::PLAN_TYPE, limits.word("plan_type"));
+        writer.put_word(keys, attributes::RATE_LIMIT_REACHED, limits.word("rate_limit_reached_type"));
     }
     any
 }

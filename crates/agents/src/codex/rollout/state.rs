@@ -1,4 +1,4 @@
-//! What a reader of a rollout remembers from one row to the next.
+//! Holds the state of a rollout's reader between two rows.
 //!
 //! Small and serialisable: it is stored beside the offset, so that reading goes on after a restart as if it had
 //! never stopped. Everything in it is bounded, whatever the file holds, and nothing in it is content that privacy
@@ -13,13 +13,13 @@ const OPEN_CALLS: usize = 64;
 /// The longest id that is remembered; Codex's have at most 45 characters.
 const ID_BYTES: usize = 256;
 
-/// What is known of a rollout so far.
+/// Describes what is known of a rollout so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RolloutState {
     /// The thread that the file belongs to, from its first `session_meta`, else from its name.
     pub thread_id: Option<String>,
-    /// Whether `session_meta` was read: only the first one names the file's thread.
+    /// True if `session_meta` was read: only the first one names the file's thread.
     pub named: bool,
     /// The root of the tree that the thread belongs to.
     pub root_session: Option<String>,
@@ -27,21 +27,21 @@ pub struct RolloutState {
     pub parent_thread: Option<String>,
     /// The type of the agent: `main`, or the role of a subagent.
     pub agent_type: Option<String>,
-    /// Whether the thread is a helper of the client's own, whose prompts quote what tools gave back.
+    /// True if the thread is a helper of the client's own, whose prompts quote what tools gave back.
     pub helper: bool,
     /// `paginated` or `legacy`.
     pub history_mode: Option<String>,
     /// Rows before this ordinal are copies of the parent's.
     pub start_ordinal: Option<u64>,
-    /// Whether the rows being read are copies of another thread's, in a file without ordinals.
+    /// True if the rows being read are copies of another thread's, in a file without ordinals.
     pub copying: bool,
-    /// Whether the thread began as a fork, so that its totals begin with those of its base.
+    /// True if the thread began as a fork, so that its totals begin with those of its base.
     pub forked: bool,
     /// The time of the first row.
     pub first_at: Option<Millis>,
     /// The time of the last row that had one.
     pub last_at: Option<Millis>,
-    /// Whether nothing may be recorded because the working directory is excluded.
+    /// True if nothing may be recorded because the working directory is excluded.
     pub excluded: bool,
     /// The working directory.
     pub cwd: Option<String>,
@@ -49,31 +49,31 @@ pub struct RolloutState {
     pub model: Option<String>,
     /// The service that was asked for, unless it is the ordinary one.
     pub service_tier: Option<String>,
-    /// When the user is asked: `never`, `on-request`, …
+    /// Holds the time at which the user is asked: `never`, `on-request`, …
     pub approval_policy: Option<String>,
     /// The generation of agent tools: `v1`, `v2`, `disabled`.
     pub multi_agent_version: Option<String>,
     /// The turn that is running or ended last.
     pub turn: Option<String>,
-    /// Whether the file tells when turns begin; old ones do not.
+    /// True if the file tells when turns begin; old ones do not.
     pub tells_turns: bool,
-    /// How many prompts the current turn has had: a second one steers.
+    /// Holds how many prompts the current turn has had: a second one steers.
     pub prompts: u32,
-    /// Whether a title was given.
+    /// True if a title was given.
     pub titled: bool,
-    /// How many times the current turn was compacted.
+    /// Holds how many times the current turn was compacted.
     pub compactions: u32,
     /// The turn that was cut off last.
     pub aborted_turn: Option<String>,
     /// The turn that ended by itself last.
     pub completed_turn: Option<String>,
-    /// Whether a `token_usage_record` was seen: from then on the totals are not needed.
+    /// True if a `token_usage_record` was seen: from then on the totals are not needed.
     pub has_records: bool,
-    /// The thread's cumulative usage as last told.
+    /// The thread's cumulative usage as last reported.
     pub totals: Option<Totals>,
     /// A hash of the last context snapshot: equal ones are not repeated.
     pub snapshot: Option<u64>,
-    /// What the agent said last: an answer if the turn ends or a hook sends the agent on, else commentary.
+    /// Holds what the agent said last: an answer if the turn ends or a hook sends the agent on, else commentary.
     pub said: Option<Said>,
     /// The turn in which a hook sent the agent on last.
     pub sent_on_turn: Option<String>,
@@ -107,7 +107,7 @@ pub struct Said {
     pub id: String,
     /// The turn in which it was said.
     pub turn: Option<String>,
-    /// When.
+    /// Holds the time.
     pub at: Option<Millis>,
     /// The text, after privacy, at level `full`: only there may it be commentary.
     pub text: Option<String>,
@@ -115,7 +115,7 @@ pub struct Said {
     pub key: String,
     /// Its size.
     pub bytes: u64,
-    /// Whether the client calls it an answer, so that it is no commentary whatever follows.
+    /// True if the client calls it an answer, so that it is no commentary whatever follows.
     pub is_final: bool,
 }
 
@@ -129,19 +129,19 @@ pub struct OpenCall {
     pub tool: String,
     /// The kind of its event.
     pub kind: Kind,
-    /// What it does, as far as that decides how much its end matters.
+    /// Holds what it does, as far as that decides how much its end matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subtype: Option<SubtypeKey>,
-    /// Whether an item told of its outcome: then its output adds nothing.
-    #[serde(default)]
-    pub told: bool,
+    /// True if an item reported its outcome: then its output adds nothing.
+    #[serde(default, rename = "told")]
+    pub is_reported: bool,
     /// The command or script that goes on: of the call that started it, and of a call that polls it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<String>,
     /// The role of the agent that it starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// Whether it asks for more than the sandbox allows.
+    /// True if it asks for more than the sandbox allows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub escalates: bool,
 }
@@ -175,7 +175,7 @@ impl RolloutState {
         self.calls.iter_mut().find(|open| open.process.as_deref() == Some(process))
     }
 
-    /// Whether a hook sent the agent on in this turn.
+    /// Returns whether a hook sent the agent on in this turn.
     pub(super) fn is_sent_on(&self, turn: &str) -> bool {
         self.sent_on_turn.as_deref() == Some(turn)
     }
@@ -193,7 +193,7 @@ impl RolloutState {
 }
 
 impl Totals {
-    /// What was used since `earlier`; nothing if the count went back or stood still.
+    /// Returns what was used since `earlier`; nothing if the count went back or stood still.
     pub(super) fn since(&self, earlier: &Self) -> Option<Self> {
         let used = Self {
             input: self.input.checked_sub(earlier.input)?,
@@ -217,7 +217,7 @@ mod tests {
             tool: "Bash".into(),
             kind: Kind::TerminalCommand,
             subtype: None,
-            told: false,
+            is_reported: false,
             process: None,
             role: None,
             escalates: false,

@@ -3,13 +3,13 @@
 //! `token_usage_record` names its response, so it is counted once however often it is read; compaction and guardian
 //! calls have one too, though no hook. Files of versions before it have only `token_count` with a cumulative total
 //! per thread: there the difference to the last total is what was used. A record in the file ends that for good, so
-//! nothing is counted by both. A fork's total begins with what its base had used; that part is nobody's here.
+//! nothing is counted by both. A fork's total begins with what its base had used; that part is left out here.
 
 use agent_tracer_event::{Certainty, Kind, Phase, Usage, attributes};
 use serde_json::Value;
 
 use super::state::Totals;
-use super::telling::Telling;
+use super::writer::RolloutWriter;
 use crate::codex::facts::{put, response_key};
 use crate::codex::wire::Members;
 
@@ -39,31 +39,31 @@ impl Totals {
 }
 
 /// A response of the provider: `token_usage_record`.
-pub(super) fn record(told: &mut Telling<'_>, record: &Members<'_>) {
-    told.state.has_records = true;
+pub(super) fn record(writer: &mut RolloutWriter<'_>, record: &Members<'_>) {
+    writer.state.has_records = true;
     let Some(used) = record.members("usage").as_ref().and_then(Totals::read) else { return };
-    let response = record.word("response_id").map(|id| told.rules.word(&id));
+    let response = record.word("response_id").map(|id| writer.rules.word(&id));
     let key = match &response {
         Some(response) => response_key(response),
-        None => format!("usage:{}", told.observation),
+        None => format!("usage:{}", writer.observation),
     };
-    let mut entry = told.event(Kind::TokenUsage, Phase::Open, key, "token_usage_record");
+    let mut entry = writer.event(Kind::TokenUsage, Phase::Open, key, "token_usage_record");
     put(&mut entry.metadata, attributes::RESPONSE_ID, response);
-    say_usage(told, entry, &used, "record");
+    say_usage(writer, entry, &used, "record");
 }
 
 /// A cumulative count: `token_count`. Says what was used since the last one where nothing better does.
-pub(super) fn difference(told: &mut Telling<'_>, info: &Members<'_>) {
+pub(super) fn difference(writer: &mut RolloutWriter<'_>, info: &Members<'_>) {
     let Some(now) = info.members("total_token_usage").as_ref().and_then(Totals::read) else { return };
-    let before = told.state.totals.replace(now);
-    if told.state.has_records || told.state.copying {
+    let before = writer.state.totals.replace(now);
+    if writer.state.has_records || writer.state.copying {
         return;
     }
     let before = match before {
         Some(before) => before,
         // The first count of a fork holds what its base used; before any turn it holds nothing else.
-        None if told.state.forked && told.state.turn.is_none() => return,
-        None if told.state.forked => {
+        None if writer.state.forked && writer.state.turn.is_none() => return,
+        None if writer.state.forked => {
             let last = info.members("last_token_usage").as_ref().and_then(Totals::read).unwrap_or_default();
             now.since(&last).unwrap_or_default()
         }
@@ -71,25 +71,30 @@ pub(super) fn difference(told: &mut Telling<'_>, info: &Members<'_>) {
     };
     let Some(used) = now.since(&before) else { return };
     let mut entry =
-        told.event(Kind::TokenUsage, Phase::Open, format!("usage:total:{}", now.total), "token_count");
+        writer.event(Kind::TokenUsage, Phase::Open, format!("usage:total:{}", now.total), "token_count");
     entry.evidence.certainty = Certainty::Inferred;
     entry.evidence.reason = "rollout: difference of token_count.total_token_usage".to_owned();
-    say_usage(told, entry, &used, "difference");
+    say_usage(writer, entry, &used, "difference");
 }
 
 /// The settings of the thread from here on: `thread_settings_applied`. They name the service that is paid for.
-pub(super) fn settings(told: &mut Telling<'_>, payload: &Members<'_>) {
+pub(super) fn settings(writer: &mut RolloutWriter<'_>, payload: &Members<'_>) {
     let Some(settings) = payload.members("thread_settings") else { return };
-    let tier = settings.word("service_tier").map(|tier| told.rules.word(&tier));
-    told.state.service_tier = tier.filter(|tier| !matches!(tier.as_str(), "" | "default" | "auto"));
+    let tier = settings.word("service_tier").map(|tier| writer.rules.word(&tier));
+    writer.state.service_tier = tier.filter(|tier| !matches!(tier.as_str(), "" | "default" | "auto"));
 }
 
-fn say_usage(told: &mut Telling<'_>, mut entry: agent_tracer_event::Entry, used: &Totals, source: &str) {
+fn say_usage(
+    writer: &mut RolloutWriter<'_>,
+    mut entry: agent_tracer_event::Entry,
+    used: &Totals,
+    source: &str,
+) {
     used.usage().write(&mut entry.metadata);
     put(&mut entry.metadata, attributes::USAGE_SOURCE, Some(source));
-    put(&mut entry.metadata, attributes::MODEL, told.state.model.as_deref().map(Value::from));
-    put(&mut entry.metadata, attributes::SERVICE_TIER, told.state.service_tier.as_deref().map(Value::from));
-    let model = told.state.model.as_deref().unwrap_or("a model");
+    put(&mut entry.metadata, attributes::MODEL, writer.state.model.as_deref().map(Value::from));
+    put(&mut entry.metadata, attributes::SERVICE_TIER, writer.state.service_tier.as_deref().map(Value::from));
+    let model = writer.state.model.as_deref().unwrap_or("a model");
     entry.title = Some(crate::text::title(&format!("Response of {model}")));
-    told.say(entry);
+    writer.say(entry);
 }

@@ -12,7 +12,7 @@ use super::Signal;
 use crate::extent::{Bounds, Extent};
 use schema::{Field, Holds};
 
-/// How deep messages may lie inside each other. Values of attributes may hold lists of values.
+/// Limits how deep messages may lie inside each other. Values of attributes may hold lists of values.
 const DEPTH: usize = 64;
 
 /// Why bytes are no message.
@@ -25,7 +25,7 @@ pub enum Fault {
     #[error("a number is too long")]
     LongNumber,
     /// A type of the wire that is none.
-    #[error("a field has a type that nobody uses")]
+    #[error("a field has a type that is not in use")]
     Type,
     /// A known field with another type.
     #[error("a field is of another type than it should be")]
@@ -99,7 +99,7 @@ fn value(holds: &Holds, raw: Raw<'_>, depth: usize, extent: &mut Extent) -> Resu
         (Holds::Small, Raw::Varint(number)) => Value::from(number),
         (Holds::Flag, Raw::Varint(number)) => Value::from(number != 0),
         (Holds::Fixed, Raw::Eight(bytes)) => Value::from(u64::from_le_bytes(bytes).to_string()),
-        // The mapping writes what is no number as a text; nobody reads those.
+        // The mapping writes values that are no numbers as texts; those have no reader.
         (Holds::Real, Raw::Eight(bytes)) => {
             Number::from_f64(f64::from_le_bytes(bytes)).map_or(Value::Null, Value::Number)
         }

@@ -5,7 +5,7 @@
 
 use super::super::Signal;
 
-/// What a field holds.
+/// Names the type of a field.
 pub(super) enum Holds {
     /// A text.
     Text,

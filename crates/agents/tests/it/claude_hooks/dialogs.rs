@@ -1,4 +1,4 @@
-//! What waits for the human.
+//! Reads dialogs with the user.
 
 use agent_tracer_event::{Kind, Phase, Unrecognised};
 use serde_json::json;
@@ -57,10 +57,7 @@ fn a_question_of_a_server_and_its_answer() {
         assert_eq!(row.metadata["questionPhase"], phase);
         assert_eq!(row.metadata["action"], name);
         assert_eq!(row.phase, Phase::Close);
-        assert!(
-            !serde_json::to_string(&reading).unwrap().contains("blue"),
-            "the answer is nobody's business"
-        );
+        assert!(!serde_json::to_string(&reading).unwrap().contains("blue"), "the answer is not kept");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What changes around the agent, and the models that serve it.
+//! Reads changes around the agent, and of the models that serve it.
 
 use agent_tracer_event::{Kind, Phase};
 use serde_json::json;

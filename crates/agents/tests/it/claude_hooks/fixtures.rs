@@ -38,7 +38,7 @@ fn every_row_has_a_title_that_fits_on_one_line() {
     for level in LEVELS {
         for (captured, reading) in readings(level) {
             for entry in reading.entries.iter().filter(|entry| matches!(entry.subject, Subject::Event(_))) {
-                // Work that ends in the background is told on the row of the call, which has its title already.
+                // The end of background work is recorded on the row of the call, which has its title already.
                 if entry.phase == Phase::Update || entry.evidence.reason.contains("task-notification") {
                     continue;
                 }
@@ -194,8 +194,8 @@ fn no_text_of_a_result_comes_through() {
         for level in [Level::Metadata, Level::Actions] {
             let body = reduced(&payload, captured.source, Some(level));
             let reading = read_bytes(&body, captured.source, "o");
-            let told = serde_json::to_string(&reading).expect("a reading is JSON");
-            assert!(!told.contains(CANARY), "{} at {level:?}", captured.place);
+            let actual = serde_json::to_string(&reading).expect("a reading is JSON");
+            assert!(!actual.contains(CANARY), "{} at {level:?}", captured.place);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is left at each capture level.
+//! Checks each capture level.
 
 use agent_tracer_event::Kind;
 use serde_json::json;
@@ -40,9 +40,10 @@ fn at_metadata_prompts_and_answers_are_lengths_and_nothing_is_titled_after_them(
 }
 
 #[test]
-fn at_every_level_a_notification_is_not_taken_for_a_prompt_that_somebody_typed() {
-    let told = "<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n</task-notification>";
-    let payload = with(payload("UserPromptSubmit.text"), &[("prompt", json!(told))]);
+fn at_every_level_a_notification_is_not_taken_for_a_typed_prompt() {
+    let actual =
+        "<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n</task-notification>";
+    let payload = with(payload("UserPromptSubmit.text"), &[("prompt", json!(actual))]);
     for level in [Level::Metadata, Level::Actions, Level::Full] {
         let reading = read_bytes(&reduced(&payload, Source::Hook, Some(level)), Source::Hook, "o");
         let row = only(&reading, Kind::UserMessage);

@@ -230,7 +230,7 @@ fn items_of_one_list_stand_in_their_order_with_their_priority() {
 }
 
 #[test]
-fn a_question_that_returned_is_answered_whoever_holds_the_answer() {
+fn a_question_that_returned_is_answered_wherever_the_answer_stands() {
     let reading = hook(&json!({
         "session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion", "tool_use_id": "q1",
         "tool_input": {"question": "Which?", "options": ["a", "b"]}, "tool_response": {"answer": "a"},

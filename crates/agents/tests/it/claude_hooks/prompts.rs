@@ -28,13 +28,13 @@ fn a_prompt_is_a_message_and_opens_a_turn() {
     assert_eq!(message.metadata["prompt"], payload["prompt"]);
     assert_eq!(message.metadata["promptOrigin"], "user");
     assert_eq!(message.metadata["promptId"], prompt);
-    let told = task(&reading, session);
-    assert_eq!(told.metadata["titleSource"], "prompt");
-    assert_eq!(told.metadata["title"], json!(message.title.as_ref().unwrap()));
+    let actual = task(&reading, session);
+    assert_eq!(actual.metadata["titleSource"], "prompt");
+    assert_eq!(actual.metadata["title"], json!(message.title.as_ref().unwrap()));
 }
 
 #[test]
-fn the_end_of_a_background_agent_is_told_on_the_agent_and_on_its_call() {
+fn the_end_of_a_background_agent_is_recorded_on_the_agent_and_on_its_call() {
     let reading = hook(&payload("UserPromptSubmit.task_notification"));
     let message = only(&reading, Kind::UserMessage);
     assert_eq!(message.metadata["promptOrigin"], "task_notification");
@@ -62,15 +62,15 @@ fn the_end_of_a_background_agent_is_told_on_the_agent_and_on_its_call() {
     );
 
     let session = message.task.runtime_session.clone();
-    assert!(!task(&reading, &session).metadata.contains_key("title"), "nobody typed this");
+    assert!(!task(&reading, &session).metadata.contains_key("title"), "no user typed this");
 }
 
 #[test]
-fn the_end_of_a_background_shell_is_told_on_its_call_with_the_exit_code() {
+fn the_end_of_a_background_shell_is_recorded_on_its_call_with_the_exit_code() {
     let captured = scenario("2.1.325", "background");
-    let told =
+    let actual =
         captured.iter().find(|one| one.payload["prompt"].as_str().is_some_and(|p| p.starts_with("<task-")));
-    let reading = hook(&told.unwrap().payload);
+    let reading = hook(&actual.unwrap().payload);
     let call = only(&reading, Kind::TerminalCommand);
     assert_eq!(call.key, "tool:toolu_3c6de6fc888f469091c0bd49");
     assert_eq!(call.metadata["exitCode"], 0);
@@ -146,7 +146,7 @@ fn an_expansion_is_known_by_the_command_that_was_typed() {
 }
 
 #[test]
-fn text_on_its_way_to_the_screen_is_told_only_where_it_was_kept() {
+fn text_on_its_way_to_the_screen_is_recorded_only_where_it_was_kept() {
     let payload = payload("MessageDisplay.partial");
     let whole = read_bytes(&reduced(&payload, Source::Hook, Some(Level::Full)), Source::Hook, "o");
     let entry = only(&whole, Kind::AssistantCommentary);

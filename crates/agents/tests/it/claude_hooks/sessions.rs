@@ -18,9 +18,9 @@ fn a_start_begins_a_session_and_says_where_it_runs() {
             format!("context.saved open {session} hook:1731-812-0"),
         ]
     );
-    let told = &task(&reading, &session).metadata;
+    let actual = &task(&reading, &session).metadata;
     assert_eq!(
-        Value::Object(told.clone()),
+        Value::Object(actual.clone()),
         json!({
             "cwd": payload["cwd"], "projectDir": "/home/dev/project", "entrypoint": "cli", "attended": true,
             "pid": 812, "pidStart": 90_210, "pidNamespace": 4_026_531_836_u64,
@@ -67,8 +67,8 @@ fn going_on_with_a_task_does_not_change_how_it_came_to_be() {
     ] {
         let payload = payload(name);
         let reading = hook(&payload);
-        let told = task(&reading, payload["session_id"].as_str().unwrap()).metadata.get("sessionSource");
-        assert_eq!(told.and_then(Value::as_str), source, "{name}");
+        let actual = task(&reading, payload["session_id"].as_str().unwrap()).metadata.get("sessionSource");
+        assert_eq!(actual.and_then(Value::as_str), source, "{name}");
     }
 }
 

@@ -13,12 +13,12 @@ fn refresh(payload: &Value) -> Reading {
 fn a_snapshot_has_the_fixed_names() {
     let reading = refresh(&payload("StatusLine.cached"));
     let row = only(&reading, Kind::ContextSnapshot);
-    let mut told = row.metadata.clone();
+    let mut actual = row.metadata.clone();
     for common in ["effort", "promptId", "cwd"] {
-        told.remove(common);
+        actual.remove(common);
     }
     assert_eq!(
-        Value::Object(told),
+        Value::Object(actual),
         json!({
             "contextWindowUsedPct": 1, "contextWindowRemainingPct": 99, "contextWindowTotalTokens": 14623,
             "contextWindowSize": 1_000_000, "contextWindowInputTokens": 7, "contextWindowOutputTokens": 12,
@@ -30,11 +30,11 @@ fn a_snapshot_has_the_fixed_names() {
     assert_eq!(row.title.as_deref(), Some("Context 1% used"));
     assert_eq!(Kind::ContextSnapshot.lane(), Lane::Telemetry);
     assert_eq!(reading.client_version.as_deref(), Some("2.1.325"));
-    let told = &task(&reading, "6aa090bf-4c7d-41a9-85b2-6fdb8bcbcc35").metadata;
-    assert_eq!(told["model"], "claude-opus-5-5");
-    assert_eq!(told["clientVersion"], "2.1.325");
-    assert_eq!(told["cwd"], "/home/dev/project");
-    assert_eq!(told["projectDir"], "/home/dev/project");
+    let actual = &task(&reading, "6aa090bf-4c7d-41a9-85b2-6fdb8bcbcc35").metadata;
+    assert_eq!(actual["model"], "claude-opus-5-5");
+    assert_eq!(actual["clientVersion"], "2.1.325");
+    assert_eq!(actual["cwd"], "/home/dev/project");
+    assert_eq!(actual["projectDir"], "/home/dev/project");
 }
 
 #[test]
@@ -101,10 +101,10 @@ fn a_name_an_agent_and_a_worktree_belong_to_the_task() {
             ("weather", json!("fine")),
         ],
     ));
-    let told = &task(&reading, "6aa090bf-4c7d-41a9-85b2-6fdb8bcbcc35").metadata;
-    assert_eq!(told["title"], "Parser work");
-    assert_eq!(told["agentType"], "reviewer");
-    assert_eq!(told["gitBranch"], "worktree-w");
+    let actual = &task(&reading, "6aa090bf-4c7d-41a9-85b2-6fdb8bcbcc35").metadata;
+    assert_eq!(actual["title"], "Parser work");
+    assert_eq!(actual["agentType"], "reviewer");
+    assert_eq!(actual["gitBranch"], "worktree-w");
     assert_eq!(reading.unrecognised, [Unrecognised::Field("StatusLine.weather".to_owned())]);
     assert_eq!(only(&reading, Kind::ContextSnapshot).metadata["other.weather"], "fine");
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 
 #[test]
-fn a_start_is_told_on_the_child_and_on_the_session() {
+fn a_start_is_recorded_on_the_child_and_on_the_session() {
     let payload = payload("SubagentStart.explore");
     let (session, agent) = (payload["session_id"].as_str().unwrap(), payload["agent_id"].as_str().unwrap());
     let reading = hook(&payload);
@@ -31,10 +31,10 @@ fn a_start_is_told_on_the_child_and_on_the_session() {
     assert_eq!(guess.metadata["parentCertainty"], "guessed");
     assert_eq!(guess.evidence.certainty, Certainty::Guessed);
     assert_eq!(child.metadata.get("transcriptPath"), None, "the payload's transcript is the parent's");
-    let told = only(&reading, Kind::ActionLogged);
-    assert_eq!(told.metadata["asyncStatus"], "running");
-    assert_eq!(told.title.as_deref(), Some("Subagent Explore"));
-    assert_eq!(told.agent_id, None, "the session told it, not the child");
+    let actual = only(&reading, Kind::ActionLogged);
+    assert_eq!(actual.metadata["asyncStatus"], "running");
+    assert_eq!(actual.title.as_deref(), Some("Subagent Explore"));
+    assert_eq!(actual.agent_id, None, "the session reported it, not the child");
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_stop_ends_the_child_and_closes_the_row_of_the_session() {
 }
 
 #[test]
-fn the_helper_of_a_compaction_is_nobodys_child() {
+fn the_helper_of_a_compaction_has_no_parent() {
     let payload = payload("SubagentStop.compact");
     let session = payload["session_id"].as_str().unwrap();
     let reading = hook(&payload);
@@ -71,7 +71,7 @@ fn the_helper_of_a_compaction_is_nobodys_child() {
     let saved = only(&reading, Kind::ContextSaved);
     assert_eq!(saved.metadata["trigger"], "compaction_helper");
     assert_eq!(saved.metadata["compactSummaryBytes"], 129);
-    assert_eq!(saved.body, None, "the summary itself is told by PostCompact");
+    assert_eq!(saved.body, None, "PostCompact brings the summary itself");
 }
 
 #[test]
@@ -101,17 +101,17 @@ fn the_return_of_an_agent_call_says_exactly_who_called_whom() {
     let (caller, child) =
         (payload["agent_id"].as_str().unwrap(), payload["tool_response"]["agentId"].as_str().unwrap());
     let reading = hook(&payload);
-    let told = task(&reading, &format!("sub--{child}"));
-    assert_eq!(told.metadata["parentSession"], format!("sub--{caller}"));
-    assert_eq!(told.metadata["parentCertainty"], "reported");
+    let actual = task(&reading, &format!("sub--{child}"));
+    assert_eq!(actual.metadata["parentSession"], format!("sub--{caller}"));
+    assert_eq!(actual.metadata["parentCertainty"], "reported");
     assert!(
-        told.evidence.certainty > Certainty::Guessed,
+        actual.evidence.certainty > Certainty::Guessed,
         "it must win over the guesses of the child's own events"
     );
-    assert_eq!(told.metadata["parentToolUseId"], payload["tool_use_id"]);
-    assert_eq!(told.metadata["rootSession"], payload["session_id"]);
-    assert_eq!(told.metadata.get("depth"), None, "how deep the caller is was not said");
-    assert_eq!(told.metadata["title"], "Inner");
+    assert_eq!(actual.metadata["parentToolUseId"], payload["tool_use_id"]);
+    assert_eq!(actual.metadata["rootSession"], payload["session_id"]);
+    assert_eq!(actual.metadata.get("depth"), None, "how deep the caller is was not said");
+    assert_eq!(actual.metadata["title"], "Inner");
     let call = only(&reading, Kind::AgentActivityLogged);
     assert_eq!(call.metadata["childAgentId"], child);
     assert_eq!(call.metadata["status"], "completed");
@@ -123,11 +123,11 @@ fn the_return_of_an_agent_call_says_exactly_who_called_whom() {
 fn an_agent_of_the_main_thread_is_one_deep() {
     let payload = payload("PostToolUse.agent.async_launched");
     let reading = hook(&payload);
-    let told = task(&reading, "sub--a9f867cf9bc859a6d");
-    assert_eq!(told.metadata["depth"], 1);
-    assert_eq!(told.metadata["parentSession"], payload["session_id"]);
-    assert_eq!(told.metadata["agentType"], "general-purpose");
-    assert_eq!(told.metadata["model"], "claude-opus-5-5");
+    let actual = task(&reading, "sub--a9f867cf9bc859a6d");
+    assert_eq!(actual.metadata["depth"], 1);
+    assert_eq!(actual.metadata["parentSession"], payload["session_id"]);
+    assert_eq!(actual.metadata["agentType"], "general-purpose");
+    assert_eq!(actual.metadata["model"], "claude-opus-5-5");
     let call = only(&reading, Kind::AgentActivityLogged);
     assert_eq!(call.metadata["status"], "async_launched");
     assert_eq!(call.metadata["agentRunInBackground"], true);
@@ -137,8 +137,8 @@ fn an_agent_of_the_main_thread_is_one_deep() {
 #[test]
 fn a_teammate_is_called_by_its_name() {
     let reading = hook(&payload("PostToolUse.agent.teammate_spawned"));
-    let told = task(&reading, "sub--aresearcher-6ff197c7c6b8fda5");
-    assert_eq!(told.metadata["agentType"], "researcher");
+    let actual = task(&reading, "sub--aresearcher-6ff197c7c6b8fda5");
+    assert_eq!(actual.metadata["agentType"], "researcher");
     let stopped = hook(&payload("SubagentStop.teammate"));
     assert_eq!(task(&stopped, "sub--aresearcher-6ff197c7c6b8fda5").metadata["agentType"], "researcher");
     let idle = hook(&payload("TeammateIdle"));
@@ -167,12 +167,12 @@ fn an_api_error_fails_the_child_and_its_row_on_the_session() {
     assert_eq!(said.task.runtime_session, format!("sub--{agent}"));
     assert_eq!(said.metadata["stopReason"], "error:unknown");
     let words = payload["last_assistant_message"].as_str().unwrap();
-    // The transcript holds the same words, and a failure told twice is one failure.
+    // The transcript holds the same words, and a failure reported twice is one failure.
     assert_eq!(said.key, identity::said_key(agent, words));
     assert_eq!(turn(&reading).state, Some(CallState::Failed));
-    let told = only(&reading, Kind::ActionLogged);
-    assert_eq!((told.phase, told.task.runtime_session.as_str()), (Phase::Close, session));
-    assert_eq!(told.metadata["asyncStatus"], "failed");
+    let actual = only(&reading, Kind::ActionLogged);
+    assert_eq!((actual.phase, actual.task.runtime_session.as_str()), (Phase::Close, session));
+    assert_eq!(actual.metadata["asyncStatus"], "failed");
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn transcript_texts(folder: &Path) -> Vec<String> {
 #[test]
 fn an_agent_that_answers_a_hook_is_a_task_that_ends_with_its_answer() {
     // As Claude Code 2.1.325 tells of it: two hooks of its last call, no start, no end and no type.
-    let told = |event: &str, tool: &str, agent: &str| {
+    let reading_of = |event: &str, tool: &str, agent: &str| {
         hook(&json!({"hook_event_name": event, "session_id": "s-1", "agent_id": agent, "cwd": "/p",
             "tool_name": tool, "tool_use_id": "toolu_1", "tool_input": {"ok": true}, "tool_response": "done"}))
     };
@@ -272,12 +272,15 @@ fn an_agent_that_answers_a_hook_is_a_task_that_ends_with_its_answer() {
             .map(|entry| entry.task.runtime_session.clone())
             .collect::<Vec<_>>()
     };
-    let before = told("PreToolUse", "StructuredOutput", "hook-agent-1");
+    let before = reading_of("PreToolUse", "StructuredOutput", "hook-agent-1");
     let child = task(&before, "sub--hook-agent-1");
     assert_eq!(child.metadata["agentType"], "verifier");
     assert_eq!(parent(&before, "sub--hook-agent-1").metadata["parentSession"], "s-1");
     assert!(ends(&before).is_empty());
-    assert_eq!(ends(&told("PostToolUse", "StructuredOutput", "hook-agent-1")), ["sub--hook-agent-1"]);
-    assert!(ends(&told("PostToolUse", "Read", "hook-agent-1")).is_empty(), "it goes on");
-    assert!(ends(&told("PostToolUse", "StructuredOutput", "a1b2")).is_empty(), "others tell of their end");
+    assert_eq!(ends(&reading_of("PostToolUse", "StructuredOutput", "hook-agent-1")), ["sub--hook-agent-1"]);
+    assert!(ends(&reading_of("PostToolUse", "Read", "hook-agent-1")).is_empty(), "it goes on");
+    assert!(
+        ends(&reading_of("PostToolUse", "StructuredOutput", "a1b2")).is_empty(),
+        "others tell of their end"
+    );
 }

@@ -1,4 +1,4 @@
-//! Work items: told by the call that changes them and by the client's own events, as one fact.
+//! Work items: reported by the call that changes them and by the client's own events, as one fact.
 
 use agent_tracer_event::{Kind, Phase};
 use serde_json::json;
@@ -8,12 +8,12 @@ use super::*;
 #[test]
 fn the_call_that_makes_an_item_carries_the_key_of_the_event_that_tells_of_it() {
     let event = hook(&payload("TaskCreated"));
-    let told = only(&event, Kind::TodoLogged);
-    assert_eq!(told.key, "todo:1:added");
-    assert_eq!(told.metadata["todoId"], "1");
-    assert_eq!(told.metadata["todoState"], "added");
-    assert_eq!(told.metadata["subject"], "Write the parser");
-    assert_eq!(told.metadata["description"], "Parse hook payloads");
+    let actual = only(&event, Kind::TodoLogged);
+    assert_eq!(actual.key, "todo:1:added");
+    assert_eq!(actual.metadata["todoId"], "1");
+    assert_eq!(actual.metadata["todoState"], "added");
+    assert_eq!(actual.metadata["subject"], "Write the parser");
+    assert_eq!(actual.metadata["description"], "Parse hook payloads");
 
     let call = hook(&payload("PostToolUse.taskcreate"));
     let row = only(&call, Kind::TodoLogged);
@@ -30,9 +30,9 @@ fn an_update_says_which_state_the_item_is_in_now() {
     assert_eq!(row.aliases, ["todo:1:in_progress"]);
     assert_eq!(row.metadata["todoState"], "in_progress");
     let completed = hook(&payload("TaskCompleted"));
-    let told = only(&completed, Kind::TodoLogged);
-    assert_eq!(told.metadata["todoState"], "completed");
-    assert_eq!(told.key, format!("todo:{}:completed", told.metadata["todoId"].as_str().unwrap()));
+    let actual = only(&completed, Kind::TodoLogged);
+    assert_eq!(actual.metadata["todoState"], "completed");
+    assert_eq!(actual.key, format!("todo:{}:completed", actual.metadata["todoId"].as_str().unwrap()));
 }
 
 #[test]

@@ -77,7 +77,11 @@ fn a_batch_closes_what_nothing_else_closed() {
     assert_eq!(standing(closed), (Phase::Close, Some(CallState::Failed)));
     assert_eq!(closed.metadata["errorClass"], "invalid_input");
     assert_eq!(closed.evidence.certainty, Certainty::Inferred);
-    assert_eq!(closed.title.as_deref(), Some("Edit new.txt"), "no attempt was told, so the batch says all");
+    assert_eq!(
+        closed.title.as_deref(),
+        Some("Edit new.txt"),
+        "no attempt was reported, so the batch has everything"
+    );
     let saved = only(&reading, Kind::ContextSaved);
     assert_eq!(saved.metadata["trigger"], "tool_batch_completed");
     assert_eq!(saved.metadata["itemCount"], 1);
@@ -183,7 +187,7 @@ fn answered_questions_are_counted_and_not_quoted() {
 }
 
 #[test]
-fn worktrees_are_told_by_the_tools_that_make_and_leave_them() {
+fn worktrees_follow_the_tools_that_make_and_leave_them() {
     let made = hook(&payload("PostToolUse.enterworktree"));
     let entry = only(&made, Kind::WorktreeCreate);
     assert_eq!(entry.metadata["worktreePath"], "/home/dev/project/.claude/worktrees/wt-one");

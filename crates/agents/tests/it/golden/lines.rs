@@ -149,7 +149,7 @@ fn line(out: &mut String, seen: &mut Seen, label: &str, entry: &Entry) {
         Subject::Event(kind) => kind.to_string(),
         Subject::Turn => "turn".to_owned(),
         Subject::Account => "account".to_owned(),
-        Subject::Task => unreachable!("tasks are told above"),
+        Subject::Task => unreachable!("tasks are handled above"),
     };
     write!(out, "{label} {sign} {what}").unwrap();
     if let Some(lane) = entry.lane {

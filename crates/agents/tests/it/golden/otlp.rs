@@ -130,12 +130,12 @@ fn every_captured_record_is_known_at_every_level() {
 
 #[test]
 fn calls_have_the_keys_that_hooks_give_them() {
-    let mut told = BTreeSet::new();
+    let mut actual = BTreeSet::new();
     for (place, signal, export) in claude() {
         for entry in entries(signal, &export, Level::Actions) {
             if let Some(id) = &entry.tool_use_id {
                 assert_eq!(entry.key, format!("tool:{id}"), "{place}");
-                told.insert((
+                actual.insert((
                     entry.key.clone(),
                     entry.task.runtime_session.clone(),
                     signal == Signal::Traces,
@@ -143,7 +143,7 @@ fn calls_have_the_keys_that_hooks_give_them() {
             }
         }
     }
-    assert!(told.len() > 7, "{told:?}");
+    assert!(actual.len() > 7, "{actual:?}");
     let mut hooks = BTreeSet::new();
     for name in ["otel_basic", "otel_traces", "otel_traces2", "otel_prompts", "otel_skill", "otel_deny"] {
         for captured in crate::claude_hooks::scenario("2.1.325", name) {
@@ -152,7 +152,7 @@ fn calls_have_the_keys_that_hooks_give_them() {
             }
         }
     }
-    for (key, session, is_span) in told {
+    for (key, session, is_span) in actual {
         let same = hooks.iter().any(|(known, task)| *known == key && (!is_span || *task == session));
         assert!(same, "{key} of {session}");
     }
@@ -165,8 +165,8 @@ fn a_request_says_what_its_response_cost_under_the_name_that_the_transcript_has_
         "cache_read_tokens": 900, "cache_creation_tokens": 60, "cost_usd": 0.0125, "duration_ms": "830", "ttft_ms": 120,
         "query_source": "compact", "effort": "medium", "agent_id": "a1", "prompt.id": "p-1",
     });
-    let told = entries(Signal::Logs, &event(Agent::CLAUDE_CODE, "api_request", members), Level::Actions);
-    let usage = only(&told, Kind::TokenUsage);
+    let actual = entries(Signal::Logs, &event(Agent::CLAUDE_CODE, "api_request", members), Level::Actions);
+    let usage = only(&actual, Kind::TokenUsage);
     assert_eq!((usage.key.as_str(), usage.task.runtime_session.as_str()), ("request:req_1", "sub--a1"));
     assert_eq!(
         Usage::read(&usage.metadata),
@@ -181,10 +181,10 @@ fn a_request_says_what_its_response_cost_under_the_name_that_the_transcript_has_
     assert_eq!(usage.metadata["clientCostUsd"], 0.0125);
     assert_eq!(usage.metadata["querySource"], "compact");
     assert_eq!(usage.turn.as_deref(), Some("a1"));
-    let request = only(&told, Kind::ModelRequest);
+    let request = only(&actual, Kind::ModelRequest);
     assert_eq!((request.state, &request.metadata["durationMs"]), (Some(CallState::Succeeded), &json!(830)));
     assert_eq!(request.metadata["ttftMs"], 120);
-    let task: Vec<&Entry> = told.iter().filter(|entry| entry.subject == Subject::Task).collect();
+    let task: Vec<&Entry> = actual.iter().filter(|entry| entry.subject == Subject::Task).collect();
     assert_eq!(task.len(), 2, "the guess at the parent stands apart");
     assert_eq!(task[1].metadata["clientVersion"], "9.9.9");
     // The rows of the transcript know the same response under this alias.
@@ -198,9 +198,9 @@ fn a_request_says_what_its_response_cost_under_the_name_that_the_transcript_has_
 #[test]
 fn only_a_named_request_counts() {
     let nameless = json!({"model": "m", "input_tokens": 7, "output_tokens": 41});
-    let told = entries(Signal::Logs, &event(Agent::CLAUDE_CODE, "api_request", nameless), Level::Full);
-    assert!(told.iter().all(|entry| Usage::read(&entry.metadata).is_none()), "{told:#?}");
-    assert!(told.iter().any(|entry| entry.subject == Subject::Event(Kind::ModelRequest)));
+    let actual = entries(Signal::Logs, &event(Agent::CLAUDE_CODE, "api_request", nameless), Level::Full);
+    assert!(actual.iter().all(|entry| Usage::read(&entry.metadata).is_none()), "{actual:#?}");
+    assert!(actual.iter().any(|entry| entry.subject == Subject::Event(Kind::ModelRequest)));
     for (place, signal, export) in claude().into_iter().chain(codex()) {
         let repeats = signal != Signal::Logs || place.contains("sse_event");
         for entry in entries(signal, &export, Level::Full) {
@@ -244,24 +244,24 @@ fn texts_stay_out_below_full_and_addresses_at_every_level() {
         "api_request",
         "api_request_body",
         "tool",
-        "never_heard_of",
+        "unknown",
     ];
-    let codex_names = ["user_prompt", "tool_result", "agent_communication", "sse_event", "never_heard_of"];
+    let codex_names = ["user_prompt", "tool_result", "agent_communication", "sse_event", "unknown"];
     let exports = claude_names.iter().map(|name| event(Agent::CLAUDE_CODE, name, members.clone()));
     let exports = exports.chain(codex_names.iter().map(|name| event(Agent::CODEX, name, members.clone())));
     let mut kept = 0;
     for export in exports {
         for level in LEVELS {
-            let told = serde_json::to_string(&entries(Signal::Logs, &export, level)).unwrap();
-            assert!(!told.contains("canary-email"), "{told}");
-            assert!(level == Level::Full || !told.contains("canary-"), "{told}");
-            kept += usize::from(told.contains("canary-"));
+            let actual = serde_json::to_string(&entries(Signal::Logs, &export, level)).unwrap();
+            assert!(!actual.contains("canary-email"), "{actual}");
+            assert!(level == Level::Full || !actual.contains("canary-"), "{actual}");
+            kept += usize::from(actual.contains("canary-"));
         }
     }
     assert!(kept >= 3, "at full the prompt, the input and the arguments stay: {kept}");
     let secret = json!({"prompt": "use AKIAIOSFODNN7EXAMPLE now", "prompt.id": "p"});
-    let told = entries(Signal::Logs, &event(Agent::CLAUDE_CODE, "user_prompt", secret), Level::Full);
-    let body = only(&told, Kind::UserMessage).body.clone().unwrap();
+    let actual = entries(Signal::Logs, &event(Agent::CLAUDE_CODE, "user_prompt", secret), Level::Full);
+    let body = only(&actual, Kind::UserMessage).body.clone().unwrap();
     assert!(body.starts_with("use ") && !body.contains("AKIAIOSFODNN7EXAMPLE"), "{body}");
 }
 
@@ -271,8 +271,8 @@ fn results_and_decisions_close_their_calls() {
         let mut members =
             json!({"tool_name": "Bash", "tool_use_id": "toolu_1", "duration_ms": "31", "prompt.id": "p"});
         members.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let told = entries(Signal::Logs, &event(Agent::CLAUDE_CODE, name, members), Level::Actions);
-        told.into_iter().find(|entry| entry.key == "tool:toolu_1").unwrap()
+        let actual = entries(Signal::Logs, &event(Agent::CLAUDE_CODE, name, members), Level::Actions);
+        actual.into_iter().find(|entry| entry.key == "tool:toolu_1").unwrap()
     };
     for (name, more, phase, state) in [
         (
@@ -315,16 +315,16 @@ fn results_and_decisions_close_their_calls() {
         "it broke"
     );
     let codex = json!({"tool_name": "exec_command", "call_id": "c", "duration_ms": "78", "success": "false", "output": "nope", "arguments": "{}"});
-    let told = entries(Signal::Logs, &event(Agent::CODEX, "tool_result", codex), Level::Actions);
-    let entry = told.iter().find(|entry| entry.key == "tool:c").unwrap();
+    let actual = entries(Signal::Logs, &event(Agent::CODEX, "tool_result", codex), Level::Actions);
+    let entry = actual.iter().find(|entry| entry.key == "tool:c").unwrap();
     assert_eq!((entry.state, &entry.metadata["outputBytes"]), (Some(CallState::Failed), &json!(4)));
     assert_eq!(entry.metadata["durationMs"], 78);
     let denied = json!({"tool_name": "exec_command", "call_id": "c", "decision": "denied", "source": "User"});
-    let told = entries(Signal::Logs, &event(Agent::CODEX, "tool_decision", denied), Level::Actions);
-    assert_eq!(told.iter().find(|entry| entry.key == "tool:c").unwrap().state, Some(CallState::Denied));
+    let actual = entries(Signal::Logs, &event(Agent::CODEX, "tool_decision", denied), Level::Actions);
+    assert_eq!(actual.iter().find(|entry| entry.key == "tool:c").unwrap().state, Some(CallState::Denied));
     let server = json!({"tool_name": "echo", "call_id": "c", "mcp_server": "lab", "success": "true"});
-    let told = entries(Signal::Logs, &event(Agent::CODEX, "tool_result", server), Level::Actions);
-    assert_eq!(only(&told, Kind::AgentActivityLogged).metadata["mcpTool"], "echo");
+    let actual = entries(Signal::Logs, &event(Agent::CODEX, "tool_result", server), Level::Actions);
+    assert_eq!(only(&actual, Kind::AgentActivityLogged).metadata["mcpTool"], "echo");
 }
 
 #[test]
@@ -351,12 +351,12 @@ fn a_wait_for_the_user_is_put_on_the_call_that_its_span_lies_in() {
 
 #[test]
 fn what_is_unknown_is_counted_and_what_is_foreign_is_not_ours() {
-    let told = records(
+    let actual = records(
         Signal::Logs,
         &event(Agent::CODEX, "brand_new", json!({"size": 7, "words": "x"})),
         Level::Actions,
     );
-    let Record::Read { agent, reading, .. } = &told[0] else { panic!("{told:?}") };
+    let Record::Read { agent, reading, .. } = &actual[0] else { panic!("{actual:?}") };
     assert_eq!(
         (*agent, &reading.unrecognised[..]),
         (Agent::CODEX, &[Unrecognised::Event("brand_new".to_owned())][..])
@@ -367,8 +367,8 @@ fn what_is_unknown_is_counted_and_what_is_foreign_is_not_ours() {
         "tool_decision",
         json!({"tool_name": "Read", "tool_use_id": "t", "decision": "maybe"}),
     );
-    let told = records(Signal::Logs, &unknown_word, Level::Actions);
-    let Record::Read { reading, .. } = &told[0] else { panic!("{told:?}") };
+    let actual = records(Signal::Logs, &unknown_word, Level::Actions);
+    let Record::Read { reading, .. } = &actual[0] else { panic!("{actual:?}") };
     assert_eq!(reading.unrecognised, [Unrecognised::Value("decision=maybe".to_owned())]);
     let other = json!({"resourceLogs": [{"resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "nginx"}}]},
         "scopeLogs": [{"logRecords": [{"body": {"stringValue": "GET /"}}, 7, {}]}]}]});
@@ -387,10 +387,10 @@ fn what_is_unknown_is_counted_and_what_is_foreign_is_not_ours() {
 fn a_spawn_tells_who_the_parent_is() {
     let (_, signal, export) =
         codex().into_iter().find(|(name, ..)| name == "codex.agent_communication").unwrap();
-    let told = entries(signal, &export, Level::Actions);
-    assert_eq!(told.len(), 1);
-    assert_eq!(told[0].task.runtime_session, "01a1e0bf-a722-7873-b855-ff4c9a16d530");
-    assert_eq!(told[0].metadata["parentSession"], "01a1e0bf-a666-7001-9cbe-95757bbd8d3b");
+    let actual = entries(signal, &export, Level::Actions);
+    assert_eq!(actual.len(), 1);
+    assert_eq!(actual[0].task.runtime_session, "01a1e0bf-a722-7873-b855-ff4c9a16d530");
+    assert_eq!(actual[0].metadata["parentSession"], "01a1e0bf-a666-7001-9cbe-95757bbd8d3b");
 }
 
 #[test]

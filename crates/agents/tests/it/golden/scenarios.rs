@@ -17,12 +17,12 @@ use super::{otlp, seeds};
 use crate::claude_hooks::context;
 use crate::transcript::rules;
 
-/// What one file says.
+/// Describes what one file says.
 pub(super) struct Part {
     /// Its path below the fixtures.
     pub(super) path: String,
     pub(super) channel: Channel,
-    /// What each payload or row says, with what it is.
+    /// Holds what each payload or row says, with what it is.
     pub(super) readings: Vec<(String, Reading)>,
     /// Rows that say nothing.
     pub(super) silent: usize,

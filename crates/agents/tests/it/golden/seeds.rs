@@ -67,7 +67,7 @@ pub(super) fn reading(name: &str, payload: &Value) -> Reading {
     })
 }
 
-/// What a template of the table stands for in this payload.
+/// Returns what a template of the table stands for in this payload.
 fn expected(template: &str, payload: &Value) -> Value {
     let member = |name: &str| {
         let found = payload.get(name).or_else(|| payload.get("tool_input")?.get(name));
@@ -169,8 +169,8 @@ fn rename(members: &mut Map<String, Value>, old: &str, new: &str) -> bool {
     true
 }
 
-/// What a reading says, without the copy of the input as it was spelled.
-fn told(reading: &Reading) -> Vec<Entry> {
+/// Returns what a reading says, without the copy of the input as it was spelled.
+fn without_input(reading: &Reading) -> Vec<Entry> {
     let mut entries = reading.entries.clone();
     for entry in &mut entries {
         entry.metadata.remove("toolInput");
@@ -201,7 +201,11 @@ fn an_older_spelling_says_what_the_clients_own_says() {
                 }
             }
         }
-        assert_eq!(told(&reading(&name, &payload)), told(&reading(&name, &client)), "{name}");
+        assert_eq!(
+            without_input(&reading(&name, &payload)),
+            without_input(&reading(&name, &client)),
+            "{name}"
+        );
     }
     assert_eq!(renamed.len(), RENAMED.len() + RENAMED_INPUTS.len(), "{renamed:?}");
 }
@@ -240,14 +244,14 @@ fn times_parents_and_failures_that_only_documents_have_are_kept() {
 }
 
 #[test]
-fn rows_with_the_usage_beside_the_message_are_counted_and_nothing_else_of_them_is_told() {
+fn rows_with_the_usage_beside_the_message_are_counted_and_nothing_else_is_kept() {
     let path = folder().join("telemetry-spike/s-spike.jsonl");
     let content = std::fs::read(&path).unwrap();
     let captured = Captured { scenario: "seeds".to_owned(), path, content };
     for level in [Level::Metadata, Level::Actions] {
-        let told = read_transcript(&captured, level);
-        assert_eq!(told.unrecognised(), [], "{level:?}");
-        let entries = told.entries();
+        let actual = read_transcript(&captured, level);
+        assert_eq!(actual.unrecognised(), [], "{level:?}");
+        let entries = actual.entries();
         let used: Vec<&Entry> =
             entries.iter().filter(|entry| entry.subject == Subject::Event(Kind::TokenUsage)).collect();
         assert_eq!(used.len(), 2);

@@ -1,10 +1,10 @@
-//! What really happened, by hand, against what the channels say: each alone, and both folded into one.
+//! Compares tables written by hand with the channels: each alone, and both folded into one.
 //!
 //! The tables are `fixtures/golden/truth/`, the rules about what a channel can know are `known`.
 
 mod known;
+mod observed;
 mod table;
-mod told;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::scenarios::{Scenario, all, fixtures};
 use table::{Row, Tokens};
 
-/// What was picked out of many sessions, or written by hand: nothing happened there that a row could tell of.
+/// Holds what was picked out of many sessions, or written by hand: nothing happened there that a row could tell of.
 const SAMPLES: &[&str] = &[
     "claude-code/2.1.325-payloads",
     "claude-code/otel-2.1.325",
@@ -51,7 +51,7 @@ fn hooks_and_files_tell_what_happened_each_alone_and_both_together() {
         }
         for view in views {
             let expected = known::expected(row, &view);
-            for difference in expected.differences(&told::told(&scenario, &view)) {
+            for difference in expected.differences(&observed::observed(&scenario, &view)) {
                 wrong.push(format!("{} {view:?} {difference}", scenario.name));
             }
         }
@@ -63,21 +63,21 @@ fn hooks_and_files_tell_what_happened_each_alone_and_both_together() {
 const SAME_SESSION: (&str, &str) = ("codex/0.166.0/appserver", "codex/0.166.0/legacy_history");
 
 #[test]
-fn a_session_whose_channels_are_two_scenarios_is_told_whole_by_both_together() {
+fn a_session_whose_channels_are_two_scenarios_is_complete_with_both() {
     let (hooks, files) = SAME_SESSION;
     let rows = table::read();
     let parts = all().into_iter().filter(|scenario| scenario.name == hooks || scenario.name == files);
     let whole =
         Scenario { name: hooks.to_owned(), parts: parts.flat_map(|scenario| scenario.parts).collect() };
     let channels = [Channel::Hook, Channel::Transcript];
-    let told = told::told(&whole, &channels);
+    let actual = observed::observed(&whole, &channels);
     for name in [hooks, files] {
-        let differences = known::expected(&rows[name], &channels).differences(&told);
+        let differences = known::expected(&rows[name], &channels).differences(&actual);
         assert!(differences.is_empty(), "{name}\n{}", differences.join("\n"));
     }
 }
 
-/// What the API answered, in the words of a table.
+/// Returns what the API answered, in the words of a table.
 fn answered(row: &Row, truth: &Value) -> BTreeMap<String, Tokens> {
     let mut sums: BTreeMap<String, Tokens> = BTreeMap::new();
     for session in truth["sessions"].as_array().unwrap() {
@@ -97,7 +97,7 @@ fn answered(row: &Row, truth: &Value) -> BTreeMap<String, Tokens> {
                     continue;
                 }
                 let usage = |name: &str| about["usage"][name].as_u64().unwrap_or(0);
-                let told = match row.agent {
+                let actual = match row.agent {
                     Agent::CLAUDE_CODE => [
                         complete,
                         usage("input_tokens"),
@@ -115,8 +115,8 @@ fn answered(row: &Row, truth: &Value) -> BTreeMap<String, Tokens> {
                     ],
                 };
                 let sum = sums.entry(whose.to_owned()).or_default();
-                for (sum, told) in sum.iter_mut().zip(told) {
-                    *sum += told;
+                for (sum, actual) in sum.iter_mut().zip(actual) {
+                    *sum += actual;
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! How calls end, and what is kept of what they gave back.
+//! Checks the ends of calls and the kept parts of their results.
 
 use agent_tracer_agents::tools::outcome::{failed, importance, returned};
 use agent_tracer_event::CallState;

@@ -155,10 +155,10 @@ fn poisoned(captured: &Captured) -> Vec<u8> {
 }
 
 fn said(captured: &Captured, content: &[u8], level: Level) -> String {
-    let told = read_in_chunks(&captured.rows().unwrap(), content, level, &[]);
-    assert_eq!(told.counts().malformed, 0);
-    let state = serde_json::to_string(&told.state).unwrap();
-    format!("{}{:?}{state}", serde_json::to_string(&told.entries()).unwrap(), told.unrecognised())
+    let actual = read_in_chunks(&captured.rows().unwrap(), content, level, &[]);
+    assert_eq!(actual.counts().malformed, 0);
+    let state = serde_json::to_string(&actual.state).unwrap();
+    format!("{}{:?}{state}", serde_json::to_string(&actual.entries()).unwrap(), actual.unrecognised())
 }
 
 /// Says where a canary is, in a few words.
@@ -202,7 +202,7 @@ fn at_full_the_head_of_a_result_is_said_so_the_search_would_find_it() {
 }
 
 #[test]
-fn a_canary_in_the_arguments_of_nobody_is_masked_like_a_secret() {
+fn a_canary_in_the_arguments_of_an_unknown_tool_is_masked_like_a_secret() {
     let secret = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
     let prompt = format!(
         r#"{{"type":"user","uuid":"u1","sessionId":"s","promptId":"p","timestamp":"2026-11-15T21:00:00.000Z","cwd":"/home/{secret}","gitBranch":"{secret}","message":{{"role":"user","content":"use {secret}"}}}}"#
@@ -213,9 +213,10 @@ fn a_canary_in_the_arguments_of_nobody_is_masked_like_a_secret() {
     let title = format!(r#"{{"type":"custom-title","sessionId":"s","customTitle":"{secret}"}}"#);
     let unknown = format!(r#"{{"type":"{secret}","sessionId":"s"}}"#);
     for level in [Level::Metadata, Level::Actions, Level::Full] {
-        let told = read_lines(&[&prompt, &call, &title, &unknown], level);
-        let text = serde_json::to_string(&told.entries()).unwrap() + &format!("{:?}", told.unrecognised());
-        let state = serde_json::to_string(&told.state).unwrap();
+        let actual = read_lines(&[&prompt, &call, &title, &unknown], level);
+        let text =
+            serde_json::to_string(&actual.entries()).unwrap() + &format!("{:?}", actual.unrecognised());
+        let state = serde_json::to_string(&actual.state).unwrap();
         assert!(!text.contains(&secret), "at {level:?}: {text}");
         assert!(!state.contains(&secret), "at {level:?}: {state}");
     }

@@ -1,4 +1,4 @@
-//! What single rows say: denials, interruptions, expansions, compactions, titles, retries, agents.
+//! Reads single rows: denials, interruptions, expansions, compactions, titles, retries, agents.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ fn of<'e>(entries: &'e [Entry], kind: Kind, what: &str) -> &'e Entry {
     found[0]
 }
 
-/// How each call ended, by the last row that says so: its state, its class of error and who decided.
+/// Returns how each call ended, by the last row that says so: its state, its class of error and who decided.
 fn ends(name: &str) -> BTreeMap<String, (CallState, Value, Value)> {
     let mut ends = BTreeMap::new();
     for entry in entries(name, Level::Actions) {
@@ -68,8 +68,8 @@ fn an_answer_after_a_hook_sent_the_model_on_is_another_one_even_in_the_same_word
     ];
     let lines: Vec<&str> = rows.iter().map(String::as_str).collect();
     for level in [Level::Metadata, Level::Actions, Level::Full] {
-        let told = read_lines(&lines, level).entries();
-        let keys: Vec<bool> = of_kind(&told, Kind::AssistantResponse)
+        let actual = read_lines(&lines, level).entries();
+        let keys: Vec<bool> = of_kind(&actual, Kind::AssistantResponse)
             .iter()
             .map(|answer| answer.key.ends_with(":again"))
             .collect();
@@ -94,7 +94,7 @@ fn the_verdicts_of_verifiers_that_the_client_asks_are_those_of_their_rules() {
             "timestamp": "2026-11-16T14:30:00Z", "message": {"role": "user", "content": "Go"}});
         let lines = [typed.to_string(), row.to_string()];
         let all = read_lines(&[&lines[0], &lines[1]], Level::Metadata).entries();
-        let told: Vec<[String; 4]> = of_kind(&all, Kind::RuleLogged)
+        let actual: Vec<[String; 4]> = of_kind(&all, Kind::RuleLogged)
             .iter()
             .map(|entry| {
                 ["ruleId", "ruleOutcome", "ruleBasis", "answeredBy"]
@@ -103,7 +103,7 @@ fn the_verdicts_of_verifiers_that_the_client_asks_are_those_of_their_rules() {
             .collect();
         let said = format!("{all:?}");
         assert!(!said.contains("docs follow") && !said.contains("SECRET"), "{said}");
-        told
+        actual
     };
     let refused = format!("[{prompt}]: SECRET words of the model");
     let (one, two) = (ask("prompt", prompt), ask("agent", agent));
@@ -145,7 +145,7 @@ fn escape_cuts_a_call_off_and_no_in_the_dialog_denies_it() {
 }
 
 #[test]
-fn a_response_that_was_cut_off_is_told_and_not_summed() {
+fn a_response_that_was_cut_off_is_recorded_and_not_summed() {
     let all = entries("2.1.325/interrupt", Level::Actions);
     let partial: Vec<&Entry> = of_kind(&all, Kind::TokenUsage)
         .into_iter()
@@ -158,21 +158,21 @@ fn a_response_that_was_cut_off_is_told_and_not_summed() {
 
 #[test]
 fn open_calls_end_when_the_turn_is_interrupted() {
-    let told = read_lines(
+    let actual = read_lines(
         &[
             r#"{"type":"assistant","uuid":"u1","sessionId":"s","timestamp":"2026-11-15T21:00:00.000Z","message":{"id":"m1","model":"x","stop_reason":"tool_use","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"sleep 9"}}],"usage":{"output_tokens":1}}}"#,
             r#"{"type":"user","uuid":"u2","sessionId":"s","promptId":"p","timestamp":"2026-11-15T21:00:05.000Z","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}}"#,
         ],
         Level::Actions,
     );
-    let entries = told.entries();
+    let entries = actual.entries();
     let call = entries.iter().rfind(|entry| entry.key == "tool:toolu_1").unwrap();
     assert_eq!((call.phase, call.state), (Phase::Close, Some(CallState::Interrupted)));
     assert_eq!(call.ended_at, Millis::parse("2026-11-15T21:00:05.000Z"));
 }
 
 #[test]
-fn results_are_told_by_their_quantities() {
+fn results_are_kept_as_quantities() {
     let all = entries("2.1.325/bash_fail", Level::Actions);
     let failed = all.iter().rfind(|entry| entry.state == Some(CallState::Failed)).unwrap();
     assert_eq!(failed.metadata["exitCode"], 3);
@@ -186,7 +186,7 @@ fn results_are_told_by_their_quantities() {
 }
 
 #[test]
-fn who_allowed_a_call_is_told() {
+fn the_source_of_a_permission_is_recorded() {
     let all = entries("2.1.325/rc_tui", Level::Metadata);
     let allowed = all.iter().find(|entry| entry.metadata.contains_key("permissionGrantScope")).unwrap();
     assert_eq!(allowed.metadata["permissionDecision"], "accept");
@@ -195,7 +195,7 @@ fn who_allowed_a_call_is_told() {
 }
 
 #[test]
-fn a_slash_command_says_what_was_typed_and_how_long_what_the_model_was_told_is() {
+fn a_slash_command_keeps_the_typed_line_and_the_length_of_its_expansion() {
     for (name, typed, bytes) in [
         ("2.1.325/slash", "/shout loud words", "Shout this: loud words [[hello]]\n".len()),
         ("2.1.197/old_slash", "/shout x", "Shout this: x [[hello]]\n".len()),
@@ -215,11 +215,11 @@ fn a_slash_command_says_what_was_typed_and_how_long_what_the_model_was_told_is()
 }
 
 #[test]
-fn a_skill_says_how_much_it_told_the_model() {
+fn a_skill_keeps_the_length_of_its_expansion() {
     let all = entries("2.1.325/otel_skill", Level::Actions);
-    let told = all.iter().find(|entry| entry.metadata.contains_key("expandedPromptBytes")).unwrap();
-    assert_eq!(told.key, "tool:toolu_4c36b2de4e1648829976ef83");
-    assert_eq!((told.phase, &told.metadata["skillName"]), (Phase::Update, &json!("greet")));
+    let actual = all.iter().find(|entry| entry.metadata.contains_key("expandedPromptBytes")).unwrap();
+    assert_eq!(actual.key, "tool:toolu_4c36b2de4e1648829976ef83");
+    assert_eq!((actual.phase, &actual.metadata["skillName"]), (Phase::Update, &json!("greet")));
     let usage = of_kind(&all, Kind::TokenUsage);
     assert_eq!(usage.last().unwrap().metadata["attributionSkill"], "greet");
 }
@@ -239,7 +239,7 @@ fn commands_of_the_client_itself_are_no_prompts() {
 }
 
 #[test]
-fn a_model_that_gave_way_to_another_is_told() {
+fn a_fallback_to_another_model_is_recorded() {
     let all = entries("2.1.325/fallback", Level::Actions);
     let switched = of(&all, Kind::ModelSwitched, "fallback");
     assert_eq!(switched.metadata["source"], "fallback");
@@ -291,7 +291,7 @@ fn errors_of_the_api_are_failed_turns_and_no_usage() {
 }
 
 #[test]
-fn requests_that_are_tried_again_are_told() {
+fn requests_that_are_tried_again_are_recorded() {
     let all = entries("2.1.325/err401", Level::Metadata);
     let retries = of_kind(&all, Kind::ModelRequest);
     assert_eq!(retries.len(), 8);
@@ -304,7 +304,7 @@ fn requests_that_are_tried_again_are_told() {
 }
 
 #[test]
-fn titles_and_places_are_told_when_they_change() {
+fn titles_and_places_are_recorded_when_they_change() {
     let all = entries("2.1.325/named", Level::Actions);
     let titles: Vec<&Value> = all
         .iter()
@@ -330,21 +330,21 @@ fn titles_and_places_are_told_when_they_change() {
 #[test]
 fn the_tree_of_agents_is_exact() {
     let all = entries("2.1.325/agent_nested", Level::Actions);
-    let told = |agent: &str, by: &str| -> BTreeMap<String, Value> {
-        let told = all.iter().rfind(|entry| {
+    let metadata_of = |agent: &str, by: &str| -> BTreeMap<String, Value> {
+        let found = all.iter().rfind(|entry| {
             entry.task.runtime_session == format!("sub--{agent}")
                 && entry.evidence.reason.starts_with(by)
                 && (by.starts_with("meta")
                     || entry.metadata.get("parentCertainty") == Some(&json!("reported")))
         });
-        told.unwrap().metadata.clone().into_iter().collect()
+        found.unwrap().metadata.clone().into_iter().collect()
     };
-    let outer = told("a65b484af8affef61", "meta.json");
+    let outer = metadata_of("a65b484af8affef61", "meta.json");
     // The folder is no evidence: an agent that outlives `/clear` lies in two.
     assert_eq!((outer.get("parentSession"), &outer["depth"]), (None, &json!(1)));
-    let by_call = told("a65b484af8affef61", "transcript");
+    let by_call = metadata_of("a65b484af8affef61", "transcript");
     assert_eq!(by_call["parentSession"], "2ebc5ab6-4a16-4d07-8e32-a49967836261");
-    let inner = told("acd640c9bc2108eee", "meta.json");
+    let inner = metadata_of("acd640c9bc2108eee", "meta.json");
     assert_eq!(inner["parentSession"], "sub--a65b484af8affef61");
     assert_eq!((&inner["depth"], &inner["agentType"]), (&json!(2), &json!("general-purpose")));
     // The rows of the outer agent say the same: its own file is that of the parent.
@@ -388,7 +388,7 @@ fn what_a_teammate_says_is_no_second_prompt_of_the_human() {
 }
 
 #[test]
-fn hooks_that_decide_or_fail_are_told_whoever_they_belong_to() {
+fn hooks_that_decide_or_fail_are_recorded_for_every_owner() {
     for (name, kind, member, value) in [
         ("2.1.325/ctl_stop_block", Kind::RuleLogged, "ruleOutcome", "deny"),
         ("2.1.325/ctl_pre_continue_false", Kind::RuleLogged, "ruleOutcome", "block_stop"),
@@ -412,11 +412,11 @@ fn turns_say_how_long_they_took_and_what_the_hooks_at_their_end_cost() {
 }
 
 #[test]
-fn a_prompt_put_into_a_running_turn_is_told_once() {
+fn a_prompt_put_into_a_running_turn_is_recorded_once() {
     let attachment = r#"{"type":"attachment","uuid":"u2","sessionId":"s","timestamp":"2026-11-15T21:00:02.000Z","attachment":{"type":"queued_command","prompt":"Be quick","commandMode":"prompt"}}"#;
     let removed = r#"{"type":"queue-operation","operation":"remove","sessionId":"s","timestamp":"2026-11-15T21:00:01.000Z","content":"Be quick"}"#;
-    let told = read_lines(&[removed, attachment], Level::Actions);
-    let entries = told.entries();
+    let actual = read_lines(&[removed, attachment], Level::Actions);
+    let entries = actual.entries();
     let prompts = of_kind(&entries, Kind::UserMessage);
     assert_eq!(prompts.len(), 2);
     assert_eq!(prompts[0].key, prompts[1].key);
@@ -428,8 +428,8 @@ fn a_prompt_put_into_a_running_turn_is_told_once() {
 fn a_command_in_the_clients_own_shell_is_the_humans() {
     let row = r#"{"type":"user","uuid":"u1","sessionId":"s","promptId":"p","timestamp":"2026-11-15T21:00:00.000Z","message":{"role":"user","content":"<bash-input>git status</bash-input>"}}"#;
     let output = r#"{"type":"user","uuid":"u2","sessionId":"s","promptId":"p","timestamp":"2026-11-15T21:00:01.000Z","message":{"role":"user","content":"<bash-stdout>secret output</bash-stdout><bash-stderr></bash-stderr>"}}"#;
-    let told = read_lines(&[row, output], Level::Full);
-    let entries = told.entries();
+    let actual = read_lines(&[row, output], Level::Full);
+    let entries = actual.entries();
     let command = of(&entries, Kind::TerminalCommand, "the command");
     assert_eq!(
         (&command.metadata["command"], &command.metadata["userShell"]),

@@ -14,13 +14,13 @@ fn everything_that_was_captured_is_recognised() {
     assert!(all.iter().filter(|captured| captured.rows().is_some()).count() > 120, "{}", all.len());
     for level in LEVELS {
         for captured in &all {
-            let told = read(captured, level);
+            let actual = read(captured, level);
             let place = captured.path.display();
-            assert_eq!(told.unrecognised(), [], "{place} at {level:?}");
-            let counts = told.counts();
+            assert_eq!(actual.unrecognised(), [], "{place} at {level:?}");
+            let counts = actual.counts();
             let odd = [counts.malformed, counts.unrecognised, counts.unreadable_usage, counts.too_long];
             assert_eq!(odd, [0; 4], "{place} at {level:?}");
-            assert!(!told.entries().is_empty(), "{place} at {level:?}");
+            assert!(!actual.entries().is_empty(), "{place} at {level:?}");
         }
     }
 }
@@ -28,8 +28,8 @@ fn everything_that_was_captured_is_recognised() {
 #[test]
 fn every_row_ends_as_exactly_one_thing() {
     for captured in everything().iter().filter(|captured| captured.rows().is_some()) {
-        let told = read(captured, Level::Actions);
-        let counts = told.counts();
+        let actual = read(captured, Level::Actions);
+        let counts = actual.counts();
         let lines = captured.content.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();
         assert_eq!(counts.read + counts.skipped + counts.copied, lines as u64, "{}", captured.path.display());
     }
@@ -48,9 +48,9 @@ fn every_event_has_a_title_that_fits_on_one_line() {
                     continue;
                 }
                 let title = entry.title.clone().unwrap_or_default();
-                let told_elsewhere = entry.metadata.contains_key("notificationTaskId")
+                let is_elsewhere = entry.metadata.contains_key("notificationTaskId")
                     || (kind == Kind::ActionLogged && entry.title.is_none());
-                assert!(!title.is_empty() || told_elsewhere, "{}: {entry:#?}", captured.path.display());
+                assert!(!title.is_empty() || is_elsewhere, "{}: {entry:#?}", captured.path.display());
                 assert!(title.chars().count() <= 120 && !title.contains(char::is_control), "{title:?}");
             }
         }

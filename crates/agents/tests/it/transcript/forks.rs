@@ -1,4 +1,4 @@
-//! Forks: rows that were copied are not told again, and what they cost is counted once.
+//! Forks: copied rows are not recorded again, and their cost is counted once.
 
 use serde_json::{Value, json};
 
@@ -17,15 +17,15 @@ fn fork() -> (Captured, Captured) {
 #[test]
 fn a_fork_tells_only_what_happened_in_it() {
     let (parent, fork) = fork();
-    let told = read(&fork, Level::Actions);
-    let entries = told.entries();
+    let actual = read(&fork, Level::Actions);
+    let entries = actual.entries();
     let prompts = of_kind(&entries, Kind::UserMessage);
     assert_eq!(prompts.len(), 1);
     assert_eq!(prompts[0].body.as_deref(), Some("Forked [[hello]]"));
     assert_eq!(of_kind(&entries, Kind::TerminalCommand).len(), 0);
     let usage = of_kind(&entries, Kind::TokenUsage);
     assert_eq!((usage.len(), &usage[0].metadata["ownRequest"]), (1, &json!(true)));
-    assert!(told.counts().copied > 10, "{:?}", told.counts());
+    assert!(actual.counts().copied > 10, "{:?}", actual.counts());
     let copied = entries.iter().rfind(|entry| entry.key == "account:copied").unwrap();
     assert_eq!(
         (&copied.metadata["responses"], &copied.metadata["usage"]["outputTokens"]),
@@ -41,16 +41,16 @@ fn a_fork_without_a_beginning_of_its_own_is_known_by_who_made_its_requests() {
     let text = String::from_utf8(fork.content.clone()).unwrap();
     let rows: Vec<&str> = text.lines().filter(|line| !line.contains(r#""type":"queue-operation""#)).collect();
     let content = rows.join("\n") + "\n";
-    let told = read_in_chunks(&fork.rows().unwrap(), content.as_bytes(), Level::Actions, &[]);
-    let entries = told.entries();
+    let actual = read_in_chunks(&fork.rows().unwrap(), content.as_bytes(), Level::Actions, &[]);
+    let entries = actual.entries();
     let own: Vec<&Value> =
         of_kind(&entries, Kind::TokenUsage).iter().map(|entry| &entry.metadata["ownRequest"]).collect();
     assert_eq!(own, [&json!(false), &json!(false), &json!(true)]);
-    // Whoever saw the session start says when that was, and then the copies are known for what they are.
+    // With the time of the session's start the copies are recognised as copies.
     let mut file = fork.rows().unwrap();
     file.began = Millis::parse("2026-11-15T21:32:27.100Z");
-    let told = read_in_chunks(&file, content.as_bytes(), Level::Actions, &[]);
-    assert_eq!(of_kind(&told.entries(), Kind::TokenUsage).len(), 1);
+    let actual = read_in_chunks(&file, content.as_bytes(), Level::Actions, &[]);
+    assert_eq!(of_kind(&actual.entries(), Kind::TokenUsage).len(), 1);
 }
 
 #[test]
@@ -61,15 +61,15 @@ fn rows_that_say_where_they_were_copied_from_name_the_parent() {
         )
     };
     let copied = row("u1", "msg_1", r#""forkedFrom":{"sessionId":"parent-1","messageUuid":"u0"},"#);
-    let told = read_lines(&[&copied, &copied, &row("u2", "msg_2", "")], Level::Actions);
-    let entries = told.entries();
+    let actual = read_lines(&[&copied, &copied, &row("u2", "msg_2", "")], Level::Actions);
+    let entries = actual.entries();
     let parent: Vec<&Value> = entries.iter().filter_map(|entry| entry.metadata.get("forkedFrom")).collect();
     assert_eq!(parent, ["parent-1"]);
     assert_eq!(of_kind(&entries, Kind::TokenUsage).len(), 1);
     assert_eq!(of_kind(&entries, Kind::AssistantResponse).len(), 1);
     let copied: Vec<&Entry> = entries.iter().filter(|entry| entry.key == "account:copied").collect();
     assert_eq!((copied.len(), &copied[0].metadata["usage"]["outputTokens"]), (1, &json!(7)));
-    assert_eq!(told.counts().copied, 2);
+    assert_eq!(actual.counts().copied, 2);
 }
 
 #[test]

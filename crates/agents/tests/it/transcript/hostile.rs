@@ -21,9 +21,9 @@ fn lines_that_are_no_rows_are_counted_and_the_next_one_is_read() {
         r#"{"type":"user","message":{"content":"torn {"type":"user"}"#,
         r#"{"type":"user"} {"type":"user"}"#,
     ] {
-        let told = read_lines(&[bad, good], Level::Actions);
+        let actual = read_lines(&[bad, good], Level::Actions);
         let expected = u64::from(!bad.trim().is_empty());
-        assert_eq!((told.counts().malformed, told.entries().len()), (expected, 1), "{bad:?}");
+        assert_eq!((actual.counts().malformed, actual.entries().len()), (expected, 1), "{bad:?}");
     }
 }
 
@@ -37,8 +37,8 @@ fn members_of_any_type_break_nothing() {
                 for value in &odd {
                     let mut changed = row.clone();
                     changed[name] = value.clone();
-                    let told = read_lines(&[&changed.to_string()], Level::Full);
-                    assert_eq!(told.counts().malformed, 0, "{name} = {value}");
+                    let actual = read_lines(&[&changed.to_string()], Level::Full);
+                    assert_eq!(actual.counts().malformed, 0, "{name} = {value}");
                 }
             }
         }
@@ -48,17 +48,17 @@ fn members_of_any_type_break_nothing() {
 #[test]
 fn names_spelled_with_escapes_and_members_twice_are_read_as_the_client_reads_them() {
     let row = r#"{"\u0074ype":"x","type":"custom-title","sess\u0069onId":"other","sessionId":"s","customTitle":"one","customTitle":"two"}"#;
-    let told = read_lines(&[row], Level::Actions);
-    assert_eq!(told.entries()[0].metadata["title"], "two");
-    assert_eq!(told.entries()[0].task.runtime_session, "s");
+    let actual = read_lines(&[row], Level::Actions);
+    assert_eq!(actual.entries()[0].metadata["title"], "two");
+    assert_eq!(actual.entries()[0].task.runtime_session, "s");
 }
 
 #[test]
 fn a_byte_order_mark_carriage_returns_and_blanks_are_no_content() {
     let file = TranscriptFile { session: Some("s".to_owned()), ..TranscriptFile::default() };
     let content = "\u{feff} {\"type\" : \"custom-title\" , \"customTitle\" : \"x\"} \r\n\r\n\n";
-    let told = read_in_chunks(&file, content.as_bytes(), Level::Actions, &[]);
-    assert_eq!((told.rows.len(), told.counts().read), (1, 1));
+    let actual = read_in_chunks(&file, content.as_bytes(), Level::Actions, &[]);
+    assert_eq!((actual.rows.len(), actual.counts().read), (1, 1));
 }
 
 #[test]
@@ -150,9 +150,9 @@ fn the_memory_of_a_reader_stays_small() {
     };
     let lines: Vec<String> = (0..3000).map(call).collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    let told = read_lines(&lines, Level::Actions);
-    assert_eq!(told.counts().read, 3000);
-    assert!(serde_json::to_string(&told.state).unwrap().len() < 64 * 1024);
+    let actual = read_lines(&lines, Level::Actions);
+    assert_eq!(actual.counts().read, 3000);
+    assert!(serde_json::to_string(&actual.state).unwrap().len() < 64 * 1024);
 }
 
 /// Files that hold most types of rows.

@@ -1,4 +1,4 @@
-//! What a row tells and what a hook tells of the same thing is one fact: same task, same key, same kind.
+//! Joins rows and hooks: reports of the same thing are one fact with the same task, key and kind.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -163,15 +163,15 @@ fn expansions_switches_and_subagents_of_hooks_are_those_of_rows() {
 fn a_prompt_has_the_same_words_in_its_hook_and_its_row() {
     for name in ["2.1.325/slash", "2.1.325/rc_tui", "2.1.325/fork", "2.1.325/rc_agent_bg", "2.1.325/tui_team"]
     {
-        let told = |entries: Vec<Entry>| -> BTreeMap<Identity, (Option<String>, Option<String>)> {
+        let words_of = |entries: Vec<Entry>| -> BTreeMap<Identity, (Option<String>, Option<String>)> {
             let prompts = entries.into_iter().filter(|entry| {
                 entry.subject == Subject::Event(Kind::UserMessage)
                     && entry.metadata["promptOrigin"] != "delegation"
             });
             prompts.map(|entry| (identity(&entry), (entry.title, entry.body))).collect()
         };
-        let rows = told(entries(name, Level::Actions));
-        for (identity, words) in told(hooks(name, Level::Actions)) {
+        let rows = words_of(entries(name, Level::Actions));
+        for (identity, words) in words_of(hooks(name, Level::Actions)) {
             assert_eq!(rows.get(&identity), Some(&words), "{name}");
         }
     }

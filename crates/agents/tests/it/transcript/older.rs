@@ -54,7 +54,7 @@ fn rows_that_were_written_while_the_answer_arrived_come_to_their_last_numbers() 
     );
     let entries = read_lines(&[&thinking, &text, &tool], Level::Actions).entries();
     let usage = of_kind(&entries, Kind::TokenUsage);
-    assert_eq!(usage.len(), 2, "equal rows are told once");
+    assert_eq!(usage.len(), 2, "equal rows are recorded once");
     assert!(usage.iter().all(|entry| entry.key == "response:msg_1"));
     assert_eq!(Usage::read(&usage[1].metadata).unwrap().output_tokens, 88);
     assert_eq!(of_kind(&entries, Kind::AssistantResponse).len(), 0, "the text was one on the way");
@@ -74,15 +74,15 @@ fn the_last_words_of_a_client_that_gives_no_reason_are_known_when_something_else
     };
     let (first, second) = (prompt("one"), prompt("two"));
     let (answer, last) = (assistant("a1", &message("First."), ""), assistant("a2", &message("Second."), ""));
-    let mut told = read_lines(&[&first, &answer, &second, &last], Level::Actions);
-    let entries = told.entries();
+    let mut actual = read_lines(&[&first, &answer, &second, &last], Level::Actions);
+    let entries = actual.entries();
     let said = of_kind(&entries, Kind::AssistantResponse);
     assert_eq!(said.len(), 1);
     assert_eq!((said[0].body.as_deref(), said[0].turn.as_deref()), (Some("First."), Some("one")));
-    // At the end of a file that nobody appends to any more, the last words are final too.
+    // At the end of a file that no longer grows, the last words are final too.
     let config = config(Level::Actions);
     let file = TranscriptFile { session: Some("s".to_owned()), ..TranscriptFile::default() };
-    let mut reader = TranscriptReader::resume(file, std::mem::take(&mut told.state));
+    let mut reader = TranscriptReader::resume(file, std::mem::take(&mut actual.state));
     let rest = reader.finish(&rules(&config));
     assert_eq!(of_kind(&rest.entries, Kind::AssistantResponse)[0].body.as_deref(), Some("Second."));
     assert_eq!(reader.finish(&rules(&config)).entries, []);
@@ -99,11 +99,11 @@ fn heartbeats_of_subagents_are_rows_of_the_subagent() {
         r#"{{"type":"progress","sessionId":"s","timestamp":"2026-02-10T08:21:56.000Z","parentToolUseID":"toolu_0","data":{{"type":"agent_progress","agentId":"a1","message":{inner}}}}}"#
     );
     let other = r#"{"type":"progress","sessionId":"s","data":{"type":"bash_progress","output":"x"}}"#;
-    let told = read_lines(&[&heartbeat, other], Level::Actions);
-    let entries = told.entries();
+    let actual = read_lines(&[&heartbeat, other], Level::Actions);
+    let entries = actual.entries();
     assert_eq!(of_kind(&entries, Kind::TokenUsage)[0].task.runtime_session, "sub--a1");
     assert_eq!(of_kind(&entries, Kind::ToolUsed)[0].key, "tool:toolu_1");
-    assert_eq!((told.counts().read, told.counts().skipped, told.unrecognised().len()), (1, 1, 0));
+    assert_eq!((actual.counts().read, actual.counts().skipped, actual.unrecognised().len()), (1, 1, 0));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn responses_are_read_as_the_first_documents_spell_them() {
 }
 
 #[test]
-fn the_helper_of_a_compaction_is_nobodys_child() {
+fn the_helper_of_a_compaction_has_no_parent() {
     let row = assistant(
         "u1",
         r#"{"id":"msg_1","model":"m","role":"assistant","stop_reason":"end_turn","content":[{"type":"text","text":"the summary"}],"usage":{"output_tokens":3}}"#,
@@ -137,8 +137,8 @@ fn the_helper_of_a_compaction_is_nobodys_child() {
         agent_id: Some("acompact-31".to_owned()),
         began: None,
     };
-    let told = read_in_chunks(&file, (row + "\n").as_bytes(), Level::Full, &[]);
-    let entries = told.entries();
+    let actual = read_in_chunks(&file, (row + "\n").as_bytes(), Level::Full, &[]);
+    let entries = actual.entries();
     assert!(entries.iter().all(|entry| entry.task.runtime_session == "s"), "{entries:#?}");
     assert_eq!(of_kind(&entries, Kind::TokenUsage)[0].metadata["querySource"], "compact");
     assert!(!serde_json::to_string(&entries).unwrap().contains("the summary"));
@@ -146,7 +146,7 @@ fn the_helper_of_a_compaction_is_nobodys_child() {
 
 #[test]
 fn titles_of_every_age_are_read() {
-    let told = read_lines(
+    let actual = read_lines(
         &[
             r#"{"type":"summary","summary":"An old talk","leafUuid":"x"}"#,
             r#"{"type":"ai-title","aiTitle":"Fix the build","sessionId":"s"}"#,
@@ -155,7 +155,7 @@ fn titles_of_every_age_are_read() {
         ],
         Level::Actions,
     );
-    let entries = told.entries();
+    let entries = actual.entries();
     assert_eq!(entries.len(), 3);
     assert_eq!(
         (&entries[0].metadata["title"], entries[0].evidence.certainty),
@@ -169,8 +169,8 @@ fn titles_of_every_age_are_read() {
 }
 
 #[test]
-fn rows_of_types_that_nobody_knows_are_counted_by_name() {
-    let told = read_lines(
+fn rows_of_unknown_types_are_counted_by_name() {
+    let actual = read_lines(
         &[
             r#"{"type":"hologram","sessionId":"s","text":"x"}"#,
             r#"{"type":"system","subtype":"weather","sessionId":"s"}"#,
@@ -181,7 +181,7 @@ fn rows_of_types_that_nobody_knows_are_counted_by_name() {
         Level::Actions,
     );
     let names: Vec<String> =
-        told.unrecognised().iter().map(|what| serde_json::to_string(what).unwrap()).collect();
+        actual.unrecognised().iter().map(|what| serde_json::to_string(what).unwrap()).collect();
     assert_eq!(
         names,
         [
@@ -192,7 +192,7 @@ fn rows_of_types_that_nobody_knows_are_counted_by_name() {
             r#"{"what":"row","name":""}"#,
         ]
     );
-    assert_eq!(told.counts().unrecognised, 4);
+    assert_eq!(actual.counts().unrecognised, 4);
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn truths() -> Vec<(String, Value)> {
 #[test]
 fn every_agent_of_every_session_cost_what_the_provider_answered() {
     for (name, truth) in truths() {
-        let mut told = by_task(&entries(&name, Level::Actions));
+        let mut actual = by_task(&entries(&name, Level::Actions));
         for session in truth["sessions"].as_array().unwrap() {
             let id = session["session_id"].as_str().unwrap();
             for agent in session["agents"].as_array().unwrap() {
@@ -56,11 +56,11 @@ fn every_agent_of_every_session_cost_what_the_provider_answered() {
                 let task = agent_id.map_or_else(|| id.to_owned(), |agent| format!("sub--{agent}"));
                 // Compactions and side requests stand in no row; only the client's account has them.
                 let turns = four_of(&agent["by_kind"]["turn"]["usage"]);
-                let sum = told.remove(&task).unwrap_or_default();
+                let sum = actual.remove(&task).unwrap_or_default();
                 assert_eq!(four(&sum), turns, "{name}: {task}");
             }
         }
-        assert_eq!(told, BTreeMap::new(), "{name}: nobody else asked");
+        assert_eq!(actual, BTreeMap::new(), "{name}: no other request");
     }
 }
 

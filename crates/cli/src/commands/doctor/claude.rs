@@ -6,7 +6,7 @@ use std::time::UNIX_EPOCH;
 
 use agent_tracer_agents::ClientVersion;
 use agent_tracer_agents::claude::events::{EVENTS, Registration};
-use agent_tracer_agents::claude::install::{StatusLine, Wanted, status_line};
+use agent_tracer_agents::claude::install::{InstallOptions, StatusLine, status_line};
 use agent_tracer_agents::claude::paths;
 use agent_tracer_agents::claude::versions::{UnknownEvent, accepts, fit, range_of};
 use agent_tracer_agents::command_line::Invocation;
@@ -139,7 +139,7 @@ fn registered(patient: &Patient<'_>, file: &File, version: Option<ClientVersion>
         let names = EVENTS.iter().map(|event| event.name.to_owned()).collect();
         let (hook, home) = (invocation.program.clone(), invocation.home().map(str::to_owned));
         let (client, events, tools) = (None, Some(names), None);
-        Wanted { hook, home, client, events, tools, status_line: StatusLine::Leave }.in_every_form()
+        InstallOptions { hook, home, client, events, tools, status_line: StatusLine::Leave }.in_every_form()
     };
     let mut checks = installed.checks(patient, &all, wanted);
     let verifiers = own_verifiers(&file.settings);

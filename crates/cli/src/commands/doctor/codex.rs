@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use agent_tracer_agents::ClientVersion;
 use agent_tracer_agents::codex::events::EVENTS;
-use agent_tracer_agents::codex::install::Wanted;
+use agent_tracer_agents::codex::install::InstallOptions;
 use agent_tracer_agents::codex::paths;
 use agent_tracer_agents::codex::trust::{Trust, TrustStore, only_managed_hooks};
 use agent_tracer_agents::codex::versions::{asks_for_trust, calls};
@@ -72,7 +72,7 @@ pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failur
         let all = EVENTS.map(|event| event.name);
         let wanted = |invocation: &Invocation| {
             let (hook, home) = (invocation.program.clone(), invocation.home().map(str::to_owned));
-            Wanted { hook, home, events: None, tools: None }.hooks()
+            InstallOptions { hook, home, events: None, tools: None }.hooks()
         };
         let installed = Installed { agent: Agent::CODEX, scope, path: &target.path, own: &own };
         checks.extend(installed.checks(patient, &all, wanted));

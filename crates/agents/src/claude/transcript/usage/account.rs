@@ -10,7 +10,7 @@ use super::super::tokens::Tokens;
 /// One cumulative account.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScannedAccount {
-    /// When the last response before it was given.
+    /// Holds the time at which the last response before it was given.
     pub at: Option<Millis>,
     /// Since when it counts. A fork that begins with its parent's numbers has its parent's.
     pub started: Option<Millis>,
@@ -21,7 +21,7 @@ pub struct ScannedAccount {
 /// The most models that one account names.
 const MODELS: usize = 100;
 
-/// Whether a line is an account; its type stands at its beginning.
+/// Returns whether a line is an account; its type stands at its beginning.
 pub(super) fn is_account(line: &[u8]) -> bool {
     let head = line.get(..48).unwrap_or(line);
     memchr::memmem::find(head, b"\"cost-state\"").is_some()

@@ -1,8 +1,8 @@
-//! What each payload of the documents must say.
+//! Lists the expected entry of each payload of the documents.
 
 use agent_tracer_event::Kind;
 
-/// What a payload must say: the files whose name begins so, the kind of the event, and members of its metadata.
+/// Describes what a payload must say: the files whose name begins so, the kind of the event, and members of its metadata.
 /// `{name}` stands for a member of the payload or of its `tool_input`.
 pub(super) struct Says {
     pub(super) files: &'static str,

@@ -1,4 +1,4 @@
-//! What each channel can know of what happened, as rules about columns: no scenario is named here.
+//! Defines the knowledge of each channel as rules about columns: no scenario is named here.
 //!
 //! Where both channels were captured, the files are believed about whatever they tell of, and hooks about the rest.
 
@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 
 use agent_tracer_event::{Agent, Channel};
 
+use super::observed::{Happened, state_line};
 use super::table::{Call, How, Row, Tokens};
-use super::told::{Happened, state_line};
 
 /// The tools of Codex that it runs without asking a hook.
 const WITHOUT_HOOKS: &[&str] =
     &["exec", "wait", "write_stdin", "web_search", "image_generation", "tool_search"];
 
-/// Whether a channel tells of a column at all.
+/// Returns whether a channel tells of a column at all.
 fn knows(agent: Agent, channel: Channel, column: &str) -> bool {
     let is_hook = channel == Channel::Hook;
     match (agent, column) {
@@ -21,11 +21,11 @@ fn knows(agent: Agent, channel: Channel, column: &str) -> bool {
         (_, "blocked") => is_hook,
         // What a teammate reports is put into the conversation, past the hooks.
         (_, "messages") => !is_hook,
-        // Neither do hooks of Claude Code tell what an agent was told to do.
+        // Hooks of Claude Code do not contain the prompt of an agent either.
         (Agent::CLAUDE_CODE, "orders") => !is_hook,
         // Esc, and No in a dialog, end a turn of Claude Code without a hook.
         (Agent::CLAUDE_CODE, "interrupts") => !is_hook,
-        // That somebody was asked, and that auto mode decided, is only told to hooks.
+        // Only hooks report that the user was asked and that auto mode decided.
         (_, "asks" | "refusals") => is_hook,
         // Claude Code writes down what it tries again; Codex tells its hooks of every attempt.
         (Agent::CLAUDE_CODE, "failed_requests") => !is_hook,
@@ -36,7 +36,7 @@ fn knows(agent: Agent, channel: Channel, column: &str) -> bool {
     }
 }
 
-/// Whether a channel tells of the requests of somebody: an agent, or the client itself.
+/// Returns whether a channel reports the requests of an agent or of the client itself.
 fn knows_tokens(agent: Agent, channel: Channel, whose: &str) -> bool {
     match (agent, channel, whose) {
         // What the client asks for itself is at most in its account; the titles of threads are nowhere.
@@ -48,7 +48,7 @@ fn knows_tokens(agent: Agent, channel: Channel, whose: &str) -> bool {
     }
 }
 
-/// How a channel sees a call that ended this way: not at all, or in this state.
+/// Returns how a channel sees a call that ended this way: not at all, or in this state.
 fn sees(agent: Agent, channel: Channel, call: &Call) -> Option<String> {
     let is = |state: &str| Some(state.to_owned());
     if channel != Channel::Hook {
@@ -65,16 +65,16 @@ fn sees(agent: Agent, channel: Channel, call: &Call) -> Option<String> {
         _ => match (call.state.as_str(), call.how) {
             _ if WITHOUT_HOOKS.contains(&call.tool.as_str()) => None,
             (_, Some(How::Unattempted)) => None,
-            // The result of a command that failed is told without its exit code.
+            // The result of a failed command comes without its exit code.
             ("failed", _) if call.tool == "Bash" => is("succeeded"),
-            // Only what succeeded is told to have ended.
+            // Only successful calls report their end.
             ("failed" | "denied" | "interrupted", _) => is("running"),
             (state, _) => is(state),
         },
     }
 }
 
-/// What these channels must tell, when this happened.
+/// Returns what these channels must tell, when this happened.
 pub(super) fn expected(row: &Row, channels: &[Channel]) -> Happened {
     let row = row.seen_by(channels);
     let agent = row.agent;

@@ -1,6 +1,6 @@
 //! The tables below `fixtures/golden/truth/`, which people write: one row per scenario, one file per client version.
 //!
-//! Reading is strict: a column that nobody compares, or a word that means nothing, fails the test.
+//! Reading is strict: a column that is not compared, or a word without a meaning, fails the test.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,13 +27,13 @@ const NUMBERS: &[&str] = &[
     "failed_requests",
 ];
 
-/// How a call ended, and what it is about the ending that some channel cannot see.
+/// Describes how a call ended, and what it is about the ending that some channel cannot see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) tool: String,
     pub(super) state: String,
     pub(super) how: Option<How>,
-    /// Nobody for the main agent.
+    /// Empty for the main agent.
     pub(super) agent: Option<String>,
 }
 
@@ -43,7 +43,7 @@ pub(super) enum How {
     Unattempted,
     /// The user answered a dialog with No.
     Dialog,
-    /// The model was told so in words of a hook that look like any result.
+    /// The words of a hook reached the model and look like any result.
     Words,
     /// It ended with the process.
     Cut,
@@ -58,7 +58,7 @@ pub(super) struct Child {
     pub(super) parent: String,
 }
 
-/// What happened in one scenario.
+/// Describes what happened in one scenario.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) agent: Agent,
@@ -71,11 +71,11 @@ pub(super) struct Row {
     /// By agent, `main` among them; what the client asked for itself: `compaction`, `search`, `title`; and `cut`, answers
     /// that were cut short, with the numbers of their rows.
     pub(super) tokens: BTreeMap<String, Tokens>,
-    /// What the client's own accounts say where that is not the sum of the tokens.
+    /// Holds what the client's own accounts say where that is not the sum of the tokens.
     pub(super) account: Option<[u64; 4]>,
     pub(super) killed: bool,
     numbers: BTreeMap<&'static str, i64>,
-    /// What the capture of one channel left out: the row as that channel's files can show it.
+    /// Holds what the capture of one channel left out: the row as that channel's files can show it.
     captured: Vec<(Channel, Self)>,
 }
 
@@ -171,7 +171,7 @@ fn fill(row: &mut Row, columns: &toml::Table, name: &str) {
     for who in row.calls.iter().filter_map(|call| call.agent.as_ref()).chain(row.tokens.keys()) {
         let known = row.agents.iter().any(|agent| agent.id == *who)
             || ["main", "compaction", "search", "title", "cut"].contains(&who.as_str());
-        assert!(known, "{name}: {who} is nobody");
+        assert!(known, "{name}: {who} is unknown");
     }
 }
 

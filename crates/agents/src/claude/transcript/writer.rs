@@ -1,6 +1,6 @@
-//! One row being told: who it speaks of, when, and what has been said so far.
+//! Writes the entries of one row: holds its task, its time and the entries so far.
 //!
-//! What a hook also tells is told in the hook's own words: the row's members are put into the payload that the client
+//! Facts that a hook also reports are written in the words of the hook: the row's members are put into the payload that the client
 //! would have sent, that payload passes through privacy as every payload does, and the reader of hooks reads it. So a
 //! fact has one key, one title and one set of fields, whichever channel tells of it first, at every level. Only how
 //! sure it is and who said so differ: a hook was seen firing, a row reports.
@@ -22,17 +22,17 @@ use crate::observation::{Context, Observation, Source};
 /// The most characters of an id.
 const ID_CHARS: usize = 300;
 
-/// How many members an event usually has: room for them at once instead of little by little.
+/// Limits how many members an event usually has: room for them at once instead of little by little.
 const MEMBERS: usize = 24;
 
 /// A row, with all that is known of it.
-pub(super) struct Telling<'r, 'a> {
+pub(super) struct RowWriter<'r, 'a> {
     pub(super) rules: &'r Rules<'r>,
     pub(super) state: &'r mut ReaderState,
     pub(super) row: &'r Row<'a>,
     /// The line, if all of it is there.
     pub(super) line: Option<&'a [u8]>,
-    /// When the session began, if that is known.
+    /// Holds the time at which the session began, if that is known.
     pub(super) began: Option<Millis>,
     /// The session that the row belongs to: for a subagent the root of its tree.
     pub(super) session: String,
@@ -59,7 +59,7 @@ pub(super) enum Member<'m> {
     Raw(&'m [u8]),
 }
 
-impl<'a> Telling<'_, 'a> {
+impl<'a> RowWriter<'_, 'a> {
     pub(super) fn lane(&mut self) -> &mut Lane {
         self.state.lane(&self.agent)
     }
@@ -177,8 +177,14 @@ impl<'a> Telling<'_, 'a> {
         Value::Object(payload)
     }
 
-    /// What privacy leaves of one member of a hook's payload; null if it cannot be understood.
-    pub(super) fn kept(&mut self, event: &str, tool: Option<&str>, name: &str, member: Member<'_>) -> Value {
+    /// Returns what privacy leaves of one member of a hook's payload; null if it cannot be understood.
+    pub(super) fn reduce_member(
+        &mut self,
+        event: &str,
+        tool: Option<&str>,
+        name: &str,
+        member: Member<'_>,
+    ) -> Value {
         let Scratch { payload, out } = &mut *self.scratch;
         payload.clear();
         out.clear();
@@ -239,7 +245,7 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// What is kept of a buffer from one row to the next.
+    /// Holds what is kept of a buffer from one row to the next.
     const KEPT: usize = 1024 * 1024;
 
     fn trim(&mut self) {

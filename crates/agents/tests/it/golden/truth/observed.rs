@@ -1,4 +1,4 @@
-//! What channels tell of a scenario: its entries folded into facts, and the facts counted.
+//! Folds the entries of a scenario into facts and counts them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::super::scenarios::Scenario;
 use super::table::Tokens;
 
-/// What happened, as far as somebody can know.
+/// Holds what happened, as far as it can be known.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Happened {
     pub(super) numbers: BTreeMap<&'static str, i64>,
@@ -23,22 +23,22 @@ pub(super) struct Happened {
 
 impl Happened {
     /// Every column that differs, with both sides of it.
-    pub(super) fn differences(&self, told: &Self) -> Vec<String> {
+    pub(super) fn differences(&self, actual: &Self) -> Vec<String> {
         let mut differences = Vec::new();
-        let mut compare = |column: &str, happened: String, told: String| {
-            if happened != told {
-                differences.push(format!("{column}\n  happened {happened}\n  told     {told}"));
+        let mut compare = |column: &str, happened: String, actual: String| {
+            if happened != actual {
+                differences.push(format!("{column}\n  happened {happened}\n  reported {actual}"));
             }
         };
         for (column, number) in &self.numbers {
-            compare(column, number.to_string(), told.numbers[column].to_string());
+            compare(column, number.to_string(), actual.numbers[column].to_string());
         }
-        compare("calls", format!("{:?}", self.calls), format!("{:?}", told.calls));
-        compare("agents", format!("{:?}", self.agents), format!("{:?}", told.agents));
-        compare("errors", format!("{:?}", self.errors), format!("{:?}", told.errors));
-        compare("compactions", format!("{:?}", self.compactions), format!("{:?}", told.compactions));
-        compare("tokens", format!("{:?}", self.tokens), format!("{:?}", told.tokens));
-        compare("account", format!("{:?}", self.account), format!("{:?}", told.account));
+        compare("calls", format!("{:?}", self.calls), format!("{:?}", actual.calls));
+        compare("agents", format!("{:?}", self.agents), format!("{:?}", actual.agents));
+        compare("errors", format!("{:?}", self.errors), format!("{:?}", actual.errors));
+        compare("compactions", format!("{:?}", self.compactions), format!("{:?}", actual.compactions));
+        compare("tokens", format!("{:?}", self.tokens), format!("{:?}", actual.tokens));
+        compare("account", format!("{:?}", self.account), format!("{:?}", actual.account));
         differences
     }
 }
@@ -51,7 +51,7 @@ pub(super) fn state_line(tool: &str, state: &str, agent: Option<&str>) -> String
     }
 }
 
-/// The facts that these channels tell of. Keys that are told to mean the same are one fact.
+/// Returns the facts that these channels report. Keys that are declared equal are one fact.
 fn facts(scenario: &Scenario, channels: &[Channel]) -> Vec<Fact> {
     let parts = || scenario.parts.iter().filter(|part| channels.contains(&part.channel));
     let entries = || {
@@ -82,17 +82,18 @@ fn facts(scenario: &Scenario, channels: &[Channel]) -> Vec<Fact> {
             }
         }
     }
-    let mut told: BTreeMap<(TaskKey, String), Vec<SourcedEntry>> = BTreeMap::new();
+    let mut actual: BTreeMap<(TaskKey, String), Vec<SourcedEntry>> = BTreeMap::new();
     for (channel, entry) in entries() {
         let key = class_of(&same, &entry.task, &entry.key);
-        told.entry((entry.task.clone(), key))
+        actual
+            .entry((entry.task.clone(), key))
             .or_default()
             .push(SourcedEntry { entry: entry.clone(), channel });
     }
-    told.values().filter_map(|told| fold(told)).collect()
+    actual.values().filter_map(|actual| fold(actual)).collect()
 }
 
-/// The key that stands for all that are told to mean the same as this one.
+/// Returns the key that stands for all keys declared equal to this one.
 fn class_of(same: &BTreeMap<(TaskKey, String), String>, task: &TaskKey, key: &str) -> String {
     let mut class = key.to_owned();
     while let Some(next) = same.get(&(task.clone(), class.clone())) {
@@ -204,7 +205,7 @@ fn account(facts: &[Fact]) -> Option<[u64; 4]> {
 }
 
 /// Counts what the channels tell.
-pub(super) fn told(scenario: &Scenario, channels: &[Channel]) -> Happened {
+pub(super) fn observed(scenario: &Scenario, channels: &[Channel]) -> Happened {
     let facts = facts(scenario, channels);
     let agents = Agents::of(&facts);
     let count = |wanted: &dyn Fn(&Fact) -> bool| {

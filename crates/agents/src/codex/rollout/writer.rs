@@ -8,26 +8,26 @@ use crate::codex::facts::{put, task};
 use crate::files::Rules;
 
 /// A row while it is being read.
-pub(super) struct Telling<'r> {
-    /// What may be said.
+pub(super) struct RolloutWriter<'r> {
+    /// Holds what may be said.
     pub(super) rules: &'r Rules<'r>,
-    /// What is remembered.
+    /// Holds the state.
     pub(super) state: &'r mut RolloutState,
     /// The thread that the row is about.
     pub(super) thread: String,
     /// The turn that the row is about.
     pub(super) turn: Option<String>,
-    /// When the row was written.
+    /// Holds the time at which the row was written.
     pub(super) at: Millis,
-    /// Where it stands in its file.
+    /// Holds where it stands in its file.
     pub(super) offset: u64,
-    /// What names it.
+    /// Names it.
     pub(super) observation: String,
-    /// What it says.
+    /// Holds the entries.
     pub(super) reading: Reading,
 }
 
-impl Telling<'_> {
+impl RolloutWriter<'_> {
     /// An entry about an event of this thread and turn.
     pub(super) fn event(&self, kind: Kind, phase: Phase, key: String, reason: &str) -> Entry {
         self.entry(Subject::Event(kind), phase, key, reason)
@@ -63,17 +63,17 @@ impl Telling<'_> {
         entry
     }
 
-    /// Whether the row is about the thread that the file belongs to.
+    /// Returns whether the row is about the thread that the file belongs to.
     pub(super) fn is_own(&self) -> bool {
         self.state.thread_id.as_deref() == Some(self.thread.as_str())
     }
 
-    /// A prompt as far as it may be told. A guardian's quotes the outputs that it is to judge.
+    /// Returns a prompt as far as it may be kept. A guardian's quotes the outputs that it is to judge.
     pub(super) fn prompt(&self, text: &str) -> Value {
         if self.state.helper { json!({"bytes": text.len()}) } else { self.rules.prompt(text) }
     }
 
-    /// A final message as far as it may be told.
+    /// Returns a final message as far as it may be kept.
     pub(super) fn message(&self, text: &str) -> Value {
         if self.state.helper { json!({"bytes": text.len()}) } else { self.rules.message(text) }
     }
@@ -94,7 +94,7 @@ impl Telling<'_> {
         self.say(entry);
     }
 
-    /// Counts something that nobody knows yet.
+    /// Counts something unknown.
     pub(super) fn unknown(&mut self, what: Unrecognised) {
         self.reading.unrecognised.push(what);
     }

@@ -19,10 +19,10 @@ const BODY_CHARS: usize = 200_000;
 /// The most characters of the line that is kept of an error.
 const ERROR_CHARS: usize = 200;
 
-/// The most attributes that are kept of a record which nobody knows.
+/// Limits the attributes that are kept of an unknown record.
 const ATTRIBUTES: usize = 100;
 
-/// Attributes whose values are somebody's texts: they stay out of keys too.
+/// Attributes whose values are texts of people: they stay out of keys too.
 const TEXTS: &[&str] = &[
     "prompt",
     "prompt_text",
@@ -37,7 +37,7 @@ const TEXTS: &[&str] = &[
 ];
 
 /// A record, and what it says so far.
-pub(crate) struct Telling<'a> {
+pub(crate) struct RecordWriter<'a> {
     pub(crate) rules: &'a Rules<'a>,
     agent: Agent,
     /// The event or span, without the agent's prefix.
@@ -51,8 +51,8 @@ pub(crate) struct Telling<'a> {
     pub(crate) reading: Reading,
 }
 
-impl<'a> Telling<'a> {
-    #[expect(clippy::too_many_arguments, reason = "a record is known by this much, and nobody else calls it")]
+impl<'a> RecordWriter<'a> {
+    #[expect(clippy::too_many_arguments, reason = "a record is known by this much, and there is one caller")]
     pub(super) fn new(
         rules: &'a Rules<'a>,
         agent: Agent,
@@ -117,7 +117,7 @@ impl<'a> Telling<'a> {
         TaskKey::new(self.agent, self.session())
     }
 
-    /// What identifies the record: its place and time and content, and nothing of how it reached us.
+    /// Returns what identifies the record: its place and time and content, and nothing of how it reached us.
     ///
     /// Texts are left out of it: a key must not be a way to guess at a prompt.
     pub(crate) fn own_name(&self) -> String {
@@ -165,7 +165,7 @@ impl<'a> Telling<'a> {
         entry
     }
 
-    /// What the record says of the task that acted. A subagent's caller is a guess, in an entry of its own.
+    /// Writes what the record says of the task that acted. A subagent's caller is a guess, in an entry of its own.
     pub(crate) fn task(&mut self) {
         let mut entry = self.entry(Subject::Task, Phase::Update, self.actor(), "task");
         let version = self.reading.client_version.clone();
@@ -218,18 +218,18 @@ impl<'a> Telling<'a> {
         entry
     }
 
-    /// Whether texts may be kept.
+    /// Returns whether texts may be kept.
     pub(crate) fn is_full(&self) -> bool {
         self.rules.level() == Level::Full
     }
 
     /// A text that is kept at level `full` only, masked.
     pub(crate) fn body(&self, names: &[&str]) -> Option<String> {
-        let text = self.attributes.shown(names).filter(|_| self.is_full())?;
+        let text = self.attributes.display_text(names).filter(|_| self.is_full())?;
         Some(text::cut(&mask(text), BODY_CHARS).into_owned())
     }
 
-    /// What a call was given or gave back, in the words of the hook that tells of the same; at level `full` only.
+    /// Returns what a call was given or gave back, in the words of the hook that tells of the same; at level `full` only.
     pub(crate) fn reduced(&self, event: &str, tool: &str, member: &str, value: &Value) -> Value {
         if !self.is_full() {
             return Value::Null;
@@ -248,7 +248,7 @@ impl<'a> Telling<'a> {
 
     /// The line that is kept of an error: none at the level that keeps no texts.
     pub(crate) fn error(&self, names: &[&str]) -> Option<String> {
-        let error = self.attributes.shown(names).filter(|_| self.rules.level() != Level::Metadata)?;
+        let error = self.attributes.display_text(names).filter(|_| self.rules.level() != Level::Metadata)?;
         let first = error.trim_start().lines().next().unwrap_or_default();
         Some(text::line(&mask(first), ERROR_CHARS)).filter(|line| !line.is_empty())
     }
@@ -271,8 +271,8 @@ impl<'a> Telling<'a> {
         }
     }
 
-    /// What may be kept of attributes that nobody knows: numbers and truths; texts at level `full`, masked.
-    fn kept(&self) -> Value {
+    /// Returns what may be kept of unknown attributes: numbers and booleans; texts at level `full`, masked.
+    fn unknown_attributes(&self) -> Value {
         let mut kept = Map::new();
         for (name, value) in self.attributes.iter().take(ATTRIBUTES) {
             let value = match value {
@@ -293,7 +293,7 @@ impl<'a> Telling<'a> {
             let name = self.rules.word(&text::line(self.name, 100));
             let mut entry = self.event(Kind::Unrecognised, Phase::Open, self.own_key());
             entry.title = Some(text::title(&format!("Unrecognised: {name}")));
-            entry.metadata.insert(attributes::PAYLOAD.to_owned(), self.kept());
+            entry.metadata.insert(attributes::PAYLOAD.to_owned(), self.unknown_attributes());
             self.say(entry);
             self.reading.unrecognised.push(Unrecognised::Event(name));
         }

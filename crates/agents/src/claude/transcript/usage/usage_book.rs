@@ -11,7 +11,7 @@ use super::super::text::Text;
 use super::super::tokens::Tokens;
 use super::account::ScannedAccount;
 
-/// What names a response everywhere.
+/// Describes what names a response everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ResponseId(u128);
 
@@ -36,7 +36,7 @@ pub(super) struct Response<'a> {
     pub(super) session: Cow<'a, str>,
     pub(super) agent: Option<Cow<'a, str>>,
     pub(super) at: Option<Millis>,
-    /// When the file began that tells it.
+    /// Holds the time at which the file began that tells it.
     pub(super) began: Option<Millis>,
     pub(super) tokens: Tokens,
     pub(super) cost_usd: Option<f64>,
@@ -68,7 +68,7 @@ struct Packed {
     source: u32,
 }
 
-/// What stands for a part that is not known.
+/// Holds what stands for a part that is not known.
 const UNKNOWN: u32 = u32::MAX;
 
 impl Packed {
@@ -116,7 +116,7 @@ impl Packed {
     }
 }
 
-/// Whose response it is.
+/// Describes whose response it is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Source {
     session: u32,
@@ -133,11 +133,11 @@ pub struct Counted<'a> {
     pub session: &'a str,
     /// The subagent that asked, if one did.
     pub agent: Option<&'a str>,
-    /// When it was written down first.
+    /// Holds the time at which it was written down first.
     pub at: Option<Millis>,
-    /// What it cost.
+    /// Holds what it cost.
     pub tokens: Tokens,
-    /// What it cost in dollars, where the client says so.
+    /// Holds what it cost in dollars, where the client says so.
     pub cost_usd: Option<f64>,
 }
 
@@ -147,7 +147,7 @@ pub struct UsageBook {
     lines: HashMap<ResponseId, Packed, BuildHasherDefault<Folded>>,
     models: Names<String>,
     sessions: Names<String>,
-    /// When each session's own file began.
+    /// Holds the time at which each session's own file began.
     began: Vec<Option<Millis>>,
     sources: Names<Source>,
     /// The accounts of each session; those of one session in the order of its file.
@@ -155,19 +155,19 @@ pub struct UsageBook {
 }
 
 impl UsageBook {
-    /// How many responses there are.
+    /// Returns how many responses there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
-    /// What all of them cost.
+    /// Returns what all of them cost.
     #[must_use]
     pub fn total(&self) -> Tokens {
         self.lines.values().fold(Tokens::default(), |sum, packed| sum.plus(&packed.line().tokens))
@@ -196,7 +196,7 @@ impl UsageBook {
         self.accounts.iter().map(|(session, accounts)| (session.as_str(), accounts.as_slice()))
     }
 
-    /// When a session's own file began.
+    /// Returns when a session's own file began.
     #[must_use]
     pub fn began(&self, session: &str) -> Option<Millis> {
         let number = self.sessions.numbers.get(session)?;
@@ -256,8 +256,8 @@ impl UsageBook {
         self.lines.insert(id, Packed::of(&line));
     }
 
-    /// Which of two tellings comes from the one who asked: the session that began first, and in it the subagent rather
-    /// than the session, whose file may echo what its subagents were told.
+    /// Returns which of two tellings comes from the one who asked: the session that began first, and in it the subagent rather
+    /// than the session, whose file may echo the prompts of its subagents.
     fn owner(&self, one: Line, two: Line) -> Line {
         let rank = |line: &Line| {
             let source = self.sources.get(line.source)?;
