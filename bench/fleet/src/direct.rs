@@ -1,6 +1,6 @@
 //! Queries that go to the engine itself, past the product.
 
-use agent_tracer_fleet::clickhouse::Place;
+use agent_tracer_fleet::clickhouse::StoreAddress;
 use clickhouse::Client;
 use tokio::runtime::{Builder, Runtime};
 
@@ -30,7 +30,7 @@ impl Work {
 }
 
 impl Direct {
-    pub(crate) fn new(place: &Place) -> Result<Self, String> {
+    pub(crate) fn new(place: &StoreAddress) -> Result<Self, String> {
         let mut client = Client::default().with_url(&place.url).with_database(&place.database);
         if let Some(user) = &place.user {
             client = client.with_user(user);

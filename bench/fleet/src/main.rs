@@ -27,7 +27,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agent_tracer_fleet::clickhouse::{Fleet, Place, Reader, RollupDelays};
+use agent_tracer_fleet::clickhouse::{Fleet, Reader, RollupDelays, StoreAddress};
 use agent_tracer_ledger::{Batch, Ledger, Options as LedgerOptions, Store, open_read_only};
 use agent_tracer_testkit::history::History;
 use direct::Direct;
@@ -150,7 +150,7 @@ fn measure(options: &Options, report: &mut Report) -> Result<(), String> {
         (None, None) => return Err("there is no store".to_owned()),
     };
     let engine = started.as_ref().map(|(engine, _)| engine.pid());
-    let place = Place::parse(&address).ok_or_else(|| format!("`{address}` is no store"))?;
+    let place = StoreAddress::parse(&address).ok_or_else(|| format!("`{address}` is no store"))?;
     let direct = Direct::new(&place)?;
     let fleet = Arc::new(Fleet::new(place).map_err(|error| error.to_string())?);
     fleet.migrate().map_err(|error| error.to_string())?;
@@ -207,7 +207,7 @@ fn multiply(
     fleet.mark_all_days().map_err(|error| error.to_string())?;
     days(fleet, engine, report)?;
     settle(fleet)?;
-    for table in fleet.on_disk().map_err(|error| error.to_string())? {
+    for table in fleet.disk_usage().map_err(|error| error.to_string())? {
         report.line(&format!(
             "  {:<10} {:>10} rows with older versions, {:>4} parts, {:>12} bytes",
             table.table, table.rows, table.parts, table.bytes
@@ -264,7 +264,7 @@ fn bytes(
             there.events, there.tasks, here.events, here.tasks
         ));
     }
-    let tables = fleet.on_disk().map_err(|error| error.to_string())?;
+    let tables = fleet.disk_usage().map_err(|error| error.to_string())?;
     for table in &tables {
         report.line(&format!(
             "  {:<10} {:>10} rows with older versions, {:>4} parts, {:>12} bytes",

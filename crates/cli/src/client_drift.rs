@@ -1,4 +1,4 @@
-//! Whether the agents are still of the version that the settings were chosen for: their sessions say which they are.
+//! Detects agents with another version than the one that the settings were chosen for: their sessions report it.
 //!
 //! An upgrade brings events that are not registered yet, and a downgrade may drop the user's settings for ours. The
 //! server looks at the newest sessions and at the settings themselves, and says so where its health is asked.
@@ -20,17 +20,17 @@ use agent_tracer_spool::Home;
 
 use crate::failure::Failure;
 use crate::files;
+use crate::periodic::PeriodicJob;
 use crate::record::{Installation, Record};
-use crate::rounds::Rounds;
 
-/// How often the server looks: a question of twenty rows and two small files.
+/// Pause between two checks: each costs a query of twenty rows and two small files.
 const EVERY: Duration = Duration::from_secs(15);
 /// Sessions that are older than this say nothing about what is installed now.
 const RECENT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
-/// How many of the newest sessions are looked at. The first ones may not have said their version yet.
+/// Limit of newest sessions that are read. The first ones may not have reported their version yet.
 const SESSIONS_MAX: u32 = 20;
 
-/// What was found at the last look, for those who ask how the server is.
+/// Holds the findings of the last check for the health page.
 pub(crate) type Problems = Arc<Mutex<Vec<String>>>;
 
 /// Starts the thread that looks.
@@ -43,8 +43,8 @@ pub(crate) fn start(
 ) -> Result<(Problems, JoinHandle<()>), Failure> {
     let problems = Problems::default();
     let (found, home, clock) = (Arc::clone(&problems), home.clone(), Arc::clone(clock));
-    let rounds = Rounds { name: "client versions", every: EVERY, notes, stop };
-    let thread = rounds.behind(move || {
+    let job = PeriodicJob { name: "client versions", every: EVERY, notes, stop };
+    let thread = job.behind(move || {
         let now = look(&home, store.as_ref(), clock());
         *found.lock().unwrap_or_else(PoisonError::into_inner) = now.clone();
         now.into_iter().next().map_or(Ok(()), Err)
@@ -63,7 +63,7 @@ fn judge(installation: &Installation, store: &dyn Store, now: Millis) -> Option<
         "codex" => Agent::CODEX,
         _ => return None,
     };
-    let Seen { version: seen, since } = newest(store, agent, now)?;
+    let SeenVersion { version: seen, since } = newest(store, agent, now)?;
     let settings = files::find(&installation.file).ok()?;
     let settings = Settings::parse(settings.text().ok()?).ok()?;
     let own = own_hooks(&settings);
@@ -130,14 +130,14 @@ fn claude_problem(
 
 /// A version that sessions say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Seen {
+struct SeenVersion {
     version: ClientVersion,
-    /// When the first of the newest sessions with it began.
+    /// Start of the first of the newest sessions with it.
     since: Millis,
 }
 
 /// Returns the version of the newest session that says one.
-fn newest(store: &dyn Store, agent: Agent, now: Millis) -> Option<Seen> {
+fn newest(store: &dyn Store, agent: Agent, now: Millis) -> Option<SeenVersion> {
     let paging = Paging { cursor: None, limit: SESSIONS_MAX };
     let since = Some(Millis(now.0.saturating_sub(RECENT_MS)));
     let filter = TaskFilter { agent: Some(agent), since, paging, ..TaskFilter::default() };
@@ -148,7 +148,7 @@ fn newest(store: &dyn Store, agent: Agent, now: Millis) -> Option<Seen> {
         .filter_map(|task| Some((ClientVersion::parse(task.client_version.as_deref()?)?, task.started_at)));
     let (version, began) = said.next()?;
     let since = said.filter(|(other, _)| *other == version).map(|(_, began)| began).fold(began, Millis::min);
-    Some(Seen { version, since })
+    Some(SeenVersion { version, since })
 }
 
 #[cfg(test)]
@@ -232,7 +232,7 @@ mod tests {
         ledger
     }
 
-    /// A home in which settings were chosen for a version, so many hours ago.
+    /// A home in which settings were settings for a version, so many hours ago.
     fn installed_for(folder: &std::path::Path, client: &str, hours: i64) -> Home {
         let home = Home::in_folder(folder.join("home"));
         let wanted = InstallOptions {

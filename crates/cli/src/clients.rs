@@ -1,4 +1,4 @@
-//! Which versions of an agent are on this machine.
+//! Finds the installed versions of an agent.
 //!
 //! Law: only `--version` is asked, without a shell, for a few seconds and a few bytes. Where several are installed, the
 //! oldest decides, because what suits it suits the others; one that gives no version makes the whole answer unknown.
@@ -13,7 +13,7 @@ use crate::environment::{Environment, distinct};
 use crate::trial::{Trial, Variables};
 use agent_tracer_event::Agent;
 
-/// How long a client may take to say its version. Some are programs for Node, on a machine that may be busy.
+/// Time limit for a client to print its version. Some are programs for Node, on a machine that may be busy.
 const LIMIT: Duration = Duration::from_secs(15);
 /// The most programs of one name that are asked.
 const PROGRAMS_MAX: usize = 6;

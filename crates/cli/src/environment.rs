@@ -1,4 +1,4 @@
-//! What this process knows about its surroundings: variables, working directory, its own file, the time.
+//! Reads the environment of this process: variables, working directory, its own file, the time.
 //!
 //! Law: read once, here. Everything else gets it as a value, so that a test can hand in another world.
 
@@ -39,11 +39,12 @@ impl Environment {
     /// Reads the surroundings of this process.
     pub(crate) fn of_process() -> Result<Environment, Failure> {
         let directory = std::env::current_dir().map_err(|cause| {
-            Failure::new(format!("cannot tell the working directory: {}", plain(&cause)))
+            Failure::new(format!("cannot read the working directory: {}", plain(&cause)))
                 .hint("change to a folder that exists")
         })?;
-        let program = std::env::current_exe()
-            .map_err(|cause| Failure::new(format!("cannot tell where this program is: {}", plain(&cause))))?;
+        let program = std::env::current_exe().map_err(|cause| {
+            Failure::new(format!("cannot find the path of this program: {}", plain(&cause)))
+        })?;
         let program_folder = program.parent().unwrap_or(Path::new("/")).to_owned();
         Ok(Environment { directory, program_folder })
     }
@@ -67,12 +68,12 @@ impl Environment {
     /// Returns the user's home.
     pub(crate) fn user_home(&self) -> Result<PathBuf, Failure> {
         self.variable("HOME").map(PathBuf::from).filter(|path| path.is_absolute()).ok_or_else(|| {
-            Failure::new("cannot tell your home directory: `$HOME` is not set to an absolute path")
+            Failure::new("cannot find your home directory: `$HOME` is not set to an absolute path")
                 .hint("set `HOME` and try again")
         })
     }
 
-    /// Returns Agent Tracer's home and, where it is not the default one, the folder that hooks have to be told.
+    /// Returns Agent Tracer's home and, if it is not the default one, the folder to pass to hooks.
     pub(crate) fn home(&self, argument: Option<&Path>) -> Result<(Home, Option<PathBuf>), Failure> {
         let variable = self.path_variable("AGENT_TRACER_HOME");
         let argument = argument.map(|path| self.absolute(path));
@@ -85,14 +86,14 @@ impl Environment {
                 argument.display(),
                 variable.display()
             ))
-            .hint("unset `AGENT_TRACER_HOME`, or leave `--home` out"));
+            .hint("unset `AGENT_TRACER_HOME`, or remove `--home`"));
         }
         let user = nix::unistd::geteuid().as_raw();
         if let Some(folder) = variable.or(argument) {
             return Ok((Home::in_folder(&folder).with_user(user), Some(folder)));
         }
         let home = Home::resolve(&|name| std::env::var_os(name), None).ok_or_else(|| {
-            Failure::new("cannot tell where to keep data: neither `$HOME` nor `--home` is given")
+            Failure::new("no folder for data: neither `$HOME` nor `--home` is given")
                 .hint("set `HOME`, or name a folder with `--home`")
         })?;
         Ok((home.with_user(user), None))

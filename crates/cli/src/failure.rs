@@ -1,4 +1,4 @@
-//! What went wrong, for a person: one sentence, its causes, and a way out.
+//! Describes a failure to the user: one sentence, its causes, and a hint.
 
 use std::fmt;
 use std::io;
@@ -19,8 +19,8 @@ enum Kind {
     Failed,
     /// The words of the command make no sense.
     Usage,
-    /// Nobody reads our output any more, which is no failure.
-    Unheard,
+    /// The reader of our output is gone, which is no failure.
+    ReaderGone,
 }
 
 impl Failure {
@@ -39,9 +39,9 @@ impl Failure {
         Failure::new(format!("cannot {attempt} `{}`: {}", path.display(), plain(cause)))
     }
 
-    /// Returns a failure with what another room said, whose ways out stand on lines of their own.
-    pub(crate) fn said(said: &str) -> Failure {
-        let mut lines = said.split("\nhint: ");
+    /// Returns a failure from the text of another crate, with its hints on lines of their own.
+    pub(crate) fn from_text(text: &str) -> Failure {
+        let mut lines = text.split("\nhint: ");
         let failure = Failure::new(lines.next().unwrap_or_default());
         lines.filter(|hint| !hint.is_empty()).fold(failure, Failure::hint)
     }
@@ -49,7 +49,7 @@ impl Failure {
     /// Returns the failure of writing to standard output or standard error.
     pub(crate) fn output(cause: &io::Error) -> Failure {
         match cause.kind() {
-            io::ErrorKind::BrokenPipe => Failure { kind: Kind::Unheard, ..Failure::new("") },
+            io::ErrorKind::BrokenPipe => Failure { kind: Kind::ReaderGone, ..Failure::new("") },
             _ => Failure::new(format!("cannot write the output: {}", plain(cause))),
         }
     }
@@ -70,13 +70,13 @@ impl Failure {
         match self.kind {
             Kind::Failed => ExitCode::from(1),
             Kind::Usage => ExitCode::from(2),
-            Kind::Unheard => ExitCode::SUCCESS,
+            Kind::ReaderGone => ExitCode::SUCCESS,
         }
     }
 
     /// Returns whether there is anybody to tell.
-    pub(crate) fn is_heard(&self) -> bool {
-        self.kind != Kind::Unheard
+    pub(crate) fn is_shown(&self) -> bool {
+        self.kind != Kind::ReaderGone
     }
 }
 

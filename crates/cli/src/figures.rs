@@ -23,7 +23,7 @@ pub(crate) fn some(number: u64) -> String {
     if number == 0 { "-".to_owned() } else { count(number) }
 }
 
-/// How long something took: `120ms`, `1.2s`, `3m12s`, `2h05m`, `3d04h`.
+/// Formats a duration: `120ms`, `1.2s`, `3m12s`, `2h05m`, `3d04h`.
 pub(crate) fn duration(ms: u64) -> String {
     let seconds = ms / 1000;
     match ms {
@@ -36,7 +36,7 @@ pub(crate) fn duration(ms: u64) -> String {
     }
 }
 
-/// How long ago something was: `5s`, `3m`, `2h`, `4d`.
+/// Formats an age: `5s`, `3m`, `2h`, `4d`.
 pub(crate) fn age(ms: i64) -> String {
     let seconds = u64::try_from(ms / 1000).unwrap_or(0);
     match seconds {
@@ -61,7 +61,7 @@ pub(crate) fn residual(residual: &Residual) -> u64 {
         .fold(residual.input_tokens, u64::saturating_add)
 }
 
-/// What a usage cost: `$1.20`; `≥$1.20` if some of it has no price, `no price` if nothing has one.
+/// Formats a cost: `$1.20`; `≥$1.20` if a part of it has no price, `no price` if no part has one.
 pub(crate) fn cost(usage: &UsageView) -> String {
     let dollars = usage.cost_usd;
     let is_partial = usage.provenance.unpriced > 0;

@@ -1,8 +1,8 @@
 //! Files of other programs: read with a cap, replaced as a whole, never torn.
 //!
-//! Law: a settings file is either the old one or the new one, with the owner and the mode it had, except that others may
-//! no longer write it, and a new one is for the user alone; a link stays a link
-//! and its target is what changes; and if somebody else writes the file while we think, we do not.
+//! Law: a settings file is either the old one or the new one, with the owner and the mode it had, except that others
+//! may no longer write it, and a new one is for the user alone; a link stays a link and its target is what changes; and
+//! a concurrent change by another program is never overwritten.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
@@ -18,14 +18,14 @@ const BYTES_MAX: u64 = 8 << 20;
 
 /// A settings file as it was found.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
-    /// Where the bytes are: the file itself, or what the link points to.
+pub(crate) struct SettingsFile {
+    /// Path of the bytes: the file itself, or the target of the link.
     pub(crate) target: PathBuf,
     /// The bytes, or `None` if there is no such file.
     pub(crate) bytes: Option<Vec<u8>>,
 }
 
-impl Found {
+impl SettingsFile {
     /// Returns the content, empty for a file that is not there.
     pub(crate) fn text(&self) -> Result<&str, Failure> {
         std::str::from_utf8(self.bytes.as_deref().unwrap_or_default()).map_err(|cause| {
@@ -42,26 +42,26 @@ impl Found {
 }
 
 /// Reads a settings file, through a link if it is one.
-pub(crate) fn find(path: &Path) -> Result<Found, Failure> {
+pub(crate) fn find(path: &Path) -> Result<SettingsFile, Failure> {
     let target = match path.canonicalize() {
         Ok(target) => target,
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
             if fs::symlink_metadata(path).is_ok() {
-                return Err(Failure::new(format!("`{}` is a link that points nowhere", path.display()))
+                return Err(Failure::new(format!("`{}` is a broken link", path.display()))
                     .hint("create the file it points to, or remove the link"));
             }
-            return Ok(Found { target: path.to_owned(), bytes: None });
+            return Ok(SettingsFile { target: path.to_owned(), bytes: None });
         }
         Err(cause) => return Err(Failure::file("read", path, &cause)),
     };
     let bytes = read_capped(&target, BYTES_MAX)?;
-    Ok(Found { target, bytes: Some(bytes) })
+    Ok(SettingsFile { target, bytes: Some(bytes) })
 }
 
 /// Reads a regular file of at most `bytes_max` bytes.
 pub(crate) fn read_capped(path: &Path, bytes_max: u64) -> Result<Vec<u8>, Failure> {
     let fail = |cause: io::Error| Failure::file("read", path, &cause);
-    // Asked before opening: to open a pipe would wait for somebody to write to it.
+    // Checked before opening: opening a pipe would block until it has a writer.
     if !fs::metadata(path).map_err(fail)?.is_file() {
         return Err(Failure::new(format!("cannot read `{}`: it is not a regular file", path.display())));
     }
@@ -90,14 +90,14 @@ pub(crate) fn refuse_links(file: &Path) -> Result<(), Failure> {
                 path.display(),
                 target.display()
             );
-            return Err(Failure::new(text).hint("replace the link by what it points to; nothing was written"));
+            return Err(Failure::new(text).hint("replace the link by its target; nothing was written"));
         }
     }
     Ok(())
 }
 
 /// Replaces a settings file that was found as `found`. Missing folders are made; returns the topmost one that was.
-pub(crate) fn replace(found: &Found, bytes: &[u8]) -> Result<Option<PathBuf>, Failure> {
+pub(crate) fn replace(found: &SettingsFile, bytes: &[u8]) -> Result<Option<PathBuf>, Failure> {
     let path = &found.target;
     let folder = path.parent().unwrap_or(Path::new("/"));
     // Whatever the umask is: a settings file names commands that are run.
@@ -115,7 +115,7 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// Removes a settings file that was found as `found`.
-pub(crate) fn remove(found: &Found) -> Result<(), Failure> {
+pub(crate) fn remove(found: &SettingsFile) -> Result<(), Failure> {
     check_unchanged(found)?;
     fs::remove_file(&found.target).map_err(|cause| Failure::file("remove", &found.target, &cause))
 }
@@ -130,13 +130,13 @@ pub(crate) fn make_folder(folder: &Path, mode: u32) -> Result<Option<PathBuf>, F
     Ok(topmost)
 }
 
-/// Returns whether the file may be executed by somebody.
+/// Returns whether the file is executable.
 pub(crate) fn is_executable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|facts| facts.is_file() && facts.mode() & 0o111 != 0)
 }
 
 /// Refuses to go on if the file is not what it was when we read it.
-fn check_unchanged(found: &Found) -> Result<(), Failure> {
+fn check_unchanged(found: &SettingsFile) -> Result<(), Failure> {
     let now = match File::open(&found.target) {
         Ok(file) => {
             let mut bytes = Vec::new();
@@ -151,7 +151,7 @@ fn check_unchanged(found: &Found) -> Result<(), Failure> {
     if now == found.bytes {
         return Ok(());
     }
-    Err(Failure::new(format!("`{}` was changed by another program just now", found.target.display()))
+    Err(Failure::new(format!("`{}` was changed by another program meanwhile", found.target.display()))
         .hint("run the command again; nothing was written"))
 }
 
@@ -162,7 +162,7 @@ fn write(path: &Path, bytes: &[u8], before: Option<&Metadata>, mode: u32) -> Res
     let temporary = path.with_file_name(name);
     let written = fill(&temporary, bytes, before, mode).and_then(|()| fs::rename(&temporary, path));
     written.map_err(|cause| {
-        // A leftover is worse than a second error that nobody can act on.
+        // A leftover is worse than a second error without a remedy.
         drop(fs::remove_file(&temporary));
         let failure = Failure::file("write", path, &cause);
         match cause.kind() {
@@ -177,7 +177,7 @@ fn write(path: &Path, bytes: &[u8], before: Option<&Metadata>, mode: u32) -> Res
 fn fill(temporary: &Path, bytes: &[u8], before: Option<&Metadata>, mode: u32) -> io::Result<()> {
     let create = || OpenOptions::new().write(true).create_new(true).mode(mode).open(temporary);
     let mut file = match create() {
-        // Left behind by a process of our number that died: nobody else uses this name.
+        // Left behind by a dead process with our number: no other process uses this name.
         Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
             fs::remove_file(temporary).and_then(|()| create())?
         }
@@ -187,8 +187,8 @@ fn fill(temporary: &Path, bytes: &[u8], before: Option<&Metadata>, mode: u32) ->
     if let Some(before) = before {
         let now = file.metadata()?;
         if (now.uid(), now.gid()) != (before.uid(), before.gid()) {
-            // Somebody else's file, edited with `sudo`: it has to stay theirs, or the agent cannot read it. A group
-            // that we may not give is no reason to give up.
+            // A foreign file, edited with `sudo`: it must keep its owner, or the agent cannot read it. A group that we
+            // may not give is no reason to give up.
             let given = chown(temporary, Some(before.uid()), Some(before.gid()));
             if now.uid() != before.uid() {
                 given?;
@@ -260,7 +260,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let link = folder.path().join("settings.json");
         symlink("gone.json", &link).expect("a link");
-        assert!(find(&link).expect_err("dangling").to_string().contains("points nowhere"));
+        assert!(find(&link).expect_err("dangling").to_string().contains("broken link"));
         assert!(find(folder.path()).expect_err("a folder").to_string().contains("not a regular file"));
     }
 
@@ -269,13 +269,13 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("settings.json");
         let absent = find(&path).expect("looked");
-        put(&path, "somebody else's");
-        for found in [absent, Found { target: path.clone(), bytes: Some(b"older".to_vec()) }] {
+        put(&path, "foreign");
+        for found in [absent, SettingsFile { target: path.clone(), bytes: Some(b"older".to_vec()) }] {
             let failure = replace(&found, b"ours").expect_err("changed");
             assert!(failure.to_string().contains("changed by another program"), "{failure}");
             assert!(remove(&found).is_err());
         }
-        assert_eq!(fs::read(&path).expect("read"), b"somebody else's");
+        assert_eq!(fs::read(&path).expect("read"), b"foreign");
         assert_eq!(names(folder.path()), ["settings.json"]);
     }
 

@@ -79,7 +79,7 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }
 
-/// Keeps a copy of a settings file, under a name that tells when, whose and which.
+/// Keeps a copy of a settings file, under a name with the time and a label.
 pub(crate) fn back_up(home: &Home, now: Millis, label: &str, bytes: &[u8]) -> Result<PathBuf, Failure> {
     let folder = home.backups();
     files::make_folder(&folder, 0o700)?;
@@ -96,12 +96,12 @@ pub(crate) fn back_up(home: &Home, now: Millis, label: &str, bytes: &[u8]) -> Re
             }
         }
     }
-    Err(Failure::new(format!("cannot keep a backup in `{}`: every name is taken", folder.display())))
+    Err(Failure::new(format!("cannot write a backup in `{}`: every name is taken", folder.display())))
 }
 
 /// Newest backups of one file that are kept.
 const BACKUPS: usize = 10;
-/// How long any of them is kept: settings can hold keys.
+/// Days for which any of them is kept: settings can hold keys.
 const BACKUP_DAYS: u64 = 90;
 
 /// Removes backups of one file between its first, which is what the user had before us, and the newest, and all of any
@@ -135,7 +135,7 @@ fn prune(home: &Home, now: Millis, folder: &Path, label: &str, newest: &Path) {
     }
 }
 
-/// Whether a file was written longer ago than backups are kept.
+/// Returns whether a file is older than the retention of backups.
 fn is_outdated(entry: &fs::DirEntry, now: Millis) -> bool {
     let now = Duration::from_millis(u64::try_from(now.0).unwrap_or(0));
     let written = entry.metadata().and_then(|facts| facts.modified()).ok();
@@ -143,7 +143,7 @@ fn is_outdated(entry: &fs::DirEntry, now: Millis) -> bool {
     since.is_some_and(|since| now.saturating_sub(since) > Duration::from_secs(BACKUP_DAYS * 24 * 60 * 60))
 }
 
-/// When the backup `name` was made and which one of that moment it is, if it is one of `label`.
+/// Returns the time of the backup `name` and its number at that time, if it is one of `label`.
 fn parse_backup(name: &str, label: &str) -> Option<(String, u32)> {
     let (stamp, rest) = name.split_once('-')?;
     let suffix = rest.strip_prefix(label)?;

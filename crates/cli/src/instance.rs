@@ -1,9 +1,9 @@
 //! One process at a time writes to a home's ledger.
 //!
-//! The lock is the system's, on the folder that holds the ledger: it ends with the process, however that ends, and cannot
-//! be taken away by removing a file. `ledger.lock` beside the ledger holds the number of the process, only to be shown,
-//! and where it listens if it is a server. It is locked too: versions before this one look at nothing else. A server whose
-//! file is removed writes it anew.
+//! The lock is the system's, on the folder that holds the ledger: it ends with the process, however that ends, and
+//! cannot be taken away by removing a file. `ledger.lock` beside the ledger holds the number of the process, for
+//! display only, and the address of a server. It is locked too: versions before this one look at nothing else. A server
+//! writes the file again if it is removed.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -18,7 +18,7 @@ use agent_tracer_spool::Home;
 
 use crate::failure::{Failure, plain};
 
-/// Whoever only looks whether the lock is held has it for a moment; so often it is tried again.
+/// Attempts to lock: a process that only probes the lock holds it for a moment.
 const ATTEMPTS: u32 = 4;
 const BETWEEN: Duration = Duration::from_millis(10);
 
@@ -103,10 +103,11 @@ impl Instance {
         }
     }
 
-    /// Where the process answers that holds the ledger of a home; none if nobody does, or it does not answer.
+    /// Returns the address of the process that holds the ledger of a home, or `None` if there is none or it does not
+    /// answer.
     pub(crate) fn address(home: &Home) -> Option<SocketAddr> {
         let mut file = File::open(path(home)).ok()?;
-        // What is in the file counts only while somebody holds it: another program may listen there by now.
+        // The file counts only while the lock is held: another program may use that address by now.
         match file.try_lock_shared() {
             Err(TryLockError::WouldBlock) => text(&mut file).lines().nth(1)?.parse().ok(),
             Ok(()) | Err(TryLockError::Error(_)) => None,
@@ -182,7 +183,7 @@ fn try_lock(file: &File) -> Result<(), TryLockError> {
             Err(TryLockError::WouldBlock) if attempt < ATTEMPTS => attempt += 1,
             other => return other,
         }
-        #[expect(clippy::disallowed_methods, reason = "nobody tells when a lock is given back")]
+        #[expect(clippy::disallowed_methods, reason = "no event reports that a lock is released")]
         std::thread::sleep(BETWEEN);
     }
 }
@@ -193,7 +194,7 @@ fn path(home: &Home) -> PathBuf {
 
 fn text(file: &mut File) -> String {
     let mut text = String::new();
-    // Whatever else is in it, it names nobody.
+    // Anything else in it names no process.
     file.take(TEXT_BYTES).read_to_string(&mut text).map(|_| text).unwrap_or_default()
 }
 
@@ -204,7 +205,7 @@ fn busy(path: &Path) -> Failure {
         _ => "another process".to_owned(),
     };
     Failure::new(format!("the ledger is in use by {who}"))
-        .hint("if that is `agent-tracer serve`, stop it and start it again afterwards: nothing is lost meanwhile")
+        .hint("stop `agent-tracer serve` and start it again afterwards: nothing is lost meanwhile")
         .hint("a running server imports history by itself, and `tasks`, `show`, `tail` and `search` work beside it")
 }
 
@@ -213,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_is_told_who_the_first_is_and_may_try_again_later() {
+    fn the_second_learns_who_the_first_is_and_may_try_again_later() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("ledger.lock");
         let first = Instance::at(&path).expect("the first");
@@ -238,11 +239,11 @@ mod tests {
         let refused = Instance::take(&home).expect_err("the second").to_string();
         assert!(refused.contains(&format!("process {}", std::process::id())), "{refused}");
         drop(first);
-        assert_eq!(Instance::address(&home), None, "somebody else may listen there by now");
+        assert_eq!(Instance::address(&home), None, "another program may listen there by now");
     }
 
     #[test]
-    fn a_lock_whose_file_is_removed_still_holds_and_the_file_is_written_anew() {
+    fn a_lock_with_a_removed_file_still_holds_and_the_file_is_written_anew() {
         let folder = tempfile::tempdir().expect("a folder");
         let home = Home::in_folder(folder.path());
         let mut first = Instance::take(&home).expect("the first");
@@ -266,14 +267,14 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_nobody_holds_is_taken_whatever_is_in_it() {
+    fn a_free_lock_is_taken_whatever_is_in_it() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("ledger.lock");
         for text in ["4711\n", "", "nonsense that is longer than any number could ever be"] {
             crate::files::write_private(&path, text.as_bytes()).expect("written");
             drop(Instance::at(&path).expect("taken"));
-            let told = fs::read_to_string(&path).expect("text");
-            assert_eq!(told, format!("{}\n", std::process::id()));
+            let text = fs::read_to_string(&path).expect("text");
+            assert_eq!(text, format!("{}\n", std::process::id()));
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::arguments::PeriodName;
 use crate::environment::Environment;
 use crate::failure::Failure;
 
-/// The local time zone; UTC if the system does not say, or says one that nobody knows.
+/// Holds the local time zone; UTC if the system names none, or an unknown one.
 #[derive(Debug, Clone)]
 pub(crate) struct LocalTime(TimeZone);
 
@@ -23,11 +23,11 @@ impl LocalTime {
         LocalTime(known.unwrap_or(TimeZone::UTC))
     }
 
-    /// The zone that somebody names: `Europe/Berlin`, `UTC`.
+    /// Returns the zone with an IANA name: `Europe/Berlin`, `UTC`.
     pub(crate) fn parse(name: &str) -> Result<LocalTime, Failure> {
         TimeZoneDatabase::bundled().get(name).map(LocalTime).map_err(|_| {
-            Failure::usage(format!("`{name}` is no time zone"))
-                .hint("write an IANA name, such as `Europe/Berlin` or `UTC`")
+            Failure::usage(format!("unknown time zone `{name}`"))
+                .hint("use an IANA name, such as `Europe/Berlin` or `UTC`")
         })
     }
 

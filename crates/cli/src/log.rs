@@ -11,7 +11,7 @@ use crate::output::printable;
 pub(crate) fn to_stderr(clock: Clock) -> Notes {
     Arc::new(move |note| {
         let line = printable(&note.to_string()).replace('\n', " ");
-        // A log that nobody reads any more must not end the server.
+        // A log without a reader must not end the server.
         drop(writeln!(io::stderr().lock(), "{} {line}", clock()));
     })
 }

@@ -4,11 +4,13 @@
 //! [`failure::Failure`] with a way out; only this file turns it into words and an exit code (0 done, 1 failed, 2 for
 //! words that make no sense).
 
-mod alerting;
+mod alert_job;
 mod arguments;
+mod backup_job;
 mod client_drift;
 mod clients;
 mod commands;
+mod context_job;
 mod dashboard;
 mod demo;
 mod environment;
@@ -17,29 +19,27 @@ mod figures;
 mod files;
 mod home;
 mod instance;
-mod keeping;
 mod local_time;
 mod log;
 mod moment;
 mod output;
+mod periodic;
 mod policy_files;
 mod proof;
 mod reading;
 mod record;
 #[cfg(test)]
 mod reference;
-mod replaying;
+mod replay;
 mod retention;
-mod rounds;
-mod shipping;
+mod ship_job;
 mod signals;
 mod sources;
 mod statusline_conf;
 mod store_backups;
 mod table;
-mod telling;
 mod trial;
-mod upgrading;
+mod upgrade_progress;
 
 use std::process::ExitCode;
 

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 /// Reads a moment as people write it: `2026-11-15`, `2026-11-15T21:10:04Z`, `7d`, `24h`, `30m`.
 pub(crate) fn parse(text: &str, now: Millis) -> Result<Millis, Failure> {
     let wrong = || {
-        Failure::usage(format!("`{text}` is no moment")).hint(
+        Failure::usage(format!("invalid time `{text}`")).hint(
             "write a date (`2026-11-15`), a time (`2026-11-15T21:10:04Z`) or how long ago (`7d`, `24h`)",
         )
     };

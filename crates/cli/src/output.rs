@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal, Write};
 
 use crate::failure::Failure;
 
-/// Where a command's words go.
+/// Holds the output streams of a command.
 pub(crate) struct Output {
     colour: bool,
 }
@@ -53,9 +53,9 @@ impl Output {
         writeln!(io::stderr().lock(), "{}", printable(line)).map_err(|cause| Failure::output(&cause))
     }
 
-    /// Writes a failure. If even that fails there is nobody left to tell.
+    /// Writes a failure. If even that fails, there is no other place to report it.
     pub(crate) fn failure(&mut self, failure: &Failure) {
-        if failure.is_heard() {
+        if failure.is_shown() {
             drop(writeln!(io::stderr().lock(), "{}", printable(&failure.to_string())));
         }
     }

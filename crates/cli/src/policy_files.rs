@@ -21,7 +21,7 @@ pub(crate) fn named(path: &Path, environment: &Environment) -> PathBuf {
     if path.is_dir() { path.join(PROJECT_FILE) } else { path }
 }
 
-/// Writes `policy.tbl` anew, with the rules of the project at `root`. Projects whose rules are broken are told.
+/// Writes `policy.tbl` again, with the rules of the project at `root`, and reports projects with broken rules.
 pub(crate) fn put_in_force(
     home: &Home,
     environment: &Environment,

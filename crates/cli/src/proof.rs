@@ -30,9 +30,9 @@ use crate::files;
 use crate::trial::{NoAnswer, Trial, Variables};
 use agent_tracer_event::Agent;
 
-/// How long the client may take. It needs one to four seconds on a machine that is not busy.
+/// Time limit for the client. It needs one to four seconds on a machine that is not busy.
 const LIMIT: Duration = Duration::from_secs(20);
-/// How long a connection to the listener may stay silent.
+/// Time limit for a silent connection to the listener.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The most envelopes that are looked at.
 const ENVELOPES_MAX: usize = 64;
@@ -43,7 +43,7 @@ const REFUSAL: &str = r#"{"type":"error","error":{"type":"invalid_request_error"
 /// have the switch too, but did not call the hook.
 const FIRST_CODEX_WITHOUT_TRUST: ClientVersion = ClientVersion::release(0, 141, 0);
 
-/// What a trial showed.
+/// Lists the results of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Proof {
     /// The client called the hook for these events.

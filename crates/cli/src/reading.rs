@@ -1,7 +1,7 @@
 //! The ledger of a home, to be asked.
 //!
-//! Law: asking never writes and needs no lock, so it works beside a running server. A home in which nothing was recorded
-//! yet is no failure: it has no tasks, and whoever asks is told what to do.
+//! Law: a query never writes and needs no lock, so it works beside a running server. A home without records is no
+//! failure: it has no tasks, and the output names the next step.
 
 mod find;
 mod project;
@@ -111,15 +111,15 @@ impl Reading {
             }
         };
         if any && is_narrowed {
-            return output.say("nothing matches; leave some of the conditions out");
+            return output.say("no matches\nhint: remove some of the filters");
         }
         if any {
-            return output.say("there are tasks, but nothing of this kind in them yet");
+            return output.say("no matching events in the recorded tasks yet");
         }
         let program = environment.program();
         output.say(&format!("nothing is recorded in `{}` yet", self.home.data().display()))?;
-        output.say(&format!("hint: `{program} import` reads what your agents did before today"))?;
-        output.say(&format!("hint: `{program} install claude` or `install codex`, then `{program} serve`, records what they do"))
+        output.say(&format!("hint: run `{program} import` to read the agents' history"))?;
+        output.say(&format!("hint: run `{program} install claude` or `install codex`, then `{program} serve`, to record new sessions"))
     }
 }
 
@@ -127,7 +127,7 @@ impl Reading {
 pub(crate) fn check_order(since: Option<Millis>, until: Option<Millis>) -> Result<(), Failure> {
     match (since, until) {
         (Some(since), Some(until)) if since > until => {
-            Err(Failure::usage("`--until` is before `--since`").hint("exchange them"))
+            Err(Failure::usage("`--until` is before `--since`").hint("swap them"))
         }
         _ => Ok(()),
     }
@@ -137,12 +137,12 @@ pub(crate) fn check_order(since: Option<Millis>, until: Option<Millis>) -> Resul
 pub(crate) fn refused(error: QueryError) -> Failure {
     match error {
         QueryError::Bad(what) => Failure::usage(what),
-        QueryError::NotFound => Failure::new("there is no such thing"),
+        QueryError::NotFound => Failure::new("not found"),
         QueryError::Damaged(what) => Failure::new(format!("cannot read the ledger: {what}"))
-            .hint("stop the server and run `agent-tracer recover`, which makes a new store of what can be read")
-            .hint("`agent-tracer doctor` says more, and `agent-tracer backup list` shows what could be restored"),
+            .hint("stop the server and run `agent-tracer recover`, which salvages the readable part")
+            .hint("run `agent-tracer doctor` for details, and `agent-tracer backup list` for backups to restore"),
         QueryError::Store(what) => {
-            Failure::new(format!("cannot read the ledger: {what}")).hint("`agent-tracer doctor` says more")
+            Failure::new(format!("cannot read the ledger: {what}")).hint("run `agent-tracer doctor` for details")
         }
     }
 }

@@ -61,14 +61,14 @@ pub(crate) struct Installation {
     /// The version of the agent that the entries were chosen for; absent for what every version accepts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) client: Option<String>,
-    /// Whether the file is shared with others, who may have another version.
+    /// The file is shared with others, who may have another version.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) shared: bool,
     /// The hook binary that was registered.
     pub(crate) hook: PathBuf,
-    /// When it was written last.
+    /// Time of the last write.
     pub(crate) installed_at: String,
-    /// What the edit has to remember.
+    /// Data that undoes the edit.
     pub(crate) undo: Undo,
 }
 

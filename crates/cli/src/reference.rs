@@ -14,8 +14,8 @@ const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cli.md");
 const HEAD: &str = "\
 # Command line
 
-Made from `agent-tracer --help` by a test; do not edit. Standard output is data, standard error is talk. Exit codes: 0 done,
-1 failed (for `doctor`: something has to be fixed), 2 for words that make no sense. `NO_COLOR` is obeyed.
+Generated from `agent-tracer --help` by a test; do not edit. Data goes to standard output, messages to standard error. Exit
+codes: 0 done, 1 failed (for `doctor`: a check failed), 2 invalid usage. `NO_COLOR` is honoured.
 ";
 
 fn describe(command: &mut Command, title: &str, text: &mut String) {

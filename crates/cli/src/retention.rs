@@ -1,4 +1,4 @@
-//! How long events are kept: the user's `retention.conf`, and the thread of the server that acts on it.
+//! Applies the user's `retention.conf`: a thread of the server drops old events.
 //!
 //! The file has one setting, `days N`. Without it, or without the file, everything is kept. Law: what cannot be
 //! understood deletes nothing, and neither does a clock that cannot be believed ([`ClockTrust`]).
@@ -16,9 +16,9 @@ use agent_tracer_spool::Home;
 
 use crate::failure::Failure;
 use crate::files;
-use crate::rounds::Rounds;
+use crate::periodic::PeriodicJob;
 
-/// How often a server looks for what is too old.
+/// Pause between two runs.
 const EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The most bytes of the file.
 const FILE_BYTES: usize = 64 << 10;
@@ -26,7 +26,7 @@ const FILE_BYTES: usize = 64 << 10;
 pub(crate) const MOST_DAYS: u32 = 36_500;
 const DAY_MS: i64 = 86_400_000;
 
-/// Where the file is.
+/// Returns the path of the settings file.
 pub(crate) fn path(home: &Home) -> PathBuf {
     home.config().join("retention.conf")
 }
@@ -58,7 +58,7 @@ fn parse(text: &str) -> Result<Option<u32>, (usize, String)> {
     Ok(days)
 }
 
-/// What so many days mean at a moment.
+/// Returns the retention that a number of days means at a time.
 pub(crate) fn older_than(days: u32, now: Millis) -> Retention {
     let before = Millis(now.0.saturating_sub(i64::from(days) * DAY_MS));
     Retention { events_before: Some(before), kept_before: Some(before) }
@@ -70,18 +70,18 @@ pub(crate) fn doubt(now: Millis, known: Millis) -> String {
     format!("the clock shows {now}, {days} days after the last moment that is known to be right ({known})")
 }
 
-/// What came of a look at what is too old.
-enum Look {
+/// Lists the results of a run.
+enum RetentionRun {
     Dropped(Upkeep),
-    Doubted(String),
+    ClockDoubtful(String),
 }
 
 /// Drops what is too old, if the clock can be believed. Where there is nothing to drop, no clock is doubted.
-fn drop_older(ledger: &Ledger, days: u32, now: Millis) -> Result<Look, AppendError> {
+fn drop_older(ledger: &Ledger, days: u32, now: Millis) -> Result<RetentionRun, AppendError> {
     let older = older_than(days, now);
     match ledger.judge_clock(now)? {
         ClockTrust::Ahead { known } if ledger.would_retain(older)? != Upkeep::default() => {
-            return Ok(Look::Doubted(format!(
+            return Ok(RetentionRun::ClockDoubtful(format!(
                 "nothing older than {days} days was dropped: {}\n\
                  hint: set the clock; if it is right, run `agent-tracer retain --yes` or wait until something was recorded \
                  on 3 days",
@@ -91,15 +91,15 @@ fn drop_older(ledger: &Ledger, days: u32, now: Millis) -> Result<Look, AppendErr
         ClockTrust::Ahead { .. } => {}
         ClockTrust::Sound => ledger.trust_clock(now)?,
     }
-    ledger.retain(older).map(Look::Dropped)
+    ledger.retain(older).map(RetentionRun::Dropped)
 }
 
-/// What a server did about it so far.
+/// Holds the state of retention for the health page.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Kept(Arc<Mutex<(RetentionHealth, Option<String>)>>);
+pub(crate) struct RetentionState(Arc<Mutex<(RetentionHealth, Option<String>)>>);
 
-impl Kept {
-    /// What is kept, since when nothing older is there, and what is wrong with the file.
+impl RetentionState {
+    /// Returns the retention, the time before which nothing is left, and the fault of the file.
     pub(crate) fn look(&self) -> (RetentionHealth, Option<String>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -115,24 +115,24 @@ impl Kept {
             }
         };
         let done = days.map(|days| (days, drop_older(ledger, days, now)));
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        told.1 = None;
-        told.0.days = days;
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.1 = None;
+        state.0.days = days;
         match done {
             None => None,
             Some((_, Err(error))) => {
                 let text = format!("cannot drop what is too old: {error}");
-                told.1 = Some(text.clone());
+                state.1 = Some(text.clone());
                 Some(Note::warning(text))
             }
-            Some((_, Ok(Look::Doubted(text)))) => {
-                told.1 = Some(text.clone());
+            Some((_, Ok(RetentionRun::ClockDoubtful(text)))) => {
+                state.1 = Some(text.clone());
                 Some(Note::warning(text))
             }
-            Some((days, Ok(Look::Dropped(done)))) => {
-                told.0.last_at = Some(now);
-                told.0.tasks += done.tasks;
-                told.0.events += done.events;
+            Some((days, Ok(RetentionRun::Dropped(done)))) => {
+                state.0.last_at = Some(now);
+                state.0.tasks += done.tasks;
+                state.0.events += done.events;
                 let (tasks, events) = (done.tasks, done.events);
                 (tasks > 0).then(|| {
                     Note::info(format!("dropped {events} events of {tasks} tasks, older than {days} days"))
@@ -142,20 +142,20 @@ impl Kept {
     }
 }
 
-/// Drops what is too old now and once a day, until somebody asks to stop.
+/// Starts the thread that drops old events now and once a day, until it is stopped.
 pub(crate) fn start(
     home: &Home,
     ledger: &Arc<Ledger>,
     clock: &Clock,
     notes: &Notes,
     stop: &Stop,
-) -> Result<(Kept, JoinHandle<()>), Failure> {
-    let kept = Kept::default();
-    let (told, path, ledger) = (kept.clone(), path(home), Arc::clone(ledger));
-    let rounds = Rounds { name: "retention", every: EVERY, notes, stop };
+) -> Result<(RetentionState, JoinHandle<()>), Failure> {
+    let kept = RetentionState::default();
+    let (state, path, ledger) = (kept.clone(), path(home), Arc::clone(ledger));
+    let job = PeriodicJob { name: "retention", every: EVERY, notes, stop };
     let (clock, notes) = (Arc::clone(clock), Arc::clone(notes));
-    let thread = rounds.behind(move || {
-        if let Some(note) = told.tend(&path, &ledger, clock()) {
+    let thread = job.behind(move || {
+        if let Some(note) = state.tend(&path, &ledger, clock()) {
             notes(note);
         }
         Ok(())
@@ -186,8 +186,8 @@ mod tests {
             ("months 3", 1, "`months` is no setting"),
             ("days 3 4", 1, "`days` is no setting"),
         ] {
-            let (at, told) = parse(text).expect_err(text);
-            assert!(at == line && told.contains(what), "{text}: line {at}: {told}");
+            let (at, state) = parse(text).expect_err(text);
+            assert!(at == line && state.contains(what), "{text}: line {at}: {state}");
         }
     }
 
@@ -202,7 +202,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let ledger = Ledger::open(&folder.path().join("ledger.db"), agent_tracer_ledger::Options::default());
         let (ledger, path) = (ledger.expect("a ledger"), folder.path().join("retention.conf"));
-        let kept = Kept::default();
+        let kept = RetentionState::default();
         assert!(kept.tend(&path, &ledger, Millis(9)).is_none());
         assert_eq!(kept.look(), (RetentionHealth::default(), None));
         files::write_private(&path, b"days many\n").expect("written");
@@ -240,13 +240,13 @@ mod tests {
     }
 
     /// A ledger with a session of long ago and one of now, and a server that keeps ninety days.
-    fn kept_for_ninety_days(now: i64) -> (tempfile::TempDir, Ledger, PathBuf, Kept) {
+    fn kept_for_ninety_days(now: i64) -> (tempfile::TempDir, Ledger, PathBuf, RetentionState) {
         let folder = tempfile::tempdir().expect("a folder");
         let ledger = Ledger::open(&folder.path().join("ledger.db"), agent_tracer_ledger::Options::default());
         let (ledger, path) = (ledger.expect("a ledger"), folder.path().join("retention.conf"));
         files::write_private(&path, b"days 90\n").expect("written");
         record(&ledger, "now", &[now]);
-        (folder, ledger, path, Kept::default())
+        (folder, ledger, path, RetentionState::default())
     }
 
     const NOW: i64 = 1_794_777_000_000;

@@ -1,7 +1,7 @@
-//! Ends that others ask for: Ctrl-C, and whoever stops services.
+//! Waits for requests to end: Ctrl-C, and the service manager.
 //!
 //! The two signals are blocked before any thread is started, so that they reach the one thread that waits for them and
-//! interrupt nobody else. So is the one that ends a process whose file meets a limit: a write that fails is an answer.
+//! interrupt no other. So is the one that ends a process when a file reaches a limit: a failed write is an answer.
 
 use std::thread::Builder;
 
@@ -24,7 +24,7 @@ pub(crate) fn hold() -> Result<(), Failure> {
     signals.thread_block().map_err(|error| Failure::new(format!("cannot hold signals: {error}")))
 }
 
-/// Waits until somebody asks this process to end; returns what the signal is called.
+/// Waits for a request to end this process; returns the name of the signal.
 pub(crate) fn wait() -> Result<&'static str, Failure> {
     ends()
         .wait()
@@ -32,7 +32,7 @@ pub(crate) fn wait() -> Result<&'static str, Failure> {
         .map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))
 }
 
-/// Ends the process at once at the next signal: whoever asks twice means it.
+/// Ends the process at once at the next signal: a second request means it.
 pub(crate) fn release() {
     // Then a second one does what it did before: nothing.
     ends().thread_unblock().ok();
@@ -46,7 +46,7 @@ pub(crate) fn request_on_end(stop: &Stop) -> Result<(), Failure> {
         if wait().is_ok() {
             stop.request();
             release();
-            // Somebody has to be there whom a second one ends.
+            // A process must be there for the second signal to end.
             loop {
                 std::thread::park();
             }

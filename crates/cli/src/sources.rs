@@ -1,4 +1,4 @@
-//! What commands that read the agents' files have in common: where those are, what may be recorded, and the ledger.
+//! Holds the parts shared by commands that read the agents' files: their paths, the privacy settings, and the ledger.
 
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStringExt;
@@ -16,12 +16,12 @@ use agent_tracer_spool::{Home, settings_file};
 
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
-use crate::{files, store_backups, upgrading};
+use crate::{files, store_backups, upgrade_progress};
 
 /// The most bytes of `prices.toml`.
 const PRICES_BYTES: usize = 1 << 20;
 
-/// Opens the ledger of a home. Whoever does holds the [`crate::instance::Instance`].
+/// Opens the ledger of a home. The caller must hold the [`crate::instance::Instance`].
 ///
 /// Costs are counted with the user's own prices. If those are not the ones they were counted with before, they are
 /// counted anew; that takes as long as `rebuild`.
@@ -34,16 +34,16 @@ pub(crate) fn ledger_checked(home: &Home, check: CheckPace) -> Result<Ledger, Fa
     let path = home.data().join("ledger.db");
     let (prices_toml, prices) = own_prices(home)?;
     let options = Options { check, ..options_with(prices) };
-    let ledger = Ledger::open_watched(&path, options, upgrading::on_stderr())
+    let ledger = Ledger::open_watched(&path, options, upgrade_progress::on_stderr())
         .map_err(|error| unopened(&path, &error))?;
     ledger.reprice(&prices_toml).map_err(|error| {
-        Failure::new(format!("cannot count costs with the prices of `prices.toml`: {error}"))
+        Failure::new(format!("cannot apply the prices of `prices.toml`: {error}"))
             .hint("nothing was changed; the next start tries again")
     })?;
     Ok(ledger)
 }
 
-/// How a ledger of a home is opened.
+/// Returns the options for the ledger of a home.
 pub(crate) fn options(home: &Home) -> Result<Options, Failure> {
     prices(home).map(options_with)
 }
@@ -56,12 +56,12 @@ fn options_with(prices: Prices) -> Options {
 pub(crate) fn unopened(path: &Path, error: &OpenError) -> Failure {
     match error {
         // It names its own file.
-        OpenError::Journal(_) => Failure::said(&error.to_string()),
+        OpenError::Journal(_) => Failure::from_text(&error.to_string()),
         OpenError::Corrupt(_) | OpenError::ForeignLog(_) => {
-            let failure = Failure::said(&format!("cannot open `{}`: {error}", path.display()));
+            let failure = Failure::from_text(&format!("cannot open `{}`: {error}", path.display()));
             store_backups::hint(path).into_iter().fold(failure, Failure::hint)
         }
-        _ => Failure::said(&format!("cannot open `{}`: {error}", path.display())),
+        _ => Failure::from_text(&format!("cannot open `{}`: {error}", path.display())),
     }
 }
 
@@ -72,13 +72,13 @@ pub(crate) fn own_prices(home: &Home) -> Result<(String, Prices), Failure> {
     let text = String::from_utf8(bytes)
         .map_err(|_| Failure::new(format!("cannot read `{}`: it is not UTF-8", path.display())))?;
     let prices = Prices::with_overrides(&text).map_err(|error| {
-        Failure::said(&format!("cannot understand `{}`: {error}", path.display()))
-            .hint("mend the line, or move the file away to go by the prices that are built in")
+        Failure::from_text(&format!("cannot parse `{}`: {error}", path.display()))
+            .hint("correct the line, or move the file away to use the built-in prices")
     })?;
     Ok((text, prices))
 }
 
-/// What responses cost: the prices that are built in, and before them those of `prices.toml`.
+/// Returns the prices of responses: those of `prices.toml` before the built-in ones.
 pub(crate) fn prices(home: &Home) -> Result<Prices, Failure> {
     own_prices(home).map(|(_, prices)| prices)
 }
@@ -92,7 +92,7 @@ fn machine() -> String {
         .unwrap_or_else(|| "local".to_owned())
 }
 
-/// What may be recorded of the agents' files.
+/// Returns the privacy settings for the agents' files.
 pub(crate) fn privacy(home: &Home, environment: &Environment) -> Result<PrivacyFile, Failure> {
     let path = home.hash_key();
     let mut key = [0; 16];
@@ -117,7 +117,7 @@ pub(crate) fn known(privacy: &PrivacyFile) -> Result<(), Failure> {
     }
 }
 
-/// Where an agent keeps its files.
+/// Returns the folders of an agent's files.
 pub(crate) fn roots(agent: Agent, environment: &Environment) -> Result<Vec<Root>, Failure> {
     let user = environment.user_home()?;
     Ok(match agent {

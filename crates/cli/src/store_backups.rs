@@ -22,18 +22,18 @@ use nix::sys::statvfs::statvfs;
 
 use crate::failure::{Failure, plain};
 use crate::output::Output;
-use crate::{files, keeping, sources};
+use crate::{backup_job, files, sources};
 
 pub(crate) use schedule::{Every, parse_span, span, standing, start};
 
 /// So much room stays free behind a backup.
 const SPARE_BYTES: u64 = 64 << 20;
-/// How the name of a copy ends while it is written.
+/// Suffix of a copy while it is written.
 const PART: &str = ".db.part";
-/// What a process that died left of a backup is removed after so long.
+/// Age at which the remains of a backup by a dead process are removed.
 const LEFTOVER: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What a copy of the store is.
+/// Lists the kinds of copies of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Asked for, or made from time to time.
@@ -64,7 +64,7 @@ impl Kind {
 pub(crate) struct StoreBackup {
     pub(crate) kind: Kind,
     pub(crate) name: String,
-    /// When it was made.
+    /// Time of the backup.
     pub(crate) at: Millis,
     pub(crate) bytes: u64,
     /// The file, or the folder of an undo.
@@ -86,8 +86,8 @@ impl StoreBackup {
     /// damaged.
     pub(crate) fn damage(&self) -> Option<String> {
         let error = (self.kind == Kind::Store).then(|| verify_copy(&self.file()).err())??;
-        let told = error.to_string();
-        Some(told.split("\nhint: ").next().unwrap_or(&told).to_owned())
+        let text = error.to_string();
+        Some(text.split("\nhint: ").next().unwrap_or(&text).to_owned())
     }
 
     /// Removes it for good, with all that stands beside it.
@@ -133,7 +133,7 @@ pub(crate) fn undo_folder(home: &Home, why: &str, now: Millis) -> PathBuf {
 /// Lists all copies of the store, the oldest first.
 pub(crate) fn list(home: &Home) -> Result<Vec<StoreBackup>, Failure> {
     let mut found = Vec::new();
-    for folder in [keeping::folder(home), home.data().to_owned()] {
+    for folder in [backup_job::folder(home), home.data().to_owned()] {
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => continue,
@@ -269,7 +269,7 @@ fn note_failure(home: &Home, now: Millis, failure: &Failure) {
 
 /// Refuses to back up a store of which pages are not what was written. Of a store that a server uses, only that knows.
 pub(crate) fn check_sums(home: &Home) -> Result<(), Failure> {
-    // A file that cannot be read is told of by whoever copies it.
+    // The copy reports a file that cannot be read.
     match check_pages(&store(home), || true) {
         Ok(report) if !report.damaged.is_empty() => Err(damaged(&report.words()).hint(report.way_out())),
         _ => Ok(()),
@@ -277,7 +277,7 @@ pub(crate) fn check_sums(home: &Home) -> Result<(), Failure> {
 }
 
 fn damaged(words: &str) -> Failure {
-    Failure::new(format!("{words}; it was not backed up, and no backup was removed"))
+    Failure::new(format!("{words}; no backup was made, and none was removed"))
 }
 
 fn try_make(
@@ -285,7 +285,7 @@ fn try_make(
     now: Millis,
     pace: impl FnMut(u64, u64) -> Pace,
 ) -> Result<(StoreBackup, Contents), Failure> {
-    let (store, folder) = (store(home), keeping::folder(home));
+    let (store, folder) = (store(home), backup_job::folder(home));
     check_room(&folder, store_bytes(&store))?;
     files::make_folder(&folder, 0o700)?;
     let name = format!("store-{}.db", stamp(now));
@@ -300,21 +300,21 @@ fn try_make(
 pub(crate) fn not_copied(store: &Path, error: &CopyError) -> Failure {
     match error {
         CopyError::Store(error) => sources::unopened(store, error),
-        CopyError::Write(cause) => Failure::new(format!("the backup cannot be written: {}", plain(cause)))
-            .hint("check that there is room and that you may write there; nothing is left of it"),
+        CopyError::Write(cause) => Failure::new(format!("cannot write the backup: {}", plain(cause)))
+            .hint("check the free space and the permissions of the folder; no partial backup is left"),
         CopyError::Differs(_) | CopyError::Stopped => {
-            Failure::new(format!("the backup was not made: {error}")).hint("run the command again")
+            Failure::new(format!("backup failed: {error}")).hint("run the command again")
         }
     }
 }
 
 fn failure_mark(home: &Home) -> PathBuf {
-    keeping::folder(home).join("store-failed")
+    backup_job::folder(home).join("store-failed")
 }
 
-/// Removes the oldest backups beyond so many, and what dead processes left of others. Those that an upgrade or a restore
-/// kept are not counted, and neither are those of a time that has not come yet: a clock was wrong then, or is now, and
-/// nobody knows how old they are.
+/// Removes the oldest backups beyond a number, and the remains of others by dead processes. Those kept by an upgrade or
+/// a restore are not counted, and neither are those with a time in the future: a clock was wrong then, or is now, and
+/// their age is unknown.
 pub(crate) fn retain(home: &Home, keep: u32, now: Millis) -> Result<u64, Failure> {
     let (unfinished, mut made): (Vec<_>, Vec<_>) =
         list(home)?.into_iter().partition(|backup| backup.kind == Kind::Unfinished);
@@ -325,7 +325,7 @@ pub(crate) fn retain(home: &Home, keep: u32, now: Millis) -> Result<u64, Failure
     }
     let is_old = |backup: &&StoreBackup| {
         let written = UNIX_EPOCH + Duration::from_millis(u64::try_from(backup.at.0).unwrap_or(0));
-        backup.path.parent() == Some(&keeping::folder(home))
+        backup.path.parent() == Some(&backup_job::folder(home))
             && written.elapsed().is_ok_and(|age| age > LEFTOVER)
     };
     for backup in unfinished.iter().filter(is_old) {
@@ -342,7 +342,7 @@ pub(crate) fn forget(
     output: &mut Output,
 ) -> Result<(), Failure> {
     for backup in list(home)?.iter().filter(|backup| is_meant(backup)) {
-        // Nobody can ask for one that was not finished, so it is of no use to anybody.
+        // An unfinished one cannot be restored, so it is useless.
         if keep && backup.kind != Kind::Unfinished {
             output.say(&format!(
                 "the {} backup `{}` still holds what was deleted",
@@ -372,7 +372,7 @@ mod tests {
         assert_eq!((moment(""), moment("2026-11-15T21:10:04Z"), moment("äöüäöüäöü1")), (None, None, None));
         let folder = tempfile::tempdir().expect("a folder");
         let home = Home::in_folder(folder.path());
-        fs::create_dir_all(keeping::folder(&home)).expect("a folder");
+        fs::create_dir_all(backup_job::folder(&home)).expect("a folder");
         for name in [
             format!("backup/store-{}.db", stamp(at)),
             "backup/store-x.db".to_owned(),

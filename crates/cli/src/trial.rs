@@ -21,24 +21,24 @@ const ANSWER_BYTES_MAX: u64 = 64 * 1024;
 pub(crate) struct Trial<'a> {
     pub(crate) program: &'a Path,
     pub(crate) arguments: Vec<&'a OsStr>,
-    /// What it gets on standard input.
+    /// Bytes for standard input.
     pub(crate) input: &'a [u8],
     /// The variables that it sees.
     pub(crate) variables: Variables<'a>,
-    /// Where it runs.
+    /// Working directory.
     pub(crate) directory: PathBuf,
     pub(crate) limit: Duration,
 }
 
 /// The variables that a program sees.
 pub(crate) enum Variables<'a> {
-    /// Those of this process but these.
+    /// Those of this process except these.
     Without(&'a [&'a str]),
     /// These alone.
     Only(&'a [(&'a str, &'a OsStr)]),
 }
 
-/// What it did.
+/// Holds the output of the program.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) success: bool,
@@ -91,7 +91,7 @@ impl Trial<'_> {
         thread::spawn(move || {
             let text = read(stdout) + &errors.join().unwrap_or_default();
             let success = child.wait().is_ok_and(|status| status.success());
-            // The other end is gone only if the limit has passed; then nobody asks any more.
+            // The other end is gone only after the time limit; then no reader is left.
             drop(sender.send((success, text)));
         });
         match receiver.recv_timeout(self.limit) {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_gets_its_input_and_its_answer_is_heard() {
+    fn a_program_gets_its_input_and_its_output_is_read() {
         let answer = shell("cat; echo err >&2; echo ${HOME-none}", b"hi\n", Duration::from_secs(20))
             .expect("an answer");
         assert!(answer.success);

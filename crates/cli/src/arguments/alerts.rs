@@ -1,13 +1,13 @@
-//! The words of `alerts`.
+//! Defines the arguments of `alerts`.
 
 use clap::{Args, Subcommand};
 
-/// Tells you when you should look: who waits, is stuck, loops, fails, was denied, or runs out of budget
+/// Sends alerts when an agent waits, is stuck, loops, fails, is denied, or runs out of budget
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  agent-tracer alerts show      what you are told of, and where
-  agent-tracer alerts test      send one alert everywhere, and say whether it arrived
+  agent-tracer alerts show      the alerts that are on, and where they are sent
+  agent-tracer alerts test      send a test alert everywhere, and print the results
 
 What you want is in `alerts.toml` in the configuration folder, never in a project: docs/alerts.md. A
 running server watches and sends.")]
@@ -16,35 +16,35 @@ pub(crate) struct Alerts {
     pub(crate) command: AlertsCommand,
 }
 
-/// What to do about them.
+/// Lists the subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AlertsCommand {
     Show(AlertsShow),
     Test(AlertsTest),
 }
 
-/// Shows what you are told of, and where
+/// Shows which alerts are on and where they are sent
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   agent-tracer alerts show
   agent-tracer alerts show --json | jq .webhooks")]
 pub(crate) struct AlertsShow {
-    /// Print it as JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Sends one alert to the desktop and to every address, and says whether it arrived
+/// Sends a test alert to the desktop and to every webhook, and prints the results
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   agent-tracer alerts test
   agent-tracer alerts test --json | jq '.sent[] | select(.error)'
 
-Ends with 1 if one did not arrive.")]
+Exits with 1 if one did not arrive.")]
 pub(crate) struct AlertsTest {
-    /// Print what became of it as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -1,29 +1,29 @@
-//! The words of `demo`.
+//! Defines the arguments of `demo`.
 
 use clap::Args;
 
-/// Shows recorded sessions in a home of their own, as if they happened now
+/// Replays recorded sessions in a temporary home, as if they happened now
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  agent-tracer demo                   until Ctrl-C, at the pace at which it was recorded
+  agent-tracer demo                   at the recorded speed, until Ctrl-C
   agent-tracer demo --speed 4         four times as fast
-  agent-tracer demo --once            tell everything once, then only show it
+  agent-tracer demo --once            play each session once, then keep showing it
 
 Sessions of the real Claude Code and the real Codex go through the real hook into a server of their
 own: parallel and nested subagents, failures, permissions and compaction. Your own data, settings
-and agents are not touched; at the end everything is removed.")]
+and agents are not touched; the temporary home is removed at the end.")]
 pub(crate) struct Demo {
-    /// How many times faster than recorded
+    /// Playback speed; 1 is as recorded
     #[arg(long, value_name = "N", default_value = "1", value_parser = speed)]
     pub(crate) speed: f64,
-    /// Tell each session once instead of again and again
+    /// Play each session once instead of in a loop
     #[arg(long)]
     pub(crate) once: bool,
-    /// How many days of history to begin with
+    /// Days of history before the first session
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(0..=90))]
     pub(crate) days: u32,
-    /// Where to listen; port 0 is any free one
+    /// Address to listen on; port 0 is any free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub(crate) listen: std::net::SocketAddr,
 }

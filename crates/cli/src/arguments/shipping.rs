@@ -1,47 +1,47 @@
-//! The words of commands that bring what was recorded elsewhere.
+//! Defines the arguments of `ship`, `token`, `team` and `migrate`.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-/// Brings what was recorded here to a team's server
+/// Sends this machine's records to a team's server
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   agent-tracer ship --to https://tracer.example            until Ctrl-C
-  agent-tracer ship --to https://tracer.example --once     what there is now
-  agent-tracer ship --once --dry-run                       how much there is to send
+  agent-tracer ship --to https://tracer.example --once     the present backlog
+  agent-tracer ship --once --dry-run                       print the size of the backlog
 
 The token is read from `ship.token` beside `privacy.conf`, or from `$AGENT_TRACER_SHIP_TOKEN`. What may
 leave is said by `ship.toml` there: `level = \"metadata\"`, `projects = [\"~/code/**\"]`,
 `drop = [\"gitBranch\"]`. With a line `to = \"https://…\"` in it `serve` ships by itself. A policy that
 is not understood lets nothing leave. Works beside a running server.")]
 pub(crate) struct Ship {
-    /// The server; what `ship.toml` says if none is named
+    /// Server to send to; by default the one in `ship.toml`
     #[arg(long, value_name = "URL")]
     pub(crate) to: Option<String>,
-    /// End when everything is there
+    /// Exit when the backlog is sent
     #[arg(long)]
     pub(crate) once: bool,
-    /// What may leave, instead of `ship.toml`
+    /// Policy file to use instead of `ship.toml`
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
-    /// Say how much there is to send, and send nothing
+    /// Print the size of the backlog, and send nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Print what was done as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// What a token allows.
+/// Lists the rights that a token can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TokenScopeName {
-    /// Ship, under the owner's name
+    /// Ship records under the owner's name
     Ingest,
-    /// Ask and follow
+    /// Query and follow
     Read,
-    /// Everything
+    /// All rights
     Admin,
 }
 
@@ -55,52 +55,52 @@ Examples:
   agent-tracer token --store clickhouse://tracer@db:8123/tracer rotate 1a2b3c4d
   agent-tracer token --store clickhouse://tracer@db:8123/tracer revoke 1a2b3c4d
 
-A secret is shown once, when it is made; the store holds its hash. Every server refuses a revoked token
-within seconds. The password of the store is read from `$AGENT_TRACER_STORE_PASSWORD`.")]
+A secret is shown once, when it is made; the store keeps only its hash. Every server refuses a revoked
+token within seconds. The password of the store is read from `$AGENT_TRACER_STORE_PASSWORD`.")]
 pub(crate) struct Token {
-    /// The team's store
+    /// URL of the team's store
     #[arg(long, value_name = "URL")]
     pub(crate) store: String,
-    /// The name of the cluster that the store is
+    /// Name of the store's cluster
     #[arg(long, value_name = "NAME")]
     pub(crate) cluster: Option<String>,
     #[command(subcommand)]
     pub(crate) command: TokenCommand,
 }
 
-/// What to do with tokens.
+/// Lists the subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TokenCommand {
     /// Makes a token and prints its secret
     Add {
-        /// The person or machine; what it ships stands under this name
+        /// Person or machine that owns the shipped records
         owner: String,
-        /// What it allows
+        /// Rights of the token
         #[arg(long, value_name = "SCOPE", default_value = "ingest")]
         scope: TokenScopeName,
-        /// For how many days it holds; for ever if nothing is said
+        /// Days until it expires; never by default
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=3650))]
         days: Option<u32>,
     },
-    /// Lists the tokens that hold
+    /// Lists the valid tokens
     List {
-        /// Print them as JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// Makes a new secret for a token, and revokes the old one
     Rotate {
-        /// The id, as `list` shows it
+        /// Id, as `list` shows it
         id: String,
     },
     /// Revokes a token
     Revoke {
-        /// The id, as `list` shows it
+        /// Id, as `list` shows it
         id: String,
     },
 }
 
-/// Forgets people and projects, says how long a team keeps things, and who read what
+/// Deletes people and projects, sets the retention of a team's store, and shows its access log
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -111,120 +111,119 @@ Examples:
   agent-tracer team --store clickhouse://tracer@db:8123/tracer audit --of ann --since 30d
   agent-tracer team --store clickhouse://tracer@db:8123/tracer sums
 
-What is forgotten leaves no row in any table; a person's tokens go with them, so that their machines are
-refused from then on. The password of the store is read from `$AGENT_TRACER_STORE_PASSWORD`.")]
+A deletion leaves no row in any table; a person's tokens go too, so that their machines are refused from
+then on. The password of the store is read from `$AGENT_TRACER_STORE_PASSWORD`.")]
 pub(crate) struct Team {
-    /// The team's store
+    /// URL of the team's store
     #[arg(long, value_name = "URL")]
     pub(crate) store: String,
-    /// The name of the cluster that the store is
+    /// Name of the store's cluster
     #[arg(long, value_name = "NAME")]
     pub(crate) cluster: Option<String>,
     #[command(subcommand)]
     pub(crate) command: TeamCommand,
 }
 
-/// What to do with what a team keeps.
+/// Lists the subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TeamCommand {
-    /// Deletes everything of a person or of a project, for good
+    /// Deletes all records of a person or a project, for good
     Forget {
-        /// The person or machine, as their token names them
+        /// Person or machine, as their token names them
         #[arg(long, value_name = "OWNER", required_unless_present = "project")]
         person: Option<String>,
-        /// The project, as tasks name it; with `--person` only what they did there
+        /// Project, as tasks name it; with `--person` only their records in it
         #[arg(long, value_name = "PATH")]
         project: Option<String>,
-        /// Say how much there is, and delete nothing
+        /// Print the number of records, and delete nothing
         #[arg(long)]
         dry_run: bool,
-        /// Delete without being asked
+        /// Skip the confirmation
         #[arg(long)]
         yes: bool,
-        /// Print what was done as JSON
+        /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Says or sets for how many days the team keeps things
+    /// Shows or sets the retention of the store in days
     Retention {
-        /// Let rows go so many days after they happened
+        /// Delete rows this many days after their event
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=36500))]
         days: Option<u32>,
-        /// Keep everything
+        /// Keep rows forever
         #[arg(long, conflicts_with = "days")]
         forever: bool,
-        /// Print it as JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Says up to when days are added up, or lets them be added up anew
+    /// Shows the last summed day, or requests new sums
     Sums {
-        /// Add up every day anew; answers stay right meanwhile, and slower
+        /// Sum every day again; answers stay correct meanwhile, but slower
         #[arg(long)]
         rebuild: bool,
-        /// Print it as JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Lists who read whose sessions, the newest first
+    /// Lists accesses to the sessions of other people, the newest first
     Audit {
-        /// Of this person's sessions; `*` is lists of everybody's
+        /// Only accesses to this person's sessions; `*` selects lists of all owners
         #[arg(long, value_name = "OWNER")]
         of: Option<String>,
-        /// By this person
+        /// Only accesses by this person
         #[arg(long, value_name = "OWNER")]
         by: Option<String>,
-        /// Since then: a date, a time, or how long ago (`7d`, `24h`)
+        /// Only accesses since then: a date, a time, or how long ago (`7d`, `24h`)
         #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
         since: Option<String>,
-        /// At most so many
+        /// Limit of entries
         #[arg(long, value_name = "N", default_value_t = 100)]
         limit: u32,
-        /// Print them as JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
 }
 
-/// An engine that keeps what was recorded.
+/// Lists the storage engines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {
-    /// The ledger of this machine
+    /// Ledger of this machine
     Sqlite,
-    /// A team's store
+    /// Store of a team
     Clickhouse,
 }
 
-/// Copies everything that this machine recorded into a team's store, and proves that it is there
+/// Copies all records of this machine into a team's store, and verifies the copy
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   agent-tracer migrate --from sqlite --to clickhouse --store clickhouse://tracer@db:8123/tracer --owner ann
   agent-tracer migrate --from sqlite --to clickhouse --store clickhouse://tracer@db:8123/tracer --owner ann --json
 
-A run that was interrupted goes on where it was; a second run copies what is new. Nothing is held back:
-what should not leave as it is goes with `ship` and its policy. At the end both sides are counted and
-compared, row by row. The password of the store is read from `$AGENT_TRACER_STORE_PASSWORD`.")]
+An interrupted run continues where it was; a second run copies new records. Records go unfiltered: to
+filter them by a policy, use `ship`. At the end both sides are counted and compared, row by row. The password of the store is read from `$AGENT_TRACER_STORE_PASSWORD`.")]
 pub(crate) struct Migrate {
-    /// Where it is
+    /// Source engine
     #[arg(long, value_name = "ENGINE")]
     pub(crate) from: Engine,
-    /// Where it goes
+    /// Target engine
     #[arg(long, value_name = "ENGINE")]
     pub(crate) to: Engine,
-    /// The team's store
+    /// URL of the team's store
     #[arg(long, value_name = "URL")]
     pub(crate) store: String,
-    /// The name of the cluster that the store is
+    /// Name of the store's cluster
     #[arg(long, value_name = "NAME")]
     pub(crate) cluster: Option<String>,
-    /// The person or machine under whose name it stands there
+    /// Person or machine that owns the copied records there
     #[arg(long, value_name = "OWNER")]
     pub(crate) owner: String,
-    /// About so many events are copied at once, and remembered as copied: fewer for a store with little memory
+    /// Events in one copied batch; use fewer for a store with little memory
     #[arg(long, value_name = "EVENTS", default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) batch: u32,
-    /// Print what was done as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -7,8 +7,8 @@ use crate::failure::Failure;
 /// Asks on the terminal whether to do something. Anything but a yes is a failure, and so is a missing terminal.
 pub(super) fn ask(deed: &str) -> Result<(), Failure> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(Failure::usage(format!("there is no terminal to ask whether to {deed}"))
-            .hint("add `--yes` to do it without being asked, or `--dry-run` to only look"));
+        return Err(Failure::usage(format!("refusing to {deed} without confirmation: not a terminal"))
+            .hint("add `--yes` to skip the confirmation, or `--dry-run` to preview"));
     }
     let fail = |cause: io::Error| Failure::output(&cause);
     let mut talk = io::stderr().lock();
@@ -19,5 +19,5 @@ pub(super) fn ask(deed: &str) -> Result<(), Failure> {
     if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
         return Ok(());
     }
-    Err(Failure::new("nothing was changed, because you did not agree"))
+    Err(Failure::new("not confirmed: nothing was changed"))
 }

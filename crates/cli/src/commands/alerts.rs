@@ -1,4 +1,4 @@
-//! `agent-tracer alerts`: what the user is told of, and whether it arrives.
+//! Implements `agent-tracer alerts`: shows the settings and tests the delivery.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use agent_tracer_jobs::alerts::{Alert, Format, Kind, Settings};
 use agent_tracer_spool::Home;
 use serde_json::{Value, json};
 
-use crate::alerting;
+use crate::alert_job;
 use crate::arguments::{Alerts, AlertsCommand, Options};
 use crate::environment::Environment;
 use crate::failure::Failure;
@@ -20,7 +20,7 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let (home, _) = environment.home(options.home.as_deref())?;
-    let settings = alerting::read(&home)?;
+    let settings = alert_job::read(&home)?;
     match &arguments.command {
         AlertsCommand::Show(wanted) => show(settings.as_ref(), wanted.json, &home, output),
         AlertsCommand::Test(wanted) => test(settings.as_ref(), wanted.json, &home, environment, output),
@@ -28,8 +28,8 @@ pub(super) fn run(
 }
 
 fn nothing(home: &Home) -> Failure {
-    let path = alerting::path(home);
-    Failure::new(format!("`{}` names neither the desktop nor a webhook", path.display()))
+    let path = alert_job::path(home);
+    Failure::new(format!("`{}` has neither a desktop nor a webhook entry", path.display()))
         .hint("write `desktop = true`, or a `[[webhook]]` with its `url`: docs/alerts.md")
 }
 
@@ -116,7 +116,7 @@ fn test(
         project: None,
         at: environment.now(),
     };
-    let sent = alerting::send(settings, &alert);
+    let sent = alert_job::send(settings, &alert);
     let is_fine = sent.iter().all(|sent| sent.error.is_none());
     if as_json {
         let sent: Vec<Value> = sent.iter().map(|sent| json!({"to": sent.to, "error": sent.error})).collect();

@@ -11,12 +11,12 @@ use agent_tracer_spool::Home;
 use serde_json::{Value, json};
 
 use crate::arguments::{Backup, BackupCommand, BackupCreate, BackupList, BackupRemove, Options};
+use crate::backup_job::{self, BackupSettings};
 use crate::commands::import::progress::Display;
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
 use crate::files;
 use crate::instance::Instance;
-use crate::keeping::{self, Wanted};
 use crate::output::Output;
 use crate::reading::json as json_of;
 use crate::store_backups::{self, size, span};
@@ -32,13 +32,16 @@ pub(super) fn run(
     match &arguments.command {
         BackupCommand::Create(wanted) => create(wanted, &home, environment, output)?,
         BackupCommand::On(wanted) => {
-            let before = keeping::read(&home).unwrap_or_default();
-            switch(&home, Wanted { is_on: true, days: wanted.days, megabytes: wanted.megabytes, ..before })?;
-            output.say("what goes into automatic compactions is copied while a server runs")?;
-            output.say("the copies hold the agent's own file as it is, and are readable by you alone")?;
+            let before = backup_job::read(&home).unwrap_or_default();
+            switch(
+                &home,
+                BackupSettings { is_on: true, days: wanted.days, megabytes: wanted.megabytes, ..before },
+            )?;
+            output.say("backup is on: a running server copies the input of automatic compactions")?;
+            output.say("the copies hold the agent's own file unchanged, and are readable by you alone")?;
         }
         BackupCommand::Off => {
-            switch(&home, Wanted { is_on: false, ..keeping::read(&home).unwrap_or_default() })?;
+            switch(&home, BackupSettings { is_on: false, ..backup_job::read(&home).unwrap_or_default() })?;
             output.say(
                 "nothing is copied any more\nhint: `agent-tracer backup remove --all` removes what there is",
             )?;
@@ -50,9 +53,9 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-fn switch(home: &Home, wanted: Wanted) -> Result<(), Failure> {
+fn switch(home: &Home, wanted: BackupSettings) -> Result<(), Failure> {
     files::make_folder(home.config(), 0o700)?;
-    files::write_private(&keeping::path(home), keeping::write(wanted).as_bytes())
+    files::write_private(&backup_job::path(home), backup_job::write(wanted).as_bytes())
 }
 
 fn unreadable(cause: &io::Error) -> Failure {
@@ -60,8 +63,7 @@ fn unreadable(cause: &io::Error) -> Failure {
 }
 
 fn unknown(name: &str) -> Failure {
-    Failure::new(format!("there is no copy `{name}`"))
-        .hint("`agent-tracer backup list` shows those that are there")
+    Failure::new(format!("no copy is named `{name}`")).hint("run `agent-tracer backup list` to see the names")
 }
 
 fn create(
@@ -71,8 +73,8 @@ fn create(
     output: &mut Output,
 ) -> Result<(), Failure> {
     if let Some(every) = wanted.every {
-        let before = keeping::read(home)?;
-        switch(home, Wanted { store_every: every.0, store_keep: wanted.keep, ..before })?;
+        let before = backup_job::read(home)?;
+        switch(home, BackupSettings { store_every: every.0, store_keep: wanted.keep, ..before })?;
         match every.0 {
             Some(minutes) => output.say(&format!(
                 "the server backs up the store every {} from now on and keeps {}",
@@ -80,7 +82,7 @@ fn create(
                 wanted.keep
             ))?,
             None => {
-                return output.say("the server backs up the store no more; the backups that are there stay");
+                return output.say("scheduled backups are off; existing backups stay");
             }
         }
     }
@@ -98,7 +100,7 @@ fn create(
     });
     display.clear();
     let (backup, contents) = made?;
-    // A server knows whether the store is whole, and removes the oldest when it makes the next.
+    // A server knows whether the store is intact, and removes the oldest when it makes the next.
     if wanted.every.is_some() && !is_held {
         store_backups::retain(home, wanted.keep, environment.now())?;
     }
@@ -129,12 +131,12 @@ struct Line {
     time: String,
     bytes: u64,
     task: Option<String>,
-    /// What is wrong with it; none unless that was asked for and there is something.
+    /// Damage, if a check was requested and found some.
     damage: Option<String>,
 }
 
 fn lines(home: &Home, is_verified: bool) -> Result<Vec<Line>, Failure> {
-    let copies = backup::list(&keeping::folder(home)).map_err(|cause| unreadable(&cause))?;
+    let copies = backup::list(&backup_job::folder(home)).map_err(|cause| unreadable(&cause))?;
     let mut lines: Vec<Line> = copies
         .into_iter()
         .map(|it| Line {
@@ -188,7 +190,7 @@ fn show(lines: &[Line], wanted: &BackupList, output: &mut Output) -> Result<(), 
         return output.data(&json_of(&json!({ "backups": all }))?);
     }
     if lines.is_empty() {
-        return output.say("there are no copies\nhint: `agent-tracer backup create` backs up the store");
+        return output.say("no copies\nhint: run `agent-tracer backup create` to back up the store");
     }
     let heads = [("KIND", Side::Left), ("TIME", Side::Left), ("SIZE", Side::Right), ("NAME", Side::Left)];
     let mut table = Table::new(&heads);
@@ -200,7 +202,7 @@ fn show(lines: &[Line], wanted: &BackupList, output: &mut Output) -> Result<(), 
 }
 
 fn remove(wanted: &BackupRemove, home: &Home, output: &mut Output) -> Result<(), Failure> {
-    let folder = keeping::folder(home);
+    let folder = backup_job::folder(home);
     let copies = backup::list(&folder).map_err(|cause| unreadable(&cause))?;
     let stores = store_backups::list(home)?;
     let is_there =

@@ -1,4 +1,4 @@
-//! `agent-tracer context`: whether agents are told anything when they begin, and what.
+//! Implements `agent-tracer context`: switches the context summary and shows it.
 
 use std::process::ExitCode;
 
@@ -8,13 +8,13 @@ use agent_tracer_spool::Home;
 use serde_json::json;
 
 use crate::arguments::{Context, ContextCommand, ContextOn, ContextShow, Options};
+use crate::context_job;
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
 use crate::files;
 use crate::local_time::LocalTime;
 use crate::output::Output;
 use crate::reading::{self, Reading};
-use crate::telling;
 
 pub(super) fn run(
     arguments: &Context,
@@ -27,10 +27,10 @@ pub(super) fn run(
         ContextCommand::On(wanted) => switch_on(wanted, &home, options, environment, output)?,
         ContextCommand::Off => {
             // A file that makes no sense is no reason to go on telling.
-            let settings = telling::read(&home).unwrap_or_default();
+            let settings = context_job::read(&home).unwrap_or_default();
             write(&home, &Settings { is_on: false, ..settings })?;
             clear(&home)?;
-            output.say("agents are told nothing when they begin")?;
+            output.say("context is off: new sessions get no summary")?;
         }
         ContextCommand::Show(wanted) => show(wanted, &home, options, environment, output)?,
     }
@@ -39,12 +39,12 @@ pub(super) fn run(
 
 fn write(home: &Home, settings: &Settings) -> Result<(), Failure> {
     files::make_folder(home.config(), 0o700)?;
-    files::write_private(&telling::path(home), settings.write().as_bytes())
+    files::write_private(&context_job::path(home), settings.write().as_bytes())
 }
 
 fn clear(home: &Home) -> Result<(), Failure> {
     let cleared = Keeper::of(home.clone()).clear();
-    cleared.map_err(|cause| Failure::new(format!("cannot remove what agents are told: {}", plain(&cause))))
+    cleared.map_err(|cause| Failure::new(format!("cannot remove the context pages: {}", plain(&cause))))
 }
 
 fn switch_on(
@@ -61,16 +61,16 @@ fn switch_on(
     Settings::parse(&settings.write()).map_err(|error| Failure::usage(error.what))?;
     write(home, &settings)?;
     let marked = Keeper::of(home.clone()).mark_task(&settings);
-    marked.map_err(|cause| Failure::new(format!("cannot write what agents are told: {}", plain(&cause))))?;
+    marked.map_err(|cause| Failure::new(format!("cannot write the context pages: {}", plain(&cause))))?;
     let reading = Reading::open(options, environment)?;
     if let Some(store) = reading.store() {
         let midnight = LocalTime::of(environment).midnight(reading.now);
         let kept = Keeper::of(home.clone()).refresh(store.as_ref(), &settings, reading.now, midnight);
-        let kept = kept
-            .map_err(|cause| Failure::new(format!("cannot write what agents are told: {}", plain(&cause))))?;
-        output.say(&format!("agents are told what happened before, in {kept} folders"))?;
+        let kept =
+            kept.map_err(|cause| Failure::new(format!("cannot write the context pages: {}", plain(&cause))))?;
+        output.say(&format!("context is on: new sessions get a summary, in {kept} folders so far"))?;
     } else {
-        output.say("agents are told what happened before, once anything is recorded")?;
+        output.say("context is on: new sessions get a summary once events are recorded")?;
     }
     output.say("hint: `agent-tracer context show` shows it; a running server keeps it fresh")
 }
@@ -82,7 +82,7 @@ fn show(
     environment: &Environment,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let settings = telling::read(home)?;
+    let settings = context_job::read(home)?;
     let reading = Reading::open(options, environment)?;
     let root = project_root(&environment.directory);
     let project = root.to_string_lossy().into_owned();
@@ -103,10 +103,10 @@ fn show(
     }
     match text {
         Some(text) => output.data(&(text + "\n"))?,
-        None => output.say(&format!("there is nothing to tell about `{project}` yet"))?,
+        None => output.say(&format!("no summary for `{project}` yet"))?,
     }
     if !settings.is_on {
-        output.say("this is told to nobody\nhint: `agent-tracer context on` switches it on")?;
+        output.say("context is off: new sessions do not get this\nhint: run `agent-tracer context on` to switch it on")?;
     }
     Ok(())
 }

@@ -28,11 +28,11 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     if options.home.is_some() {
-        return Err(Failure::usage("`demo` has a home of its own").hint("leave `--home` out"));
+        return Err(Failure::usage("`demo` makes its own home").hint("remove `--home`"));
     }
     let hook = environment.hook();
     if !files::is_executable(&hook) {
-        return Err(Failure::new(format!("there is no hook at `{}`", hook.display()))
+        return Err(Failure::new(format!("no hook binary at `{}`", hook.display()))
             .hint("the demo calls the real hook; put `agent-tracer-hook` beside `agent-tracer`, or run `make build`"));
     }
     let stories = stories()?;
@@ -55,12 +55,12 @@ pub(super) fn run(
     let now = || environment.now();
     let player =
         Player { hook: &hook, stage: &stage, speed: arguments.speed, stop: &stop, now: &now, tally: &tally };
-    let told = tell(&player, &stories, arguments.once, &host, output);
+    let played = tell(&player, &stories, arguments.once, &host, output);
     let ended = host.end();
     folder
         .close()
         .map_err(|cause| Failure::new(format!("cannot remove `{}`: {}", real.display(), plain(&cause))))?;
-    told?;
+    played?;
     ended?;
     output.say(&format!("stopped after {}; nothing is left behind", tally.words()))?;
     Ok(ExitCode::SUCCESS)
@@ -76,7 +76,7 @@ fn tell(
     std::thread::scope(|scope| {
         // A server that ends by itself ends the demo.
         scope.spawn(|| host.watch(player.stop));
-        let told = (1..).try_for_each(|round| {
+        let played = (1..).try_for_each(|round| {
             let last = player.round(stories, round).map(|()| once || player.pause(PAUSE_MS));
             match last {
                 Ok(false) => Ok(()),
@@ -84,12 +84,12 @@ fn tell(
                 Err(failure) => Err(Some(failure)),
             }
         });
-        let mut result = match told {
+        let mut result = match played {
             Err(Some(failure)) => Err(failure),
             Err(None) | Ok(()) => Ok(()),
         };
         if result.is_ok() && !player.stop.is_requested() {
-            result = output.say(&format!("told once: {}; look around until Ctrl-C", player.tally.words()));
+            result = output.say(&format!("played once: {}; running until Ctrl-C", player.tally.words()));
             while result.is_ok() && !player.stop.wait(std::time::Duration::from_secs(3600)) {}
         }
         player.stop.request();

@@ -20,9 +20,9 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::reading::{Reading, refused};
 
-/// How much was written.
+/// Counts the exported rows.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Exported {
+pub(super) struct ExportCounts {
     pub(super) tasks: u64,
     pub(super) events: u64,
 }
@@ -55,14 +55,14 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What an export looks like.
+/// Holds the form of an export.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Form {
     pub(super) format: FormatName,
     pub(super) tasks_only: bool,
 }
 
-/// The tasks that are meant, newest first. Asked for at once: what is heard of meanwhile moves to the front of the list.
+/// Returns the selected tasks, newest first. Read at once: a task with new events moves to the front of the list.
 pub(super) fn ids(
     reading: &Reading,
     filter: &TaskFilter,
@@ -82,7 +82,7 @@ pub(super) fn to_file(
     ids: &[TaskId],
     form: Form,
     path: &Path,
-) -> Result<Exported, Failure> {
+) -> Result<ExportCounts, Failure> {
     let fail = |cause: &io::Error| Failure::file("write", path, cause).hint("nothing was written");
     if path.is_dir() {
         return Err(Failure::usage(format!("`{}` is a folder", path.display())).hint("name a file in it"));
@@ -101,8 +101,13 @@ pub(super) fn to_file(
     Ok(done)
 }
 
-fn write(reading: &Reading, ids: &[TaskId], form: Form, out: &mut dyn Write) -> Result<Exported, Failure> {
-    let mut done = Exported::default();
+fn write(
+    reading: &Reading,
+    ids: &[TaskId],
+    form: Form,
+    out: &mut dyn Write,
+) -> Result<ExportCounts, Failure> {
+    let mut done = ExportCounts::default();
     let lost = |cause: io::Error| Failure::output(&cause);
     if form.format == FormatName::Csv {
         csv::head(form.tasks_only, out).map_err(lost)?;

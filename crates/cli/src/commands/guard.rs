@@ -16,7 +16,7 @@ use agent_tracer_policy::daemon::decision::{self, By, Decision, Spent};
 use agent_tracer_policy::daemon::table::{self, known_projects, refresh};
 use agent_tracer_policy::daemon::{InForce, PROJECT_FILE, Question, Sender, in_force};
 use agent_tracer_policy::{Answer, Event, NoHistory, Surroundings, answer, answer_unjudged};
-use agent_tracer_policy_abi::{Outage, Question as Asked, Table};
+use agent_tracer_policy_abi::{Outage, Question as TableQuery, Table};
 use agent_tracer_spool::Home;
 
 use crate::arguments::{Guard, Options};
@@ -28,7 +28,7 @@ use crate::reading::agent_of;
 
 /// The longest payload that is read. The largest that was ever seen has a few hundred kilobytes.
 const BYTES_MAX: u64 = 64 << 20;
-/// How long judging may take. A hook has waited for `deadline_ms` before; both together stay far below the minute after
+/// Time limit for a decision. A hook has waited for `deadline_ms` before; both together stay far below the minute after
 /// which agents go on without an answer.
 const LIMIT: Duration = Duration::from_secs(10);
 
@@ -79,7 +79,7 @@ pub(super) fn run(
         home: environment.user_home().ok().and_then(|home| home.to_str().map(str::to_owned)),
         now: LocalTime::of(environment).of_week(environment.now()),
     };
-    let whose = question.identity().clone();
+    let asker = question.identity().clone();
     let call = question.into_call(around);
     let verdict = policy.decide(&call, &NoHistory);
     if !turn.take() {
@@ -90,18 +90,18 @@ pub(super) fn run(
     if arguments.for_hook.as_ref().is_some_and(|envelope| !envelope.is_empty()) {
         let (by, took) = (By::Guard, began.elapsed());
         let decision =
-            Decision { whose: &whose, root: &root, verdict: &verdict, by, took, spent: Spent::default() };
+            Decision { whose: &asker, root: &root, verdict: &verdict, by, took, spent: Spent::default() };
         let nanos = u64::try_from(environment.now().0).unwrap_or(0).saturating_mul(1_000_000);
         decision::write_down(&decision, agent, &home, nanos);
     }
     if arguments.for_hook.is_some() && is_news(&home, &root) {
-        // The next event is asked about because the table says so. What is wrong was told, and stays as it was.
+        // The table asks about the next event too. The fault was reported, and its state stays.
         drop(refresh(&home, &environment.main_program(), &[root]));
     }
     Ok(said)
 }
 
-/// Whether the table does not know of the rules of a project, or cannot be read, or is gone while the user has rules.
+/// Returns whether the table lacks the rules of a project, or is unreadable, or is missing while the user has rules.
 fn is_news(home: &Home, root: &Path) -> bool {
     match table::load(home) {
         Ok(Some(bytes)) if Table::open(&bytes).is_err() => true,
@@ -143,7 +143,7 @@ impl Turn {
     }
 }
 
-/// What is said to a hook where a call cannot be judged.
+/// Holds the answer for a call that cannot be judged.
 #[derive(Clone)]
 struct Fallback {
     home: Home,
@@ -171,15 +171,19 @@ impl Fallback {
         drop(std::thread::Builder::new().name("limit".to_owned()).spawn(wait));
     }
 
-    /// What the table says of an outage; where there is no sound table, the human decides.
+    /// Returns the table's answer for an outage; without a valid table, the person decides.
     fn answer(&self, why: &str) -> Answer {
         let bytes = table::load(&self.home).ok().flatten();
         let Some(table) = bytes.as_deref().and_then(|bytes| Table::open(bytes).ok()) else {
             let Some(event) = Event::parse(&self.sender.event) else { return Answer::default() };
-            return answer_unjudged(self.agent, event, &format!("{why} (`agent-tracer doctor` says more)"));
+            return answer_unjudged(
+                self.agent,
+                event,
+                &format!("{why} (run `agent-tracer doctor` for details)"),
+            );
         };
         let named = self.named.as_ref().map(|named| named.as_os_str().as_encoded_bytes()).unwrap_or_default();
-        let asked = table.ask(&Asked {
+        let asked = table.ask(&TableQuery {
             agent: self.agent.as_str().as_bytes(),
             event: self.sender.event.as_bytes(),
             tool: self.sender.tool.as_bytes(),

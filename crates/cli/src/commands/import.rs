@@ -50,11 +50,11 @@ pub(super) fn run(
     let begun = Instant::now();
     let plan = Plan::make(&files, &roots, since);
     for (folder, cause) in &plan.unreadable {
-        output.say(&format!("warning: cannot look into `{}`: {}", folder.display(), plain(cause)))?;
+        output.say(&format!("warning: cannot read the folder `{}`: {}", folder.display(), plain(cause)))?;
     }
     if plan.found == 0 {
         for root in &roots {
-            output.say(&format!("nothing found in `{}`", root.folder.display()))?;
+            output.say(&format!("no history in `{}`", root.folder.display()))?;
         }
     }
     if arguments.dry_run {
@@ -91,7 +91,7 @@ fn roots(arguments: &Import, environment: &Environment) -> Result<Vec<Root>, Fai
         let folder = environment.absolute(folder);
         if !folder.is_dir() {
             return Err(Failure::usage(format!("`{}` is not a folder", folder.display()))
-                .hint("name an agent's home, or any folder with transcripts in it"));
+                .hint("name an agent's home, or a folder with transcripts"));
         }
         roots.extend(sources::roots_in(folder, agent));
     }

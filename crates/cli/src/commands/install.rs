@@ -18,7 +18,7 @@ use super::target::{self, Change, Target};
 use crate::arguments::{Install, Options, ScopeName};
 use crate::environment::Environment;
 use crate::failure::Failure;
-use crate::files::{self, Found};
+use crate::files::{self, SettingsFile};
 use crate::home;
 use crate::output::Output;
 use crate::proof;
@@ -30,9 +30,9 @@ mod choice;
 mod narrow;
 pub(super) mod report;
 
-/// What the user wants registered, checked.
+/// Holds a checked request for an installation.
 #[derive(Debug, Clone)]
-struct Wish {
+struct InstallRequest {
     hook: String,
     home: Option<String>,
     client: Option<ClientVersion>,
@@ -76,7 +76,7 @@ pub(super) fn run(
         output.say(&format!("warning: {lost}"))?;
     }
 
-    let mut wish = Wish {
+    let mut request = InstallRequest {
         hook: target::as_text("the path of the hook binary", &hook)?.to_owned(),
         home: named_home
             .as_deref()
@@ -94,15 +94,15 @@ pub(super) fn run(
     // Notes about a file that has nothing of ours any more are about another file of that name.
     let known = record.of(&found.target).filter(|_| !ours_before.is_empty()).cloned();
     let undo = known.as_ref().map(|known| known.undo.clone()).unwrap_or_default();
-    let mut change = plan(&target, text, &wish, &undo)?;
+    let mut change = plan(&target, text, &request, &undo)?;
     let conf = files::find(&home.statusline_conf())?;
     if let (StatusLineChange::Chained(command), Some(other)) =
         (&change.status_line, record.chained_elsewhere(&found.target))
         && command != other
     {
         // There is one chain; a second status line of the user's would push the first one out of it.
-        wish.status_line = StatusLine::Leave;
-        change = plan(&target, text, &wish, &undo)?;
+        request.status_line = StatusLine::Leave;
+        change = plan(&target, text, &request, &undo)?;
         change.status_line = StatusLineChange::LeftAlone;
     }
 
@@ -141,7 +141,7 @@ pub(super) fn run(
             written: record::hash(change.text.as_bytes()),
             made_folder: made.or_else(|| known.and_then(|known| known.made_folder)),
             chained,
-            events: wish.events,
+            events: request.events,
             client: chosen_for,
             shared: target.scope == ScopeName::Project,
             hook,
@@ -200,8 +200,8 @@ fn left_out(
     Ok(left_out)
 }
 
-fn plan(target: &Target, text: &str, wish: &Wish, undo: &Undo) -> Result<Change, Failure> {
-    let Wish { hook, home, client, events, tools, status_line } = wish.clone();
+fn plan(target: &Target, text: &str, request: &InstallRequest, undo: &Undo) -> Result<Change, Failure> {
+    let InstallRequest { hook, home, client, events, tools, status_line } = request.clone();
     let refused = |error| target.refused(&error);
     Ok(match target.agent {
         Agent::CLAUDE_CODE => {
@@ -246,10 +246,10 @@ pub(super) fn verify(
     Ok(plan.changes)
 }
 
-/// Returns the file as it would be without us: what `uninstall` brings back if nobody changes the file until then.
+/// Returns the file as it would be without our entries: `uninstall` restores it if the file is unchanged until then.
 fn base_of(
     target: &Target,
-    found: &Found,
+    found: &SettingsFile,
     known: Option<&Installation>,
     text: &str,
 ) -> Result<Option<String>, Failure> {
@@ -288,7 +288,7 @@ fn withdrawn(target: &Target, known: &Installation, text: &str) -> Result<Option
 }
 
 /// Writes the chain that our status line has to run. A chain left by an installation that is gone goes, too.
-fn rechain(conf: &Found, change: &StatusLineChange, elsewhere: Option<&str>) -> Result<(), Failure> {
+fn rechain(conf: &SettingsFile, change: &StatusLineChange, elsewhere: Option<&str>) -> Result<(), Failure> {
     let before = conf.text()?;
     let after = match change {
         StatusLineChange::Chained(command) => statusline_conf::with_chain(before, Some(command)),

@@ -13,7 +13,7 @@ use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::reading::json as json_of;
-use crate::shipping::{self, told};
+use crate::ship_job::{self, failure_of};
 use crate::signals;
 
 pub(super) fn run(
@@ -23,21 +23,21 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     if (arguments.from, arguments.to) != (Engine::Sqlite, Engine::Clickhouse) {
-        return Err(Failure::usage("this way is not gone").hint("it is `--from sqlite --to clickhouse`"));
+        return Err(Failure::usage("unsupported direction").hint("use `--from sqlite --to clickhouse`"));
     }
     if arguments.owner.is_empty() || arguments.owner.len() > 256 {
-        return Err(Failure::usage("an owner has a name of 1 to 256 bytes"));
+        return Err(Failure::usage("the owner's name must have 1 to 256 bytes"));
     }
     let (home, _) = environment.home(options.home.as_deref())?;
-    let outbox = shipping::outbox(&home)?;
+    let outbox = ship_job::outbox(&home)?;
     let fleet = fleet(environment, &arguments.store, arguments.cluster.as_deref())?;
-    fleet.migrate().map_err(|error| told(&error))?;
+    fleet.migrate().map_err(|error| failure_of(&error))?;
     let owner = arguments.owner.as_str();
     let failed =
         |error: agent_tracer_fleet::clickhouse::FleetError| ShipError::Unreachable(error.to_string());
     // Another store, or another name there, begins anew.
     let to = format!("{} {owner}", arguments.store);
-    let cursor = Cursor::open(&home.data().join("migrate.json"), &to).map_err(|error| told(&error))?;
+    let cursor = Cursor::open(&home.data().join("migrate.json"), &to).map_err(|error| failure_of(&error))?;
     let mut copier = Copier::new(outbox, cursor, arguments.batch);
     let stop = Stop::new();
     signals::request_on_end(&stop)?;
@@ -72,7 +72,7 @@ pub(super) fn run(
             "both sides differ: {} tasks and {} facts with checksum {:016x} here, {} and {} with {:016x} there",
             here.tasks, here.facts, here.sum, there.tasks, there.facts, there.sum
         ))
-        .hint("remove `migrate.json` in the data folder and run it again; what is there is replaced, not doubled"));
+        .hint("remove `migrate.json` in the data folder and run the command again; existing rows are replaced, not duplicated"));
     }
     output.data(&if arguments.json {
         json_of(&json!({
@@ -89,5 +89,5 @@ pub(super) fn run(
 }
 
 fn interrupted(error: &ShipError) -> Failure {
-    told(error).hint("the same command goes on where it was")
+    failure_of(error).hint("run the same command again to continue")
 }

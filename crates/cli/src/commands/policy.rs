@@ -57,7 +57,7 @@ fn meant(path: Option<&Path>, home: &Home, environment: &Environment) -> Result<
     }
     if found.is_empty() {
         let names: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
-        return Err(Failure::new(format!("there are no rules: neither {}", names.join(" nor ")))
+        return Err(Failure::new(format!("no rules: neither {}", names.join(" nor ")))
             .hint("run `agent-tracer policy init`"));
     }
     Ok(found)
@@ -65,8 +65,8 @@ fn meant(path: Option<&Path>, home: &Home, environment: &Environment) -> Result<
 
 fn existing(path: &Path) -> Result<Rules, Failure> {
     Rules::find(path)?.ok_or_else(|| {
-        Failure::new(format!("there is no file `{}`", path.display()))
-            .hint("name a file of rules, or the folder of a project that has one")
+        Failure::new(format!("no file `{}`", path.display()))
+            .hint("name a policy file, or the folder of a project that has one")
     })
 }
 

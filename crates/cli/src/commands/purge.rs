@@ -16,7 +16,7 @@ use agent_tracer_spool::Home;
 use serde_json::json;
 
 use crate::arguments::{FormatName, Options, Purge};
-use crate::commands::{export, tasks, tend};
+use crate::commands::{export, maintenance, tasks};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::instance::Instance;
@@ -35,23 +35,23 @@ pub(super) fn run(
     environment: &Environment,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
-    let Some(tended) = tend::open(options, environment, output)? else {
+    let Some(open) = maintenance::open(options, environment, output)? else {
         return purge_without_store(arguments, options, environment, output);
     };
-    tended.ledger.finish_posts().map_err(|error| tend::refused(&error))?;
+    open.ledger.finish_posts().map_err(|error| maintenance::refused(&error))?;
     let now = environment.now();
-    if !arguments.dry_run && tended.ledger.is_purge_pending().map_err(|error| tend::refused(&error))? {
-        tended.ledger.purge(Vec::new(), now).map_err(|error| tend::refused(&error))?;
-        output.say("finished a purge that was begun before and had not ended")?;
-        // It ended before it came to the backups, and nobody knows whether they were to be kept.
-        let deleted = tended.ledger.deleted_tasks().map_err(|error| tend::refused(&error))?;
-        store_backups::forget(&tended.home, |backup| backup.may_hold(&deleted), true, output)?;
+    if !arguments.dry_run && open.ledger.is_purge_pending().map_err(|error| maintenance::refused(&error))? {
+        open.ledger.purge(Vec::new(), now).map_err(|error| maintenance::refused(&error))?;
+        output.say("finished an interrupted purge")?;
+        // It ended before the backups, and its choice for them is not recorded.
+        let deleted = open.ledger.deleted_tasks().map_err(|error| maintenance::refused(&error))?;
+        store_backups::forget(&open.home, |backup| backup.may_hold(&deleted), true, output)?;
     }
-    let reading = Reading::over(tended.ledger.store(), tended.home.clone(), now);
+    let reading = Reading::over(open.ledger.store(), open.home.clone(), now);
     let mut chosen = choose(arguments, &reading, environment, now)?;
     if arguments.all {
         let known: BTreeSet<&str> = chosen.nodes.iter().map(|node| node.task.id.as_str()).collect();
-        let mut every = tended.ledger.every_task().map_err(|error| tend::refused(&error))?;
+        let mut every = open.ledger.every_task().map_err(|error| maintenance::refused(&error))?;
         every.retain(|task| !known.contains(task.as_str()));
         chosen.bare = every;
     }
@@ -70,7 +70,7 @@ pub(super) fn run(
         ids.extend(chosen.bare.iter().cloned());
         let is_meant =
             |backup: &StoreBackup| !arguments.keep_backups && (arguments.all || backup.may_hold(&ids));
-        preview_copies(&tended.home, is_meant, output)?;
+        preview_copies(&open.home, is_meant, output)?;
         return Ok(ExitCode::SUCCESS);
     }
     if !arguments.yes {
@@ -92,10 +92,10 @@ pub(super) fn run(
     ids.extend(chosen.bare.iter().cloned());
     let forgotten = ids.clone();
     let is_meant = |backup: &StoreBackup| arguments.all || backup.may_hold(&forgotten);
-    let (done, leftovers) = delete(arguments.all, ids, &tended, now, output)?;
-    tended.ledger.close();
-    store_backups::forget(&tended.home, is_meant, arguments.keep_backups, output)?;
-    leftovers.say(&tended.home, output)?;
+    let (done, leftovers) = delete(arguments.all, ids, &open, now, output)?;
+    open.ledger.close();
+    store_backups::forget(&open.home, is_meant, arguments.keep_backups, output)?;
+    leftovers.say(&open.home, output)?;
     say_what_stays(environment, output)?;
     report(arguments, &chosen, done.tasks, &leftovers, output)
 }
@@ -108,7 +108,7 @@ fn purge_without_store(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let (home, _) = environment.home(options.home.as_deref())?;
-    let (chosen, mut leftovers) = (Chosen::default(), Leftovers::default());
+    let (chosen, mut leftovers) = (Selection::default(), Leftovers::default());
     if arguments.all && home.data().is_dir() {
         if arguments.dry_run {
             preview_copies(&home, |_| true, output)?;
@@ -138,7 +138,7 @@ fn preview_copies(
     let is_gone = |backup: &&StoreBackup| backup.kind == store_backups::Kind::Upgrade || is_meant(backup);
     for backup in store_backups::list(home)?.iter().filter(is_gone) {
         let path = backup.path.display();
-        output.say(&format!("would remove `{path}`: a copy of the store holds everything"))?;
+        output.say(&format!("would remove `{path}`, a copy of the whole store"))?;
     }
     Ok(())
 }
@@ -147,15 +147,15 @@ fn preview_copies(
 fn delete(
     is_all: bool,
     ids: Vec<TaskId>,
-    tended: &tend::Tended,
+    open: &maintenance::OpenLedger,
     now: Millis,
     output: &mut Output,
 ) -> Result<(Upkeep, Leftovers), Failure> {
-    let failed = |error: AppendError| tend::refused(&error);
-    let ledger = &tended.ledger;
+    let failed = |error: AppendError| maintenance::refused(&error);
+    let ledger = &open.ledger;
     let names = if is_all { None } else { Some(ledger.names_of(ids.clone()).map_err(failed)?) };
-    let mut leftovers = leftovers::remove(&tended.home, ledger, names.as_ref(), now)?;
-    let mut pace = tend::Pace::default();
+    let mut leftovers = leftovers::remove(&open.home, ledger, names.as_ref(), now)?;
+    let mut pace = maintenance::Pace::default();
     let mut tell = |done: &Upkeep| pace.tell("deleted", done, output);
     let done = if is_all {
         ledger.purge_all_with(now, &mut tell)
@@ -166,16 +166,16 @@ fn delete(
     Ok((done.map_err(failed)?, leftovers))
 }
 
-/// What will go.
+/// Holds the selection to delete.
 #[derive(Debug, Default)]
-struct Chosen {
+struct Selection {
     nodes: Vec<TreeNode>,
     events: u64,
-    /// Tasks of which no event is known: nobody sees them, and they are data all the same.
+    /// Tasks without a known event: invisible, but still data.
     bare: Vec<TaskId>,
 }
 
-impl Chosen {
+impl Selection {
     fn words(&self) -> String {
         let plural = |count: usize, thing: &str| {
             if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
@@ -194,7 +194,7 @@ fn choose(
     reading: &Reading,
     environment: &Environment,
     now: Millis,
-) -> Result<Chosen, Failure> {
+) -> Result<Selection, Failure> {
     let mut roots: Vec<Task> = Vec::new();
     for text in &arguments.ids {
         roots.push(reading.task(text)?);
@@ -210,7 +210,7 @@ fn choose(
     }
     // What a task started goes with it, whether or not it was named.
     let mut known = BTreeSet::new();
-    let mut chosen = Chosen::default();
+    let mut chosen = Selection::default();
     for task in roots {
         let nodes = match (reading.store(), TaskId::parse(&task.id)) {
             (Some(store), Some(id)) if task.child_count > 0 => store.tree(now, &id).map_err(refused)?.items,
@@ -226,7 +226,7 @@ fn choose(
     Ok(chosen)
 }
 
-fn preview(chosen: &Chosen, now: Millis, output: &Output) -> String {
+fn preview(chosen: &Selection, now: Millis, output: &Output) -> String {
     let shown = chosen.nodes.get(..SHOWN).unwrap_or(&chosen.nodes);
     let mut text = tasks::table(shown, now, tasks::Scope::Own).render(output);
     let rest = chosen.nodes.len() - shown.len();
@@ -236,10 +236,13 @@ fn preview(chosen: &Chosen, now: Millis, output: &Output) -> String {
     text
 }
 
-fn ask(chosen: &Chosen) -> Result<(), Failure> {
+fn ask(chosen: &Selection) -> Result<(), Failure> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(Failure::usage(format!("nobody can be asked whether to delete {}", chosen.words()))
-            .hint("add `--yes` to delete without being asked, or `--dry-run` to only look"));
+        return Err(Failure::usage(format!(
+            "refusing to delete {} without confirmation: not a terminal",
+            chosen.words()
+        ))
+        .hint("add `--yes` to skip the confirmation, or `--dry-run` to preview"));
     }
     let fail = |cause: io::Error| Failure::output(&cause);
     let mut talk = io::stderr().lock();
@@ -250,7 +253,7 @@ fn ask(chosen: &Chosen) -> Result<(), Failure> {
     if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
         return Ok(());
     }
-    Err(Failure::new("nothing was deleted, because you did not agree"))
+    Err(Failure::new("not confirmed: nothing was deleted"))
 }
 
 /// The agents' own files are theirs, and the user should know that they are still there.
@@ -275,7 +278,7 @@ fn say_what_stays(environment: &Environment, output: &mut Output) -> Result<(), 
 
 fn report(
     arguments: &Purge,
-    chosen: &Chosen,
+    chosen: &Selection,
     deleted: u64,
     leftovers: &Leftovers,
     output: &mut Output,

@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::arguments::{Options, Rebuild};
-use crate::commands::tend;
+use crate::commands::maintenance;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::figures;
@@ -19,14 +19,14 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let begun = Instant::now();
-    let Some(tended) = tend::open(options, environment, output)? else {
+    let Some(tended) = maintenance::open(options, environment, output)? else {
         if arguments.json {
             output.data(&format!("{:#}\n", json!({ "tasks": 0, "events": 0 })))?;
         }
         return Ok(ExitCode::SUCCESS);
     };
-    let done = tended.ledger.rebuild().map_err(|error| tend::refused(&error))?;
-    tended.ledger.finish_search().map_err(|error| tend::refused(&error))?;
+    let done = tended.ledger.rebuild().map_err(|error| maintenance::refused(&error))?;
+    tended.ledger.finish_search().map_err(|error| maintenance::refused(&error))?;
     tended.ledger.close();
     let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     output.data(&if arguments.json {

@@ -40,7 +40,7 @@ pub(super) fn run(
     // Whatever is read or put in place must not change meanwhile.
     let _instance = if is_own || arguments.to.is_none() { Some(Instance::take(&home)?) } else { None };
     if is_own {
-        finish_swap(&store).map_err(|cause| Failure::file("finish putting in place", &store, &cause))?;
+        finish_swap(&store).map_err(|cause| Failure::file("finish installing", &store, &cause))?;
     }
     if arguments.accept_changes {
         return accept_changes(arguments, &store, &home, output);
@@ -49,18 +49,18 @@ pub(super) fn run(
         if arguments.json {
             output.data(&json_of(&json!({"whole": true}))?)?;
         }
-        output.say("the store is whole: there is nothing to recover\nhint: `agent-tracer rebuild` derives everything that is shown anew")?;
+        output.say("the store is intact: nothing to recover\nhint: run `agent-tracer rebuild` to derive all tables again")?;
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(to) = &arguments.to {
         let to = environment.absolute(to);
         let done = make(&from, &to, &home)?;
-        report(arguments, &done, &Place::Written(to), output)?;
+        report(arguments, &done, &NewStore::Written(to), output)?;
         return Ok(ExitCode::SUCCESS);
     }
     store_backups::check_room(home.data(), store_backups::store_bytes(&from).saturating_mul(2))?;
     let failed = |cause: io::Error| {
-        Failure::new(format!("the new store cannot be put in place: {}", plain(&cause))).hint(
+        Failure::new(format!("cannot install the new store: {}", plain(&cause))).hint(
             "nothing is lost: run the command again, or start the server, which finishes what was begun",
         )
     };
@@ -68,7 +68,7 @@ pub(super) fn run(
     let outcome = prepare(arguments, &from, &new, &home, is_own).and_then(|done| {
         if arguments.dry_run {
             abandon_swap(&store).map_err(failed)?;
-            return Ok((done, Place::Nowhere));
+            return Ok((done, NewStore::Nowhere));
         }
         if !arguments.yes {
             for line in lines(&done) {
@@ -79,7 +79,7 @@ pub(super) fn run(
         let kept =
             store_backups::undo_folder(&home, if is_own { "damaged" } else { "before" }, environment.now());
         swap_store(&store, &kept).map_err(failed)?;
-        Ok((done, Place::Swapped(kept)))
+        Ok((done, NewStore::Swapped(kept)))
     });
     match outcome {
         Ok((done, place)) => report(arguments, &done, &place, output)?,
@@ -99,13 +99,13 @@ fn accept_changes(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     if !store.exists() {
-        return Err(Failure::new("there is no store yet"));
+        return Err(Failure::new("no store exists yet"));
     }
     let ledger =
         Ledger::open(store, sources::options(home)?).map_err(|error| sources::unopened(store, &error))?;
     let accepted = ledger.accept_changes();
     ledger.close();
-    let pages = accepted.map_err(|error| Failure::new(format!("the pages cannot be accepted: {error}")))?;
+    let pages = accepted.map_err(|error| Failure::new(format!("cannot accept the pages: {error}")))?;
     if arguments.json {
         output.data(&json_of(&json!({"acceptedPages": pages}))?)?;
     } else {
@@ -156,7 +156,7 @@ fn make(from: &Path, to: &Path, home: &Home) -> Result<Salvage, Failure> {
     let made = salvage(from, to, sources::options(home)?, |stage| display.say(stage));
     display.clear();
     made.map_err(|error| {
-        let failure = Failure::said(&format!("cannot recover `{}`: {error}", from.display()));
+        let failure = Failure::from_text(&format!("cannot recover `{}`: {error}", from.display()));
         match error {
             SalvageError::Nothing(_) => {
                 let failure = store_backups::hint(&store_backups::store(home)).into_iter().fold(failure, Failure::hint);
@@ -165,15 +165,15 @@ fn make(from: &Path, to: &Path, home: &Home) -> Result<Salvage, Failure> {
                      the agents' own files",
                 )
             }
-            SalvageError::Exists => failure.hint("name a file that is not there yet"),
+            SalvageError::Exists => failure.hint("name a new file"),
             SalvageError::Read(_) => failure.hint("check the owner and mode of the files, and the disk"),
             SalvageError::Newer { .. } | SalvageError::NotOurs | SalvageError::Open(_) | SalvageError::Write(_) => failure,
         }
     })
 }
 
-/// Where the new store is.
-enum Place {
+/// Selects the path of the new store.
+enum NewStore {
     /// It was only looked.
     Nowhere,
     Written(PathBuf),
@@ -181,9 +181,9 @@ enum Place {
     Swapped(PathBuf),
 }
 
-fn report(arguments: &Recover, done: &Salvage, place: &Place, output: &mut Output) -> Result<(), Failure> {
+fn report(arguments: &Recover, done: &Salvage, place: &NewStore, output: &mut Output) -> Result<(), Failure> {
     let kept = match place {
-        Place::Swapped(kept) if kept.exists() => {
+        NewStore::Swapped(kept) if kept.exists() => {
             kept.file_name().map(|name| name.to_string_lossy().into_owned())
         }
         _ => None,
@@ -191,12 +191,12 @@ fn report(arguments: &Recover, done: &Salvage, place: &Place, output: &mut Outpu
     if arguments.json {
         return output.data(&json_of(&as_json(arguments, done, kept.as_deref()))?);
     }
-    let verb = if matches!(place, Place::Nowhere) { "could salvage" } else { "salvaged" };
+    let verb = if matches!(place, NewStore::Nowhere) { "could salvage" } else { "salvaged" };
     output.data(&format!("{verb} {} tasks with {} events\n", done.tasks, done.events))?;
     for line in lines(done).into_iter().skip(1) {
         output.say(&line)?;
     }
-    if let Place::Written(path) = place {
+    if let NewStore::Written(path) = place {
         output.say(&format!("the new store is `{}`", path.display()))?;
     }
     if let Some(kept) = kept {
@@ -204,13 +204,13 @@ fn report(arguments: &Recover, done: &Salvage, place: &Place, output: &mut Outpu
             "the files that were there are kept in `{kept}`: `agent-tracer backup remove {kept}` removes them"
         ))?;
     }
-    if matches!(place, Place::Swapped(_)) && !done.is_whole() {
+    if matches!(place, NewStore::Swapped(_)) && !done.is_whole() {
         output.say("next: `agent-tracer import` reads the agents' own files again, and `agent-tracer reread` the kept hooks")?;
     }
     Ok(())
 }
 
-/// What was salvaged and what is gone, in words; the first line is the sum.
+/// Returns the report of salvaged and lost data; the first line is the sum.
 fn lines(done: &Salvage) -> Vec<String> {
     let mut lines = vec![format!("salvaged: {} tasks with {} events", done.tasks, done.events)];
     if done.is_whole() {

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::arguments::{Options, Reread};
 use crate::commands::import::progress::Display;
-use crate::commands::{import, tend};
+use crate::commands::{import, maintenance};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -33,7 +33,7 @@ pub(super) fn run(
     signals::request_on_end(&stop)?;
     let begun = Instant::now();
     let agent = arguments.agent.map(agent_of);
-    let Some(tended) = tend::open(options, environment, output)? else {
+    let Some(tended) = maintenance::open(options, environment, output)? else {
         if arguments.json {
             output.data(&format!("{:#}\n", json!({ "changed": 0, "unchanged": 0, "unreadable": 0 })))?;
         }
@@ -64,11 +64,11 @@ pub(super) fn run(
         display.clear();
         files = read.map_err(|error| import::refused(&error))?;
     }
-    tended.ledger.finish_search().map_err(|error| tend::refused(&error))?;
+    tended.ledger.finish_search().map_err(|error| maintenance::refused(&error))?;
     tended.ledger.close();
     for failure in &files.failures {
         let cause = std::error::Error::source(failure).map(|cause| format!(": {cause}")).unwrap_or_default();
-        output.say(&format!("warning: {failure}{cause}; what it said before stays"))?;
+        output.say(&format!("warning: {failure}{cause}; its old reading stays"))?;
     }
     let counts = again.counts();
     let is_stopped = stop.is_requested();

@@ -6,7 +6,7 @@ use agent_tracer_ledger::{AppendError, ClockTrust, Upkeep};
 use serde_json::json;
 
 use crate::arguments::{Options, Retain};
-use crate::commands::tend;
+use crate::commands::maintenance;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -26,16 +26,15 @@ pub(super) fn run(
         None => retention::read(&path)?,
     };
     let Some(days) = days else {
-        let failure =
-            Failure::usage(format!("`{}` does not say for how long events are kept", path.display()));
+        let failure = Failure::usage(format!("`{}` sets no retention", path.display()));
         return Err(failure.hint("add `--days 90`, or write `days 90` into that file"));
     };
-    let Some(tended) = tend::open(options, environment, output)? else {
+    let Some(tended) = maintenance::open(options, environment, output)? else {
         return Ok(ExitCode::SUCCESS);
     };
     let now = environment.now();
     let older = retention::older_than(days, now);
-    let failed = |error: AppendError| tend::refused(&error);
+    let failed = |error: AppendError| maintenance::refused(&error);
     let doubt = match tended.ledger.judge_clock(now).map_err(failed)? {
         ClockTrust::Ahead { known } if !arguments.yes => Some(retention::doubt(now, known)),
         ClockTrust::Ahead { .. } | ClockTrust::Sound => None,
@@ -48,14 +47,14 @@ pub(super) fn run(
         match would {
             would if would == Upkeep::default() => {}
             _ if arguments.dry_run => {
-                output.say(&format!("warning: {doubt}; without `--yes` nothing is dropped"))?
+                output.say(&format!("warning: {doubt}; nothing is dropped without `--yes`"))?
             }
             _ => return Err(refused),
         }
     } else if !arguments.dry_run {
         tended.ledger.trust_clock(now).map_err(failed)?;
     }
-    let mut pace = tend::Pace::default();
+    let mut pace = maintenance::Pace::default();
     let done = match arguments.dry_run {
         true => tended.ledger.would_retain(older),
         false => tended.ledger.retain_with(older, |done| {
@@ -63,7 +62,7 @@ pub(super) fn run(
             true
         }),
     };
-    let done = done.map_err(|error| tend::refused(&error))?;
+    let done = done.map_err(|error| maintenance::refused(&error))?;
     tended.ledger.close();
     output.data(&if arguments.json {
         json_of(&json!({
@@ -76,7 +75,7 @@ pub(super) fn run(
     } else {
         let verb = if arguments.dry_run { "would drop" } else { "dropped" };
         format!(
-            "{verb} {} events of {} tasks that were last heard of more than {days} days ago; their totals stay\n",
+            "{verb} {} events of {} tasks without an event for more than {days} days; their totals stay\n",
             done.events, done.tasks
         )
     })?;

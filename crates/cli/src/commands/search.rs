@@ -30,7 +30,7 @@ pub(super) fn run(
     let filter = filter(&chips, &reading, environment)?;
     if !can_be_found(&filter) {
         // Everything else only narrows what these find.
-        return Err(Failure::usage("this is too little to search for")
+        return Err(Failure::usage("the search is empty")
             .hint("add a word, `tool:`, `state:`, `kind:`, `task:` or `since:`"));
     }
     let page = reading.list(Some(arguments.limit), arguments.cursor.clone(), |store, paging| {

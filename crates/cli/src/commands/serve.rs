@@ -7,9 +7,9 @@ mod compactions;
 mod desk;
 mod doors;
 mod excluded;
-mod greeting;
-mod guarding;
+mod lock_watch;
 mod rules;
+mod start_message;
 mod team;
 
 use std::process::ExitCode;
@@ -23,18 +23,18 @@ use agent_tracer_policy::daemon::ActiveRules;
 use agent_tracer_server::{Capabilities, Config, Live, ServeError, Server, owner_token};
 
 use crate::arguments::{Options, Serve};
-use crate::commands::tend;
+use crate::commands::maintenance;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::instance::Instance;
 use crate::local_time::LocalTime;
 use crate::output::Output;
 use crate::{
-    alerting, client_drift, home, keeping, log, replaying, retention, shipping, signals, sources,
-    store_backups, telling,
+    alert_job, backup_job, client_drift, context_job, home, log, replay, retention, ship_job, signals,
+    sources, store_backups,
 };
 
-/// What a purge left that was ended before its time.
+/// Problem text for an interrupted purge.
 const UNFINISHED_PURGE: &str = "a purge was not finished, and bytes of what it deleted may still be in the store\n\
     hint: stop the server and run any `agent-tracer purge`: it ends what was begun first";
 
@@ -64,7 +64,7 @@ pub(super) fn run(
     let privacy = Arc::new(sources::privacy(&tracer, environment)?);
     let check = CheckPace { bytes_per_second: u64::from(arguments.check_rate) << 20, ..CheckPace::default() };
     let ledger = Arc::new(sources::ledger_checked(&tracer, check)?);
-    let is_purge_pending = ledger.is_purge_pending().map_err(|error| tend::refused(&error))?;
+    let is_purge_pending = ledger.is_purge_pending().map_err(|error| maintenance::refused(&error))?;
     let unfinished_purge = is_purge_pending.then(|| UNFINISHED_PURGE.to_owned());
     if let Some(problem) = &unfinished_purge {
         notes(Note::warning(problem.clone()));
@@ -72,14 +72,14 @@ pub(super) fn run(
     let stop_upkeep = Stop::new();
     let (kept, upkeep) = retention::start(&tracer, &ledger, &clock, &notes, &stop_upkeep)?;
     let book = Arc::new(ActiveRules::new(tracer.clone(), environment.main_program()));
-    let guarding = guarding::start(&ledger, &instance, &notes, &stop_upkeep)?;
+    let guarding = lock_watch::start(&ledger, &instance, &notes, &stop_upkeep)?;
     let watching = rules::start(&book, ledger.store(), &clock, &notes, &stop_upkeep)?;
     let zone = LocalTime::of(environment);
-    let telling = telling::start(&tracer, ledger.store(), zone, &clock, &notes, &stop_upkeep)?;
+    let telling = context_job::start(&tracer, ledger.store(), zone, &clock, &notes, &stop_upkeep)?;
     let zone = LocalTime::of(environment);
-    let (alerts, alerting) = alerting::start(&tracer, ledger.store(), zone, &clock, &notes, &stop_upkeep)?;
+    let (alerts, alerting) = alert_job::start(&tracer, ledger.store(), zone, &clock, &notes, &stop_upkeep)?;
     let (drift, drifting) = client_drift::start(&tracer, ledger.store(), &clock, &notes, &stop_upkeep)?;
-    let keeping = keeping::start(&tracer, &ledger, roots.clone(), &clock, &notes, &stop_upkeep)?;
+    let keeping = backup_job::start(&tracer, &ledger, roots.clone(), &clock, &notes, &stop_upkeep)?;
     let backing_up = store_backups::start(&tracer, &ledger, &clock, &notes, &stop_upkeep)?;
     let live = Live::new();
     {
@@ -103,11 +103,11 @@ pub(super) fn run(
         intake: Arc::default(),
         kept,
         acts: Capabilities {
-            backtest: Some(replaying::setting(environment, sources::prices(&tracer)?)),
+            backtest: Some(replay::setting(environment, sources::prices(&tracer)?)),
             compactions: Some(compactions::door(roots.clone(), &privacy)),
         },
         book,
-        shipped: shipping::Progress::default(),
+        shipped: ship_job::Progress::default(),
         alerts,
         lock: instance.state(),
         unfinished_purge,
@@ -126,11 +126,11 @@ pub(super) fn run(
     let intake = Intake::start(setup, sink).map_err(|error| not_started(&error))?;
     let desk = desk::open(&shared, &intake.drained(), environment).map_err(|error| {
         // Rules still hold: hooks answer for themselves, without the past.
-        notes(Note::warning(format!("hooks are not answered by this server: {error}")));
+        notes(Note::warning(format!("this server cannot answer hooks: {error}")));
     });
     *shared.intake.lock().unwrap_or_else(PoisonError::into_inner) = Some(intake);
 
-    let shipping = shipping::start(&tracer, environment, &notes, &stop_upkeep, &shared.shipped)
+    let shipping = ship_job::start(&tracer, environment, &notes, &stop_upkeep, &shared.shipped)
         .unwrap_or_else(|failure| {
             // Recording goes on, whatever a team's policy says.
             notes(Note::warning(format!("nothing is shipped: {failure}")));
@@ -138,7 +138,7 @@ pub(super) fn run(
         });
 
     let link = server.login_link().map_err(|error| explained(&error))?;
-    for line in greeting::lines(&link, server.address(), &environment.program(), &tracer) {
+    for line in start_message::lines(&link, server.address(), &environment.program(), &tracer) {
         output.say(&line)?;
     }
     let signal = signals::wait()?;
@@ -159,11 +159,12 @@ pub(super) fn run(
     drop(shipping.map(std::thread::JoinHandle::join));
     stop(&shared.intake, server, &ledger);
     drop(instance);
-    notes(Note::info("stopped; what happens from now on waits in the spool"));
+    notes(Note::info("stopped; new events wait in the spool"));
     Ok(ExitCode::SUCCESS)
 }
 
-/// Who ran when the last server ended: their hooks named their processes, and may never be heard again.
+/// Returns the processes that ran when the last server ended: their hooks named them, and they may be gone without a
+/// last event.
 fn running(ledger: &Ledger) -> Result<Option<Running>, Failure> {
     let list = ledger.running().map_err(|error| explained(&error))?;
     Ok(Some(Arc::new(move || list.clone())))
@@ -192,16 +193,16 @@ fn stop(intake: &Mutex<Option<Intake>>, server: Server, ledger: &Ledger) {
 fn not_started(error: &StartError) -> Failure {
     let failure = explained(error);
     match error {
-        StartError::Spool(_) => failure.hint("`agent-tracer doctor` says more about the spool"),
+        StartError::Spool(_) => failure.hint("run `agent-tracer doctor` for details about the spool"),
         StartError::Sink(_) | StartError::Thread(_) => failure,
     }
 }
 
 /// A failure from an error of another room: its text, its causes, and its hint if it has one.
 fn explained(error: &dyn std::error::Error) -> Failure {
-    let told = error.to_string();
-    let (text, hints) = told.split_at(told.find("\nhint: ").unwrap_or(told.len()));
+    let message = error.to_string();
+    let (text, hints) = message.split_at(message.find("\nhint: ").unwrap_or(message.len()));
     let causes = std::iter::successors(error.source(), |cause| cause.source());
     let text = causes.fold(text.to_owned(), |text, cause| format!("{text}: {cause}"));
-    Failure::said(&(text + hints))
+    Failure::from_text(&(text + hints))
 }

@@ -11,8 +11,8 @@ use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::reading::{json as json_of, refused};
-use crate::shipping::Progress;
-use crate::{log, shipping, signals, sources};
+use crate::ship_job::Progress;
+use crate::{log, ship_job, signals, sources};
 
 pub(super) fn run(
     arguments: &Ship,
@@ -21,28 +21,28 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let (home, _) = environment.home(options.home.as_deref())?;
-    let policy = shipping::policy(&home, environment, arguments.policy.as_deref())?;
+    let policy = ship_job::policy(&home, environment, arguments.policy.as_deref())?;
     let to = arguments.to.as_deref().or(policy.to()).map(str::to_owned);
     if arguments.dry_run {
-        let outbox = shipping::outbox(&home)?;
-        let cursor = Cursor::open(&shipping::cursor_path(&home), to.as_deref().unwrap_or_default())
-            .map_err(|error| shipping::told(&error))?;
+        let outbox = ship_job::outbox(&home)?;
+        let cursor = Cursor::open(&ship_job::cursor_path(&home), to.as_deref().unwrap_or_default())
+            .map_err(|error| ship_job::failure_of(&error))?;
         let behind = lag(&outbox, &cursor).map_err(refused)?;
         output.data(&if arguments.json {
             json_of(&json!({ "dryRun": true, "behind": behind }))?
         } else {
-            format!("{behind} changes wait to be shipped\n")
+            format!("{behind} changes not yet shipped\n")
         })?;
         return Ok(ExitCode::SUCCESS);
     }
     let Some(to) = to else {
-        return Err(Failure::usage("nobody says where to ship to")
+        return Err(Failure::usage("no destination configured")
             .hint("add `--to https://…`, or write `to = \"https://…\"` into `ship.toml`"));
     };
-    let mut shipper = shipping::shipper(&home, environment, &to, policy)?;
+    let mut shipper = ship_job::shipper(&home, environment, &to, policy)?;
     let stop = Stop::new();
     signals::request_on_end(&stop)?;
-    let sent = shipping::run(
+    let sent = ship_job::run(
         &mut shipper,
         &stop,
         arguments.once,

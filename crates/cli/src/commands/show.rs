@@ -24,7 +24,7 @@ pub(super) use page::paint_of;
 struct Answers {
     task: Task,
     summary: TaskSummary,
-    /// What it and its subagents spent, by model.
+    /// Usage of the task and its subagents, by model.
     models: Page<UsageBucket>,
     turns: Page<Turn>,
     tool_calls: Page<ToolCall>,
@@ -41,7 +41,7 @@ pub(super) fn run(
     let reading = Reading::open(options, environment)?;
     let task = reading.task(&arguments.id)?;
     let (Some(store), Some(id)) = (reading.store(), TaskId::parse(&task.id)) else {
-        return Err(Failure::new(format!("the task `{}` cannot be shown", task.id)));
+        return Err(Failure::new(format!("cannot show the task `{}`", task.id)));
     };
     let answers = Answers {
         summary: store.summary(reading.now, &id).map_err(refused)?,

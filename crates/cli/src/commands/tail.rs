@@ -1,11 +1,12 @@
 //! `agent-tracer tail`: rows as they change.
 //!
-//! Where a server runs its stream is followed, which tells of a row within milliseconds; else the ledger is looked at
-//! several times a second, which also sees what an import brings. A row that changes is shown again if that can be seen.
+//! Follows the stream of a running server, which delivers a row within milliseconds; without a server it polls the
+//! ledger several times a second, which also finds imported rows. A changed row is printed again if the change is
+//! visible.
 
+mod filter;
 mod line;
 mod server;
-mod wanted;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -21,13 +22,13 @@ use crate::instance::Instance;
 use crate::local_time::LocalTime;
 use crate::output::Output;
 use crate::reading::{Reading, refused};
+use filter::TailFilter;
 use line::Lines;
-use server::Ended;
-use wanted::Wanted;
+use server::StreamEnd;
 
-/// How often the ledger is looked at.
+/// Pause between two polls of the ledger.
 const LOOK: Duration = Duration::from_millis(200);
-/// How often somebody looks for a server.
+/// Pause between two searches for a server.
 const LOOK_FOR_SERVER: Duration = Duration::from_secs(2);
 /// Rows that are asked for at once.
 const PART: u32 = 500;
@@ -39,19 +40,19 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let mut reading = Reading::open(options, environment)?;
-    let mut wanted = Wanted::of(arguments, &reading)?;
+    let mut filter = TailFilter::of(arguments, &reading)?;
     let mut lines = Lines::new(LocalTime::of(environment), arguments.json);
     if reading.store().is_none() {
         reading.say_empty(output, environment, false)?;
         if arguments.no_follow {
             return Ok(ExitCode::SUCCESS);
         }
-        output.say("waiting for the first event; Ctrl-C ends")?;
+        output.say("waiting for the first event; press Ctrl-C to stop")?;
         reading = wait_for_ledger(options, environment)?;
     }
     let Some(store) = reading.store() else { return Ok(ExitCode::SUCCESS) };
     let seq = store.seq().map_err(refused)?;
-    let before = last_rows(store, seq, arguments.lines, &mut wanted)?;
+    let before = last_rows(store, seq, arguments.lines, &mut filter)?;
     for row in &before {
         lines.show(row, output)?;
     }
@@ -68,20 +69,20 @@ pub(super) fn run(
             looked = Some(Instant::now());
             if let Some(address) = Instance::address(&reading.home) {
                 let followed =
-                    server::follow(address, &wanted, &mut after, &mut |row| lines.show(row, output));
+                    server::follow(address, &filter, &mut after, &mut |row| lines.show(row, output));
                 match followed? {
                     // Its rows are in the ledger too.
-                    Ended::Unreachable | Ended::Missed => {}
-                    Ended::Stopped => looked = None,
+                    StreamEnd::Unreachable | StreamEnd::Missed => {}
+                    StreamEnd::Stopped => looked = None,
                 }
             }
         }
-        poll(store, &mut after, &mut wanted, &mut lines, output)?;
+        poll(store, &mut after, &mut filter, &mut lines, output)?;
         wait();
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "nobody rings when a file changes that another process writes")]
+#[expect(clippy::disallowed_methods, reason = "no event reports a write by another process")]
 fn wait() {
     std::thread::sleep(LOOK);
 }
@@ -100,7 +101,7 @@ fn wait_for_ledger(options: &Options, environment: &Environment) -> Result<Readi
 fn poll(
     store: &Arc<dyn Store>,
     after: &mut u64,
-    wanted: &mut Wanted,
+    filter: &mut TailFilter,
     lines: &mut Lines,
     output: &mut Output,
 ) -> Result<(), Failure> {
@@ -109,19 +110,24 @@ fn poll(
         let rows = store.changes(*after, PART).map_err(refused)?;
         let Some(last) = rows.last() else { return Ok(()) };
         *after = last.seq;
-        for row in rows.iter().filter(|row| wanted.has(row, store)) {
+        for row in rows.iter().filter(|row| filter.has(row, store)) {
             lines.show(row, output)?;
         }
     }
 }
 
-/// The last rows that are wanted, oldest first.
-fn last_rows(store: &Arc<dyn Store>, seq: u64, count: u32, wanted: &mut Wanted) -> Result<Vec<Row>, Failure> {
+/// The last rows that are filter, oldest first.
+fn last_rows(
+    store: &Arc<dyn Store>,
+    seq: u64,
+    count: u32,
+    filter: &mut TailFilter,
+) -> Result<Vec<Row>, Failure> {
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     if count == 0 {
         return Ok(Vec::new());
     }
-    // A row may have changed many times, so as many places as rows are wanted may be too few.
+    // A row may have changed many times, so as many places as rows are filter may be too few.
     let mut back = u64::try_from(count).unwrap_or(u64::MAX).max(64);
     loop {
         let mut after = seq.saturating_sub(back);
@@ -130,7 +136,7 @@ fn last_rows(store: &Arc<dyn Store>, seq: u64, count: u32, wanted: &mut Wanted) 
             let rows = store.changes(after, PART).map_err(refused)?;
             let Some(last) = rows.last() else { break };
             after = last.seq;
-            found.extend(rows.into_iter().filter(|row| row.seq <= seq && wanted.has(row, store)));
+            found.extend(rows.into_iter().filter(|row| row.seq <= seq && filter.has(row, store)));
             let surplus = found.len().saturating_sub(count);
             found.drain(..surplus);
             if after >= seq {

@@ -1,4 +1,4 @@
-//! Which settings file a command is about, and which hook binary goes into it.
+//! Finds the settings file of a command and the hook binary to write into it.
 
 use std::path::{Path, PathBuf};
 
@@ -15,11 +15,11 @@ use agent_tracer_event::Agent;
 /// A settings file of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
-    /// Whose it is.
+    /// Agent of the settings file.
     pub(crate) agent: Agent,
     /// For whom it counts.
     pub(crate) scope: ScopeName,
-    /// Where it is, links not resolved.
+    /// Path of the file, links not resolved.
     pub(crate) path: PathBuf,
 }
 
@@ -28,11 +28,11 @@ pub(crate) struct Target {
 pub(crate) struct Change {
     /// The text to write.
     pub(crate) text: String,
-    /// What changed in the table of hooks.
+    /// Changes in the table of hooks.
     pub(crate) changes: Changes,
-    /// What became of the status line; untouched for Codex.
+    /// Change of the status line; untouched for Codex.
     pub(crate) status_line: claude::install::StatusLineChange,
-    /// What to remember for the way back.
+    /// Data that undoes the change.
     pub(crate) undo: Undo,
 }
 
@@ -57,7 +57,7 @@ impl Target {
         Ok(Target { agent, scope, path })
     }
 
-    /// Returns a name for backups: whose and which.
+    /// Returns the label for backups: agent and scope.
     pub(crate) fn label(&self) -> String {
         let file = self.path.file_name().unwrap_or_default().to_string_lossy();
         format!("{}-{}-{file}", self.agent.spec().word, self.scope.word())
@@ -182,7 +182,7 @@ pub(crate) fn hook(environment: &Environment) -> Result<PathBuf, Failure> {
     let hook = environment.hook();
     if !hook.is_file() {
         return Err(Failure::new(format!("cannot find the hook binary `{}`", hook.display()))
-            .hint("`agent-tracer-hook` has to be in the same folder as `agent-tracer`: install both, or run `make build`"));
+            .hint("`agent-tracer-hook` must be in the same folder as `agent-tracer`: install both, or run `make build`"));
     }
     if !crate::files::is_executable(&hook) {
         return Err(Failure::new(format!("the hook binary `{}` is not executable", hook.display()))
@@ -194,7 +194,7 @@ pub(crate) fn hook(environment: &Environment) -> Result<PathBuf, Failure> {
 /// Returns a path as text for a settings file, which cannot hold any other bytes.
 pub(crate) fn as_text<'a>(what: &str, path: &'a Path) -> Result<&'a str, Failure> {
     let text = path.to_str().ok_or_else(|| {
-        Failure::new(format!("{what} `{}` is not UTF-8, and JSON can hold nothing else", path.display()))
+        Failure::new(format!("{what} `{}` is not UTF-8, which JSON requires", path.display()))
             .hint("move it to a folder with a plain name")
     })?;
     Ok(text)

@@ -50,7 +50,10 @@ pub(super) fn run(
         let default = TaskFilter { kind: filter.kind.filter(|_| arguments.tree), ..TaskFilter::default() };
         reading.say_empty(output, environment, filter != default || arguments.cursor.is_some())?;
     } else if is_more && !arguments.json {
-        output.say(&format!("there are more; `--limit {}` shows them", arguments.limit.saturating_mul(5)))?;
+        output.say(&format!(
+            "more tasks exist; use `--limit {}` to see them",
+            arguments.limit.saturating_mul(5)
+        ))?;
     }
     Ok(ExitCode::SUCCESS)
 }

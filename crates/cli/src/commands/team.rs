@@ -1,12 +1,12 @@
 //! `agent-tracer team`: what a team forgets, how long it keeps the rest, which days are added up, and who read what.
 //!
-//! Law: nothing goes before it was counted and somebody agreed.
+//! Law: no row is deleted before it was counted and the user agreed.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
 
 use agent_tracer_event::Millis;
-use agent_tracer_fleet::clickhouse::{Fleet, Forget, Rows, Visit};
+use agent_tracer_fleet::clickhouse::{AccessEntry, DeletionScope, Fleet, RowCounts};
 use agent_tracer_server::AuditFilter;
 use serde_json::{Map, Value, json};
 
@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::moment;
 use crate::output::Output;
 use crate::reading::json as json_of;
-use crate::shipping::told;
+use crate::ship_job::failure_of;
 
 pub(super) fn run(
     arguments: &Team,
@@ -25,21 +25,23 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let fleet = fleet(environment, &arguments.store, arguments.cluster.as_deref())?;
-    fleet.migrate().map_err(|error| told(&error))?;
+    fleet.migrate().map_err(|error| failure_of(&error))?;
     match &arguments.command {
         TeamCommand::Forget { person, project, dry_run, yes, json } => {
             let what = match (person.clone(), project.clone()) {
-                (owner, Some(project)) => Forget::Project { project, owner },
-                (Some(owner), None) => Forget::Owner(owner),
-                (None, None) => return Err(Failure::usage("nobody says what to forget")),
+                (owner, Some(project)) => DeletionScope::Project { project, owner },
+                (Some(owner), None) => DeletionScope::Owner(owner),
+                (None, None) => {
+                    return Err(Failure::usage("nothing selected: pass `--person` or `--project`"));
+                }
             };
             forget(&fleet, &what, *dry_run, *yes, *json, output)?;
         }
         TeamCommand::Retention { days, forever, json } => {
             if days.is_some() || *forever {
-                fleet.keep_for(*days).map_err(|error| told(&error))?;
+                fleet.keep_for(*days).map_err(|error| failure_of(&error))?;
             }
-            let days = fleet.kept_for().map_err(|error| told(&error))?;
+            let days = fleet.kept_for().map_err(|error| failure_of(&error))?;
             output.data(&match (json, days) {
                 (true, days) => json_of(&json!({ "days": days }))?,
                 (false, Some(days)) => format!("rows are kept for {days} days after they happened\n"),
@@ -51,18 +53,18 @@ pub(super) fn run(
             let since = since.as_deref().map(|text| moment::parse(text, environment.now())).transpose()?;
             let filter =
                 AuditFilter { owner: of.clone(), reader: by.clone(), since, ..AuditFilter::default() };
-            let visits = fleet.visits(&filter, *limit).map_err(|error| told(&error))?;
+            let visits = fleet.access_log(&filter, *limit).map_err(|error| failure_of(&error))?;
             audit(&visits, *json, output)?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn words(what: &Forget) -> String {
+fn words(what: &DeletionScope) -> String {
     match what {
-        Forget::Owner(owner) => format!("everything of `{owner}`"),
-        Forget::Project { project, owner: None } => format!("everything of the project `{project}`"),
-        Forget::Project { project, owner: Some(owner) } => {
+        DeletionScope::Owner(owner) => format!("everything of `{owner}`"),
+        DeletionScope::Project { project, owner: None } => format!("everything of the project `{project}`"),
+        DeletionScope::Project { project, owner: Some(owner) } => {
             format!("everything that `{owner}` did in `{project}`")
         }
     }
@@ -70,20 +72,20 @@ fn words(what: &Forget) -> String {
 
 fn forget(
     fleet: &Fleet,
-    what: &Forget,
+    what: &DeletionScope,
     dry_run: bool,
     yes: bool,
     is_json: bool,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let found = fleet.rows_of(what).map_err(|error| told(&error))?;
+    let found = fleet.rows_of(what).map_err(|error| failure_of(&error))?;
     let gone = match (dry_run, found.sum()) {
         (true, _) | (false, 0) => found,
         (false, rows) => {
             if !yes {
                 ask(&format!("{} ({rows} rows)", words(what)))?;
             }
-            fleet.forget(what).map_err(|error| told(&error))?
+            fleet.forget(what).map_err(|error| failure_of(&error))?
         }
     };
     output.data(&if is_json {
@@ -95,7 +97,7 @@ fn forget(
     })
 }
 
-fn said(what: &Forget, dry_run: bool, gone: &Rows) -> String {
+fn said(what: &DeletionScope, dry_run: bool, gone: &RowCounts) -> String {
     let verb = if dry_run { "would forget" } else { "forgot" };
     let tables: Vec<String> = gone.0.iter().map(|(table, rows)| format!("{rows} in `{table}`")).collect();
     format!("{verb} {}: {} rows ({})\n", words(what), gone.sum(), tables.join(", "))
@@ -103,8 +105,10 @@ fn said(what: &Forget, dry_run: bool, gone: &Rows) -> String {
 
 fn ask(what: &str) -> Result<(), Failure> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(Failure::usage(format!("nobody can be asked whether to forget {what}"))
-            .hint("add `--yes` to forget without being asked, or `--dry-run` to only look"));
+        return Err(Failure::usage(format!(
+            "refusing to forget {what} without confirmation: not a terminal"
+        ))
+        .hint("add `--yes` to skip the confirmation, or `--dry-run` to preview"));
     }
     let fail = |cause: io::Error| Failure::output(&cause);
     let mut talk = io::stderr().lock();
@@ -114,18 +118,18 @@ fn ask(what: &str) -> Result<(), Failure> {
     io::stdin().lock().read_line(&mut answer).map_err(fail)?;
     match matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
         true => Ok(()),
-        false => Err(Failure::new("nothing was forgotten, because you did not agree")),
+        false => Err(Failure::new("not confirmed: nothing was deleted")),
     }
 }
 
-/// Which days are added up; with `rebuild` all of them are to be added up anew, which servers do.
+/// Reports the summed days; with `rebuild` marks all of them, and servers sum them again.
 fn sums(fleet: &Fleet, rebuild: bool, is_json: bool, output: &mut Output) -> Result<(), Failure> {
     let waiting = match rebuild {
         true => fleet.mark_all_days(),
         false => fleet.days_marked(),
     };
-    let waiting = waiting.map_err(|error| told(&error))?;
-    let until = fleet.closed_until().map_err(|error| told(&error))?.map(|at| Millis(at).to_string());
+    let waiting = waiting.map_err(|error| failure_of(&error))?;
+    let until = fleet.closed_until().map_err(|error| failure_of(&error))?.map(|at| Millis(at).to_string());
     if is_json {
         return output.data(&json_of(&json!({ "closedUntil": until, "waiting": waiting }))?);
     }
@@ -143,7 +147,7 @@ fn sums(fleet: &Fleet, rebuild: bool, is_json: bool, output: &mut Output) -> Res
     output.data(&format!("{closed}; {waiting}\n"))
 }
 
-fn audit(visits: &[Visit], is_json: bool, output: &mut Output) -> Result<(), Failure> {
+fn audit(visits: &[AccessEntry], is_json: bool, output: &mut Output) -> Result<(), Failure> {
     if is_json {
         let items: Vec<Value> = visits
             .iter()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agent_tracer_event::Millis;
 use agent_tracer_fleet::clickhouse::schema::Layout;
-use agent_tracer_fleet::clickhouse::{Fleet, Place, Token, TokenScope};
+use agent_tracer_fleet::clickhouse::{Fleet, StoreAddress, Token, TokenScope};
 use agent_tracer_fleet::team::token;
 use agent_tracer_server::draw_token;
 use serde_json::json;
@@ -15,7 +15,7 @@ use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::reading::json as json_of;
-use crate::shipping::told;
+use crate::ship_job::failure_of;
 
 /// The store of a team at an address, with the password of the environment.
 pub(super) fn fleet(
@@ -23,8 +23,8 @@ pub(super) fn fleet(
     address: &str,
     cluster: Option<&str>,
 ) -> Result<Arc<Fleet>, Failure> {
-    let mut place = Place::parse(address).ok_or_else(|| {
-        Failure::usage(format!("`{address}` is no store")).hint(
+    let mut place = StoreAddress::parse(address).ok_or_else(|| {
+        Failure::usage(format!("invalid store URL `{address}`")).hint(
             "it looks like `clickhouse://user@host:8123/database`, or `clickhouses://…` for an encrypted way",
         )
     })?;
@@ -34,7 +34,7 @@ pub(super) fn fleet(
     if let Some(name) = cluster {
         place.layout = Layout::Cluster { name: name.to_owned() };
     }
-    Fleet::new(place).map(Arc::new).map_err(|error| told(&error))
+    Fleet::new(place).map(Arc::new).map_err(|error| failure_of(&error))
 }
 
 pub(super) fn run(
@@ -43,7 +43,7 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let fleet = fleet(environment, &arguments.store, arguments.cluster.as_deref())?;
-    fleet.migrate().map_err(|error| told(&error))?;
+    fleet.migrate().map_err(|error| failure_of(&error))?;
     let now = environment.now();
     match &arguments.command {
         TokenCommand::Add { owner, scope, days } => {
@@ -59,10 +59,10 @@ pub(super) fn run(
         TokenCommand::Rotate { id } => {
             let old = find(&fleet, id)?;
             add(&fleet, &old.owner, old.scope, old.expires, now, output)?;
-            fleet.revoke_token(&old, now.0).map_err(|error| told(&error))?;
+            fleet.revoke_token(&old, now.0).map_err(|error| failure_of(&error))?;
         }
         TokenCommand::Revoke { id } => {
-            fleet.revoke_token(&find(&fleet, id)?, now.0).map_err(|error| told(&error))?;
+            fleet.revoke_token(&find(&fleet, id)?, now.0).map_err(|error| failure_of(&error))?;
             output.say(&format!("revoked `{id}`; every server refuses it within seconds"))?;
         }
     }
@@ -78,25 +78,28 @@ fn add(
     output: &mut Output,
 ) -> Result<(), Failure> {
     if owner.is_empty() || owner.len() > 256 {
-        return Err(Failure::usage("an owner has a name of 1 to 256 bytes"));
+        return Err(Failure::usage("the owner's name must have 1 to 256 bytes"));
     }
-    let random = draw_token().map_err(|error| told(&error))?;
+    let random = draw_token().map_err(|error| failure_of(&error))?;
     let (token, secret) = token::make(owner, scope, &random, now.0, expires);
-    fleet.put_token(&token, now.0).map_err(|error| told(&error))?;
-    output.say(&format!("`{}` of `{owner}` may {}; this is shown once:", token.id, scope.as_str()))?;
+    fleet.put_token(&token, now.0).map_err(|error| failure_of(&error))?;
+    output.say(&format!(
+        "token `{}` of `{owner}` may {}; the secret is shown once:",
+        token.id,
+        scope.as_str()
+    ))?;
     output.data(&format!("{secret}\n"))
 }
 
 fn find(fleet: &Fleet, id: &str) -> Result<Token, Failure> {
-    let tokens = fleet.tokens().map_err(|error| told(&error))?;
-    tokens
-        .into_iter()
-        .find(|token| token.id == id)
-        .ok_or_else(|| Failure::new(format!("there is no token `{id}`")).hint("`token list` shows them"))
+    let tokens = fleet.tokens().map_err(|error| failure_of(&error))?;
+    tokens.into_iter().find(|token| token.id == id).ok_or_else(|| {
+        Failure::new(format!("no token has the id `{id}`")).hint("run `token list` to see the ids")
+    })
 }
 
 fn list(fleet: &Fleet, is_json: bool, output: &mut Output) -> Result<(), Failure> {
-    let tokens = fleet.tokens().map_err(|error| told(&error))?;
+    let tokens = fleet.tokens().map_err(|error| failure_of(&error))?;
     let moment = |at: i64| Millis(at).to_string();
     if is_json {
         let items: Vec<_> = tokens

@@ -40,7 +40,7 @@ pub(super) fn run(
     } else if !is_empty {
         output.data(&table(&page.items).render(output))?;
         if [since, until].into_iter().flatten().any(|at| at.0.rem_euclid(DAY_MS) != 0) {
-            output.say("P50, P95 and P99 are those of whole UTC days, all else is of the range")?;
+            output.say("P50, P95 and P99 cover whole UTC days, all other numbers the range")?;
         }
     }
     if is_empty {

@@ -17,15 +17,15 @@ use super::target::{self, Change, Target};
 use crate::arguments::{Options, Uninstall};
 use crate::environment::Environment;
 use crate::failure::Failure;
-use crate::files::{self, Found};
+use crate::files::{self, SettingsFile};
 use crate::home;
 use crate::output::Output;
 use crate::record::{Installation, Record};
 use crate::statusline_conf;
 
-/// What becomes of the settings file.
+/// Lists the results for the settings file.
 #[derive(Debug, PartialEq, Eq)]
-enum Outcome {
+enum UninstallResult {
     /// There is nothing of ours in it.
     Nothing,
     /// It gets this text.
@@ -53,7 +53,7 @@ pub(super) fn run(
     let (mut record, lost_record) = Record::load(&home);
     if let Some(lost) = lost_record {
         output.say(&format!("warning: {lost}"))?;
-        output.say("hint: our entries are removed all the same; white space may differ from what you had")?;
+        output.say("hint: our entries are removed all the same; white space may differ from the original")?;
     }
     let known = record.of(&found.target).cloned();
     let conf = files::find(&home.statusline_conf())?;
@@ -66,30 +66,30 @@ pub(super) fn run(
     let outcome = outcome(&found, text, known.as_ref(), &change);
 
     let after = match &outcome {
-        Outcome::Nothing => text,
-        Outcome::Text(text) => text,
-        Outcome::Gone => "",
+        UninstallResult::Nothing => text,
+        UninstallResult::Text(text) => text,
+        UninstallResult::Gone => "",
     };
     if arguments.dry_run {
         report::difference(&target.path, text, after, output)?;
         let words = match outcome {
-            Outcome::Nothing => "nothing of ours is in",
-            Outcome::Text(_) => "nothing was written; our entries would be removed from",
-            Outcome::Gone => "nothing was written; what `install` made would be removed:",
+            UninstallResult::Nothing => "nothing of ours is in",
+            UninstallResult::Text(_) => "nothing was written; our entries would be removed from",
+            UninstallResult::Gone => "nothing was written; what `install` made would be removed:",
         };
         output.say(&format!("{words} `{}`", target.path.display()))?;
         return Ok(ExitCode::SUCCESS);
     }
 
-    if outcome != Outcome::Nothing {
+    if outcome != UninstallResult::Nothing {
         home::back_up(&home, environment.now(), &format!("{}-found", target.label()), text.as_bytes())?;
     }
     match &outcome {
-        Outcome::Nothing => {}
-        Outcome::Text(text) => {
+        UninstallResult::Nothing => {}
+        UninstallResult::Text(text) => {
             files::replace(&found, text.as_bytes())?;
         }
-        Outcome::Gone => {
+        UninstallResult::Gone => {
             files::remove(&found)?;
             remove_made_folder(&found.target, known.as_ref().and_then(|known| known.made_folder.as_deref()));
         }
@@ -99,16 +99,16 @@ pub(super) fn run(
         record.forget(&found.target);
         record.save(&home)?;
     }
-    if outcome == Outcome::Nothing {
+    if outcome == UninstallResult::Nothing {
         output.say(&format!("not installed in `{}`", target.path.display()))?;
         return Ok(ExitCode::SUCCESS);
     }
     output.say(&format!("{} is disconnected: `{}`", target.agent.name(), target.path.display()))?;
     if change.status_line == StatusLineChange::Restored && chained.is_some() {
-        output.say("your own status line is back")?;
+        output.say("your own status line is restored")?;
     }
     report::shifted(target.agent, &change, output)?;
-    output.say(&format!("what was recorded stays in `{}`", home.data().display()))?;
+    output.say(&format!("recorded data stays in `{}`", home.data().display()))?;
     output.say(&format!(
         "so do copies of your settings, in `{}`: remove them when all is well",
         home.backups().display()
@@ -127,29 +127,34 @@ fn withdraw(
     target.withdraw(text, undo, chained).map_err(|error| target.refused(&error))
 }
 
-fn outcome(found: &Found, text: &str, known: Option<&Installation>, change: &Change) -> Outcome {
+fn outcome(
+    found: &SettingsFile,
+    text: &str,
+    known: Option<&Installation>,
+    change: &Change,
+) -> UninstallResult {
     if !found.exists() {
-        return Outcome::Nothing;
+        return UninstallResult::Nothing;
     }
     if let Some(known) = known.filter(|known| known.wrote(text.as_bytes())) {
         match &known.base {
-            None => return Outcome::Gone,
+            None => return UninstallResult::Gone,
             Some(base) => {
                 if let Ok(base) = files::find(base).and_then(|base| base.text().map(str::to_owned)) {
-                    return Outcome::Text(base);
+                    return UninstallResult::Text(base);
                 }
             }
         }
     }
     let made_by_us = known.is_some_and(|known| known.base.is_none());
     if made_by_us && change.text.trim().is_empty() {
-        return Outcome::Gone;
+        return UninstallResult::Gone;
     }
-    if change.text == text { Outcome::Nothing } else { Outcome::Text(change.text.clone()) }
+    if change.text == text { UninstallResult::Nothing } else { UninstallResult::Text(change.text.clone()) }
 }
 
 /// Takes the user's command out of our chain, once their own status line is back.
-fn unchain(conf: &Found, known: Option<&Installation>, change: &Change) -> Result<(), Failure> {
+fn unchain(conf: &SettingsFile, known: Option<&Installation>, change: &Change) -> Result<(), Failure> {
     let was_chained = known.is_some_and(|known| known.chained.is_some())
         || (known.is_none() && change.status_line == StatusLineChange::Restored);
     if !was_chained || !conf.exists() {
@@ -169,7 +174,7 @@ fn remove_made_folder(file: &Path, topmost: Option<&Path>) {
         .map(Path::to_owned)
         .collect();
     for folder in folders {
-        // A folder that somebody else uses by now is not empty, and stays.
+        // A folder with foreign files is not empty, and stays.
         if fs::remove_dir(folder).is_err() {
             break;
         }

@@ -30,16 +30,16 @@ use crate::reading::{Reading, check_order, json, refused};
 struct Item {
     /// The day, week, month or window by its beginning, or the session by its id.
     key: String,
-    /// What people call it.
+    /// Display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<String>,
     usage: UsageView,
-    /// The same, told apart.
+    /// Parts of the group.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    parts: Vec<Part>,
+    parts: Vec<UsagePart>,
     /// Of a session: its subagents, each by itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    agents: Vec<Part>,
+    agents: Vec<UsagePart>,
     /// Of a window: when it closes, and what it comes to.
     #[serde(skip_serializing_if = "Option::is_none")]
     block: Option<Window>,
@@ -48,12 +48,12 @@ struct Item {
 /// A part of a line.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Part {
+struct UsagePart {
     key: String,
     usage: UsageView,
 }
 
-/// What is known of a window.
+/// Holds the figures of a window.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Window {
@@ -74,7 +74,7 @@ struct Report {
     limits: Vec<Limit>,
 }
 
-/// What was asked, understood.
+/// Holds the parsed query.
 struct Question<'a> {
     arguments: &'a Usage,
     since: Option<Millis>,
@@ -128,7 +128,7 @@ pub(super) fn run(
                 let is_narrowed = since.is_some() || until.is_some() || arguments.agent.is_some();
                 reading.say_empty(output, environment, is_narrowed)?;
             }
-            None => output.say("no response is in these files")?,
+            None => output.say("no responses in these files")?,
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -149,7 +149,7 @@ impl Question<'_> {
         }
     }
 
-    /// Whether a moment is meant.
+    /// Returns whether a time is in the range.
     fn holds(&self, at: Millis) -> bool {
         self.since.is_none_or(|since| at >= since) && self.until.is_none_or(|until| at < until)
     }

@@ -1,7 +1,7 @@
 //! The account behind the recorded sessions: how much of a subscription's limits is used.
 //!
-//! The sessions were recorded with an API key, and whoever pays by the token is told of no limits. A demo without them would
-//! hide a part of the page, so they are put where the clients put them for a subscriber.
+//! The sessions were recorded with an API key, and clients report no limits to accounts that pay by the token. A demo
+//! without limits would hide a part of the page, so they are put where the clients put them for a subscriber.
 //!
 //! Law: pure; the same moment always gets the same answer, use only grows within a window, and a limit that was recorded
 //! stays as it was.
@@ -48,12 +48,12 @@ fn limits(agent: Agent) -> (Limit, Limit) {
 }
 
 /// Puts the limits of a moment where the client of this agent tells them.
-pub(crate) fn tell_limits(agent: Agent, told: &mut Value, at_ms: i64) {
+pub(crate) fn tell_limits(agent: Agent, event: &mut Value, at_ms: i64) {
     let (short, long) = limits(agent);
     let ((short_pct, short_ends), (long_pct, long_ends)) = (short.at(at_ms), long.at(at_ms));
     match agent {
         Agent::CLAUDE_CODE => {
-            if let Some(line) = told.as_object_mut() {
+            if let Some(line) = event.as_object_mut() {
                 line.entry("rate_limits").or_insert_with(|| {
                     json!({
                         "five_hour": {"used_percentage": short_pct, "resets_at": short_ends},
@@ -63,7 +63,8 @@ pub(crate) fn tell_limits(agent: Agent, told: &mut Value, at_ms: i64) {
             }
         }
         _ => {
-            let Some(limits) = told.pointer_mut("/payload/rate_limits").and_then(Value::as_object_mut) else {
+            let Some(limits) = event.pointer_mut("/payload/rate_limits").and_then(Value::as_object_mut)
+            else {
                 return;
             };
             if limits.get("primary").is_some_and(Value::is_null) {
@@ -126,9 +127,9 @@ mod tests {
             json!({"payload": {"rate_limits": null}}),
             json!(["not an object"]),
         ] {
-            let mut told = other.clone();
-            tell_limits(Agent::CODEX, &mut told, NOW);
-            assert_eq!(told, other);
+            let mut event = other.clone();
+            tell_limits(Agent::CODEX, &mut event, NOW);
+            assert_eq!(event, other);
         }
     }
 

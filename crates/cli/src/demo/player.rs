@@ -1,7 +1,7 @@
 //! Tells the stories: calls the real hook as the agent did, and writes the agent's files as it did, at the recorded pace.
 //!
-//! Law: everything is written below one folder. A hook that cannot be started ends the demo with a reason; whoever asks for
-//! an end is answered at the next scene.
+//! Law: everything is written below one folder. A hook that cannot be started ends the demo with a reason; a request to
+//! stop takes effect at the next scene.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write;
@@ -16,12 +16,12 @@ use agent_tracer_intake::Stop;
 use serde_json::Value;
 
 use super::account::tell_limits;
-use super::recording::{Scene, Story, What};
-use super::retelling::Retelling;
+use super::recording::{Scene, SceneKind, Story};
+use super::rewrite::Rewrite;
 use crate::failure::{Failure, plain};
 use crate::files;
 
-/// How long after each other the stories of a round begin, in milliseconds of the recording.
+/// Delay between the starts of the stories in a round, in milliseconds of the recording.
 const STAGGER_MS: i64 = 6_000;
 const DAY_MS: i64 = 86_400_000;
 const HOUR_MS: i64 = 3_600_000;
@@ -69,7 +69,7 @@ impl Stage {
     }
 }
 
-/// What has been told.
+/// Counts the replayed events.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     sessions: AtomicUsize,
@@ -90,19 +90,19 @@ impl Tally {
     }
 }
 
-/// Whoever tells the stories.
+/// Plays the stories.
 pub(crate) struct Player<'a> {
     /// The hook binary.
     pub(crate) hook: &'a Path,
-    /// Where everything happens.
+    /// Folders of the demo.
     pub(crate) stage: &'a Stage,
-    /// How many times faster than recorded.
+    /// Playback speed; 1 is as recorded.
     pub(crate) speed: f64,
     /// Ends the telling early.
     pub(crate) stop: &'a Stop,
     /// The time.
     pub(crate) now: &'a (dyn Fn() -> Millis + Sync),
-    /// What has been told.
+    /// Counts of the replayed events.
     pub(crate) tally: &'a Tally,
 }
 
@@ -119,11 +119,11 @@ impl Player<'_> {
                     (story, scope.spawn(telling))
                 })
                 .collect();
-            let told = tellers.into_iter().map(|(story, teller)| {
-                let broken = |_| Err(Failure::new(format!("the telling of `{}` broke down", story.name)));
+            let played = tellers.into_iter().map(|(story, teller)| {
+                let broken = |_| Err(Failure::new(format!("playback of `{}` failed", story.name)));
                 teller.join().unwrap_or_else(broken)
             });
-            told.collect::<Result<Vec<()>, Failure>>().map(drop)
+            played.collect::<Result<Vec<()>, Failure>>().map(drop)
         })
     }
 
@@ -135,8 +135,8 @@ impl Player<'_> {
     fn tell(&self, story: &Story, round: i64, starts_ms: i64, late_ms: i64) -> Result<(), Failure> {
         let home = self.stage.agent(story.agent);
         // The clock of the round, so that files and hooks of one story agree to the millisecond.
-        let round_clock = Retelling::new(story, round, starts_ms, self.speed, &home);
-        let telling = Retelling::new(story, round, round_clock.moment_ms(late_ms), self.speed, &home);
+        let round_clock = Rewrite::new(story, round, starts_ms, self.speed, &home);
+        let telling = Rewrite::new(story, round, round_clock.moment_ms(late_ms), self.speed, &home);
         for scene in &story.scenes {
             let ahead_ms = telling.moment_ms(scene.at_ms) - (self.now)().0;
             let wait = Duration::from_millis(u64::try_from(ahead_ms).unwrap_or(0));
@@ -153,18 +153,18 @@ impl Player<'_> {
         Ok(())
     }
 
-    fn play(&self, story: &Story, scene: &Scene, telling: &Retelling, home: &Path) -> Result<(), Failure> {
+    fn play(&self, story: &Story, scene: &Scene, telling: &Rewrite, home: &Path) -> Result<(), Failure> {
         match &scene.what {
-            What::Hook { hook } => {
+            SceneKind::Hook { hook } => {
                 let caller = story.agent.spec().word;
                 self.call(caller, &telling.value(hook))
             }
-            What::StatusLine { statusline } => {
+            SceneKind::StatusLine { statusline } => {
                 let mut line = telling.value(statusline);
                 tell_limits(story.agent, &mut line, telling.moment_ms(scene.at_ms));
                 self.call("statusline", &line)
             }
-            What::Row { .. } | What::Whole { .. } => {
+            SceneKind::Row { .. } | SceneKind::Whole { .. } => {
                 self.tally.rows.fetch_add(1, Ordering::Relaxed);
                 write_file(story.agent, scene, telling, home)
             }
@@ -175,22 +175,22 @@ impl Player<'_> {
         self.tally.hooks.fetch_add(1, Ordering::Relaxed);
         let started =
             self.stage.command(self.hook).arg(caller).stdin(Stdio::piped()).stderr(Stdio::null()).spawn();
-        let heard = started.and_then(|mut child| {
+        let called = started.and_then(|mut child| {
             let written = child
                 .stdin
                 .take()
                 .map_or(Ok(()), |mut input| input.write_all(payload.to_string().as_bytes()));
             child.wait().and(written)
         });
-        heard.map_err(|cause| Failure::file("call", self.hook, &cause))
+        called.map_err(|cause| Failure::file("call", self.hook, &cause))
     }
 }
 
-fn write_file(agent: Agent, scene: &Scene, telling: &Retelling, home: &Path) -> Result<(), Failure> {
+fn write_file(agent: Agent, scene: &Scene, telling: &Rewrite, home: &Path) -> Result<(), Failure> {
     let (file, value) = match &scene.what {
-        What::Row { file, row } => (file, row),
-        What::Whole { file, whole } => (file, whole),
-        What::Hook { .. } | What::StatusLine { .. } => return Ok(()),
+        SceneKind::Row { file, row } => (file, row),
+        SceneKind::Whole { file, whole } => (file, whole),
+        SceneKind::Hook { .. } | SceneKind::StatusLine { .. } => return Ok(()),
     };
     let path = home.join(telling.text(file));
     let mut value = telling.value(value);
@@ -231,10 +231,10 @@ pub(crate) fn lay_down_history(
                 continue;
             }
             let hours = (day * 5 + place * 3) % 9 - 4;
-            // Over a day ago even so: what is younger might still be waiting for somebody.
+            // Still over a day ago: a younger task might count as waiting for a person.
             let starts_ms = now.0 - day * DAY_MS + (hours - 6) * HOUR_MS;
             let home = stage.agent(story.agent);
-            let telling = Retelling::new(story, -day, starts_ms, 1.0, &home);
+            let telling = Rewrite::new(story, -day, starts_ms, 1.0, &home);
             story.scenes.iter().try_for_each(|scene| write_file(story.agent, scene, &telling, &home))?;
         }
     }

@@ -1,8 +1,9 @@
 //! The recorded sessions inside the program, one story each.
 //!
-//! A story is lines of JSON (`tests/real-clients/demo/record` makes them). The first says whose it is, when it began and
-//! which ids occur in it; each other one is a thing that happened, `at` milliseconds later: the payload of a `hook` or a
-//! `statusline`, a `row` that the client appended to a `file`, or a `whole` file. Files are named from the agent's home.
+//! A story is lines of JSON (`tests/real-clients/demo/record` makes them). The first names the agent, the start and the
+//! ids that occur in it; each other line is a scene, `at` milliseconds later: the payload of a `hook` or a
+//! `statusline`, a `row` that the client appended to a `file`, or a `whole` file. Files are named from the agent's
+//! home.
 
 use agent_tracer_event::Agent;
 use serde::Deserialize;
@@ -21,15 +22,15 @@ const TEXTS: &[&str] = &[
 /// One recorded session, with its subagents.
 #[derive(Debug)]
 pub(crate) struct Story {
-    /// What it is called.
+    /// Name of the story.
     pub(crate) name: String,
-    /// Who was recorded.
+    /// Recorded agent.
     pub(crate) agent: Agent,
-    /// When it began, in milliseconds since 1970.
+    /// Start of the recording, in milliseconds since 1970.
     pub(crate) began_ms: i64,
     /// Every id in it, the longest first.
     pub(crate) ids: Vec<String>,
-    /// What happened, in order.
+    /// Scenes in order.
     pub(crate) scenes: Vec<Scene>,
 }
 
@@ -40,13 +41,13 @@ pub(crate) struct Scene {
     #[serde(rename = "at")]
     pub(crate) at_ms: i64,
     #[serde(flatten)]
-    pub(crate) what: What,
+    pub(crate) what: SceneKind,
 }
 
-/// What happened.
+/// Lists the kinds of scenes.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum What {
+pub(crate) enum SceneKind {
     /// The agent called the hook.
     Hook { hook: Value },
     /// The agent asked for its status line.
@@ -91,7 +92,7 @@ mod tests {
 
     fn hooks(story: &Story) -> impl Iterator<Item = &Value> {
         story.scenes.iter().filter_map(|scene| match &scene.what {
-            What::Hook { hook } => Some(hook),
+            SceneKind::Hook { hook } => Some(hook),
             _ => None,
         })
     }
@@ -136,7 +137,7 @@ mod tests {
         for story in stories().expect("stories") {
             assert!(story.scenes.is_sorted_by_key(|scene| scene.at_ms), "{}", story.name);
             for scene in &story.scenes {
-                if let What::Row { file, .. } | What::Whole { file, .. } = &scene.what {
+                if let SceneKind::Row { file, .. } | SceneKind::Whole { file, .. } = &scene.what {
                     assert!(!file.starts_with('/') && !file.contains(".."), "{file}");
                 }
             }

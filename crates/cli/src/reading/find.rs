@@ -32,7 +32,7 @@ impl Reading {
             return newest.ok_or_else(|| unknown(text));
         }
         if text.is_empty() {
-            return Err(Failure::usage("an empty text names no task"));
+            return Err(Failure::usage("the task id is empty"));
         }
         // Ids are made of what they name, so a whole one needs no search.
         let sessions = Agent::ALL.iter().flat_map(|agent| {
@@ -70,7 +70,7 @@ impl Reading {
             (_, Some(last)) => {
                 found.push(last);
                 let named = found.iter().take(NAMED).fold(
-                    Failure::usage(format!("`{}` is the beginning of more than one task", one_line(text))),
+                    Failure::usage(format!("`{}` matches more than one task", one_line(text))),
                     |failure, task| {
                         let title = crate::table::cut(&one_line(&task.title), 60);
                         failure.hint(format!("{} ({title})", figures::short_id(&task.id)))
@@ -83,6 +83,6 @@ impl Reading {
 }
 
 fn unknown(text: &str) -> Failure {
-    Failure::new(format!("no task is called `{}`", one_line(text)))
-        .hint("`agent-tracer tasks` lists them, with the id at the end of each line")
+    Failure::new(format!("no task matches `{}`", one_line(text)))
+        .hint("run `agent-tracer tasks` to list the ids")
 }

@@ -61,23 +61,23 @@ fn choose(text: &str, path: &str, known: &BTreeSet<String>) -> Result<String, Fa
         return Ok(project.clone());
     }
     let failure = if named.len() > 1 {
-        Failure::usage(format!("more than one project is called `{}`", one_line(text)))
+        Failure::usage(format!("more than one project matches `{}`", one_line(text)))
     } else {
-        Failure::usage(format!("nothing is recorded of a project `{}`", one_line(text)))
+        Failure::usage(format!("no project matches `{}`", one_line(text)))
     };
     let shown: Vec<&String> = if named.len() > 1 { named } else { known.iter().collect() };
     let list: Vec<String> =
         shown.iter().take(NAMED).map(|project| format!("`{}`", one_line(project))).collect();
     let more = if shown.len() > NAMED { ", …" } else { "" };
-    Err(if list.is_empty() { failure } else { failure.hint(format!("known are {}{more}", list.join(", "))) })
+    Err(if list.is_empty() { failure } else { failure.hint(format!("known: {}{more}", list.join(", "))) })
 }
 
-/// Whether a path ends with these whole parts.
+/// Returns whether a path ends with these whole parts.
 fn is_end(project: &str, name: &str) -> bool {
     !name.is_empty() && project.strip_suffix(name).is_some_and(|before| before.ends_with('/'))
 }
 
-/// Whether a path is a folder or lies in it.
+/// Returns whether a path is a folder or lies in it.
 fn is_in(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder.trim_end_matches('/'))
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -108,7 +108,7 @@ mod tests {
         let unclear = chosen("api", "/x/api").unwrap_err();
         assert!(unclear.contains("more than one") && unclear.contains("`/old/api`, `/srv/api`"), "{unclear}");
         let unknown = chosen("hop", "/home/dev/hop").unwrap_err();
-        assert!(unknown.contains("nothing is recorded") && unknown.contains("`/home/dev/shop`"), "{unknown}");
+        assert!(unknown.contains("no project matches") && unknown.contains("`/home/dev/shop`"), "{unknown}");
         assert!(chosen(".", "/home/dev/shopping").is_err());
         assert!(chosen("", "/").is_err());
     }

@@ -1,4 +1,4 @@
-//! When the server backs up the store, and how that stands.
+//! Schedules backups of the store and reports their state.
 //!
 //! Law: a time that has not come yet is not believed, and while the store is known to be damaged no backup is made and none
 //! is removed.
@@ -16,31 +16,31 @@ use agent_tracer_spool::Home;
 
 use super::{Kind, StoreBackup, damaged, failure_mark, list, make, note_failure, retain, size};
 use crate::failure::Failure;
-use crate::rounds::Rounds;
-use crate::{figures, keeping};
+use crate::periodic::PeriodicJob;
+use crate::{backup_job, figures};
 
-/// How often the server looks whether one is due.
+/// Pause between two checks for a due backup.
 const EVERY: Duration = Duration::from_secs(60);
-/// How long it rests after each four megabytes, so that whoever waits for the disk comes first.
+/// Pause after each four megabytes, so that other users of the disk come first.
 const REST: Duration = Duration::from_millis(100);
-/// How long a backup waits for the pages of the store to be compared with their sums.
+/// Time limit for the comparison of all pages with their checksums before a backup.
 const CHECK_PATIENCE: Duration = Duration::from_secs(120);
 const MINUTE_MS: i64 = 60_000;
 
-/// How backups of the store stand.
+/// Holds the state of the store's backups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Standing {
-    /// When the newest was made.
+    /// Time of the newest backup.
     pub(crate) last: Option<Millis>,
-    /// How often they are made, in minutes, and how many are kept.
+    /// Interval in minutes, and the number of backups to keep.
     pub(crate) schedule: Option<(u32, u32)>,
-    /// What is wrong, with a hint.
+    /// Problem, with a hint.
     pub(crate) problem: Option<String>,
 }
 
 /// Looks how they stand.
 pub(crate) fn standing(home: &Home, now: Millis) -> Standing {
-    let wanted = match keeping::read(home) {
+    let wanted = match backup_job::read(home) {
         Ok(wanted) => wanted,
         Err(failure) => return Standing { problem: Some(failure.to_string()), ..Standing::default() },
     };
@@ -82,7 +82,7 @@ fn is_overdue(home: &Home, last: Option<Millis>, every: u32, now: Millis) -> boo
     // Without any, it is due since the schedule was written.
     let written = || {
         let since =
-            fs::metadata(keeping::path(home)).ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+            fs::metadata(backup_job::path(home)).ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
         i64::try_from(since.as_millis()).ok().map(Millis)
     };
     let span = i64::from(every) * MINUTE_MS;
@@ -99,7 +99,7 @@ pub(crate) fn span(minutes: u32) -> String {
     }
 }
 
-/// How often backups are made, in minutes, if at all.
+/// Holds the interval between backups in minutes, or `None` for off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Every(pub(crate) Option<u32>);
 
@@ -108,7 +108,7 @@ pub(crate) fn parse_span(text: &str) -> Result<Every, String> {
     if text == "off" {
         return Ok(Every(None));
     }
-    let wrong = || "write how often, `1d`, `12h` or `30m`, or `off`".to_owned();
+    let wrong = || "write an interval such as `1d`, `12h` or `30m`, or `off`".to_owned();
     let unit = match text.chars().next_back() {
         Some('m') => 1,
         Some('h') => 60,
@@ -134,10 +134,10 @@ pub(crate) fn start(
     notes: &Notes,
     stop: &Stop,
 ) -> Result<JoinHandle<()>, Failure> {
-    let rounds = Rounds { name: "store-backup", every: EVERY, notes, stop };
+    let job = PeriodicJob { name: "store-backup", every: EVERY, notes, stop };
     let (home, clock, notes, stop) = (home.clone(), Arc::clone(clock), Arc::clone(notes), stop.clone());
     let ledger = Arc::clone(ledger);
-    rounds.behind(move || tend(&home, &ledger, clock(), &notes, &stop).map_err(|failure| failure.to_string()))
+    job.behind(move || tend(&home, &ledger, clock(), &notes, &stop).map_err(|failure| failure.to_string()))
 }
 
 /// Waits until every page was compared with its sum once since the server began, and returns what was found.
@@ -157,7 +157,7 @@ fn is_damaged(faults: &StoreFaults) -> bool {
 }
 
 fn tend(home: &Home, ledger: &Ledger, now: Millis, notes: &Notes, stop: &Stop) -> Result<(), Failure> {
-    let wanted = keeping::read(home)?;
+    let wanted = backup_job::read(home)?;
     let Some(every) = wanted.store_every else { return Ok(()) };
     let due = |last: Millis| now.0.saturating_sub(last.0) >= i64::from(every) * MINUTE_MS;
     if last_made(&list(home)?, now).is_some_and(|last| !due(last)) {
@@ -166,7 +166,7 @@ fn tend(home: &Home, ledger: &Ledger, now: Millis, notes: &Notes, stop: &Stop) -
     let faults = await_check(ledger, stop);
     if is_damaged(&faults) {
         let failure = damaged("a part of the store is damaged")
-            .hint("`agent-tracer doctor` says which, and what to do");
+            .hint("run `agent-tracer doctor` for the damage and the fix");
         note_failure(home, now, &failure);
         return Err(failure);
     }
@@ -201,9 +201,14 @@ mod tests {
         use std::os::unix::fs::FileExt;
         let folder = tempfile::tempdir().expect("a folder");
         let home = Home::in_folder(folder.path());
-        fs::create_dir_all(keeping::folder(&home)).expect("a folder");
-        let wanted = keeping::Wanted { store_every: Some(60), store_keep: 1, ..keeping::Wanted::default() };
-        files::write_private(&keeping::path(&home), keeping::write(wanted).as_bytes()).expect("written");
+        fs::create_dir_all(backup_job::folder(&home)).expect("a folder");
+        let wanted = backup_job::BackupSettings {
+            store_every: Some(60),
+            store_keep: 1,
+            ..backup_job::BackupSettings::default()
+        };
+        files::write_private(&backup_job::path(&home), backup_job::write(wanted).as_bytes())
+            .expect("written");
         let store = home.data().join("ledger.db");
         let ledger = Ledger::open(&store, agent_tracer_ledger::Options::default()).expect("a ledger");
         ledger.move_log_now().expect("moved");
@@ -222,7 +227,7 @@ mod tests {
         ledger.check_all_pages().expect("compared");
         assert!(is_damaged(&ledger.faults()), "{:?}", ledger.faults());
         let refused = tend(&home, &ledger, at(2), &notes, &stop).expect_err("damaged").to_string();
-        assert!(refused.contains("no backup was removed\nhint: "), "{refused}");
+        assert!(refused.contains("none was removed\nhint: "), "{refused}");
         assert_eq!(names(), [at(1)]);
         let problem = standing(&home, at(2)).problem.expect("a problem");
         assert!(
@@ -249,12 +254,18 @@ mod tests {
         let home = Home::in_folder(folder.path());
         let now = Millis(1_790_000_000_000);
         assert_eq!(standing(&home, now), Standing::default());
-        fs::create_dir_all(keeping::folder(&home)).expect("a folder");
-        let wanted = keeping::Wanted { store_every: Some(60), store_keep: 2, ..keeping::Wanted::default() };
-        files::write_private(&keeping::path(&home), keeping::write(wanted).as_bytes()).expect("written");
+        fs::create_dir_all(backup_job::folder(&home)).expect("a folder");
+        let wanted = backup_job::BackupSettings {
+            store_every: Some(60),
+            store_keep: 2,
+            ..backup_job::BackupSettings::default()
+        };
+        files::write_private(&backup_job::path(&home), backup_job::write(wanted).as_bytes())
+            .expect("written");
         for minutes in [300, 200, 100] {
             let at = Millis(now.0 - minutes * MINUTE_MS);
-            fs::File::create(keeping::folder(&home).join(format!("store-{}.db", stamp(at)))).expect("a file");
+            fs::File::create(backup_job::folder(&home).join(format!("store-{}.db", stamp(at))))
+                .expect("a file");
         }
         let standing_now = standing(&home, now);
         assert_eq!(
@@ -267,11 +278,11 @@ mod tests {
                 .is_some_and(|problem| problem.contains("every 1h, and the last was made 1h ago"))
         );
         assert_eq!(standing(&home, Millis(now.0 - 50 * MINUTE_MS)).problem, None);
-        let ahead = keeping::folder(&home).join(format!("store-{}.db", stamp(Millis(now.0 * 2))));
+        let ahead = backup_job::folder(&home).join(format!("store-{}.db", stamp(Millis(now.0 * 2))));
         fs::File::create(&ahead).expect("a file");
         assert_eq!(standing(&home, now).last, standing_now.last, "its time has not come yet");
         assert_eq!((retain(&home, 2, now).expect("removed"), list(&home).expect("a list").len()), (1, 3));
-        assert!(ahead.exists(), "nobody knows how old it is");
+        assert!(ahead.exists(), "its age is unknown");
         let early = standing(&home, Millis(now.0 - 1_000 * MINUTE_MS));
         assert_eq!((early.last, early.problem), (None, None), "it is due since the schedule was written");
         files::write_private(&failure_mark(&home), b"2026 no room\n").expect("written");

@@ -1,4 +1,4 @@
-//! What a ledger holds, as text that two ledgers can be compared by.
+//! Renders the contents of a ledger as text, to compare two ledgers.
 //!
 //! Left out is only what depends on the order of delivery: the numbers of rows, words and changes.
 
@@ -55,18 +55,18 @@ impl Books {
         if surplus.is_empty() && missing.is_empty() {
             return;
         }
-        let mut told = format!("{} rows too many, {} too few", surplus.len(), missing.len());
+        let mut text = format!("{} rows too many, {} too few", surplus.len(), missing.len());
         for row in surplus.iter().take(SHOWN_MOST) {
-            told.push_str(&format!("\n+ {}", unlike(row, &missing)));
+            text.push_str(&format!("\n+ {}", unlike(row, &missing)));
         }
         for row in missing.iter().take(SHOWN_MOST) {
-            told.push_str(&format!("\n- {}", unlike(row, &surplus)));
+            text.push_str(&format!("\n- {}", unlike(row, &surplus)));
         }
-        panic!("{told}");
+        panic!("{text}");
     }
 }
 
-/// How many rows a failure shows of each side.
+/// Limit of rows that a failure shows of each side.
 const SHOWN_MOST: usize = 12;
 
 /// A row as text: its first two values, and what differs from the row of the other side that begins with the same.
@@ -106,20 +106,20 @@ fn select(conn: &Connection, table: &'static str, sql: &str) -> Vec<Row> {
     rows
 }
 
-/// Keys of a task whose moment, and nothing else of them, depends on how many servers there were and when they looked: a
-/// server says a task's project with the first event that it reads itself, and of equally sure parents the first one
-/// counts, which a description that was rewritten names at another moment.
+/// Keys of a task with a time, and nothing else, that depends on the number of servers and on when they ran: a server
+/// records a task's project with the first event that it reads itself, and of equally sure parents the first one
+/// counts, which a rewritten description names at another time.
 const WITHOUT_MOMENT: [&str; 3] = ["project", "parentSession", "parentCertainty"];
 
 /// Returns what is known of a task without the moments that may differ.
-fn without_moment(told: &str) -> String {
-    let mut told: Value = serde_json::from_str(told).expect("JSON");
+fn without_moment(text: &str) -> String {
+    let mut text: Value = serde_json::from_str(text).expect("JSON");
     for key in WITHOUT_MOMENT {
-        if let Some(known) = told.get_mut(key) {
+        if let Some(known) = text.get_mut(key) {
             *known = known.as_array().and_then(|known| known.last()).expect("a value").clone();
         }
     }
-    told.to_string()
+    text.to_string()
 }
 
 /// One number that a question gives.
@@ -169,7 +169,7 @@ pub(crate) fn rebuild(tracer: &Tracer) {
     ledger.close();
 }
 
-/// Whether every number of arrivals is the sum of what became of them; returns how many arrived.
+/// Checks that every number of arrivals is the sum of its outcomes; returns the number of arrivals.
 #[track_caller]
 pub(crate) fn balance(tracer: &Tracer) -> u64 {
     let ledger = Ledger::open(&tracer.ledger(), Options::default()).expect("the ledger");
@@ -179,7 +179,7 @@ pub(crate) fn balance(tracer: &Tracer) -> u64 {
     counts.received
 }
 
-/// What is shown. Of posted hooks without times, because each server says its own.
+/// Queries that are compared. Posted hooks go without times, because each server sets its own.
 const SHOWN: &[(&str, &str)] = &[
     (
         "task",

@@ -1,4 +1,4 @@
-//! Clocks that jump: what arrived is kept and ordered by its arrival, and whoever follows goes on.
+//! Tests clocks that jump: arrivals are kept in their order, and followers go on.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -15,7 +15,7 @@ use crate::world::{Tracer, World};
 
 const HOUR: i64 = 3_600_000_000_000;
 
-/// A call whose tool use has this name, arrived so far from now.
+/// Records a call with a tool use of this name that arrived `offset` from now.
 fn tell(tracer: &Tracer, name: &str, offset: i64) -> i64 {
     let mut payload = fixtures::payload("PostToolUse.bash");
     payload["session_id"] = "clock".into();

@@ -11,7 +11,7 @@ impl Dice {
         Dice(seed)
     }
 
-    /// Another source, whose choices do not depend on how many were made here.
+    /// Returns another source with choices independent of those made here.
     pub(crate) fn split(&mut self) -> Dice {
         Dice(self.next())
     }
@@ -29,7 +29,7 @@ impl Dice {
         self.next() % end.max(1)
     }
 
-    /// Whether one of `of` cases came up.
+    /// Returns whether one of `of` cases came up.
     pub(crate) fn one_in(&mut self, of: u64) -> bool {
         self.below(of) == 0
     }
@@ -48,12 +48,12 @@ pub(crate) fn seed() -> u64 {
     seed
 }
 
-/// How many rounds: as `$FAULT_ROUNDS` says (`make test-faults`), or a few.
+/// Returns the number of rounds: `$FAULT_ROUNDS` (`make test-faults`), or a few.
 pub(crate) fn rounds(few: usize) -> usize {
     std::env::var("FAULT_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
 }
 
-/// Lets a drawn time pass. The one place where nothing is waited for: somebody dies at this moment, and it is any moment.
+/// Lets a drawn time pass. The one place that waits for no event: a process dies at this moment, and it is any moment.
 #[expect(clippy::disallowed_methods, reason = "a death by chance has no signal that one could wait for")]
 pub(crate) fn pass(time: Duration) {
     std::thread::sleep(time);

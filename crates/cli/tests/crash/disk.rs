@@ -10,7 +10,7 @@ use std::time::Duration;
 use agent_tracer_spool::envelope::Agent;
 
 use crate::books;
-use crate::feed::{self, Call, Request, Told, now_nanos, spool_at};
+use crate::feed::{self, Call, Request, WriterReport, now_nanos, spool_at};
 use crate::fixtures;
 use crate::http::Door;
 use crate::server::Server;
@@ -18,7 +18,7 @@ use crate::world::{Tracer, World};
 
 /// More than any of these disks takes.
 const MOST: usize = 20_000;
-/// How many are brought before somebody asks whether there is still room.
+/// Number of calls between two checks for free space.
 const PART: usize = 100;
 
 /// A disk that is full, or as good as.
@@ -78,7 +78,7 @@ impl Narrow {
         }
     }
 
-    /// What the server calls it.
+    /// Returns the name that the server gives it.
     fn words(&self) -> &'static str {
         match self {
             Narrow::Disk(_) => "the disk is full",
@@ -116,14 +116,14 @@ fn goes_on(world: &World, tracer: &Tracer, narrow: &Narrow) {
     fs::create_dir_all(tracer.path("")).expect("a folder");
     symlink(&elsewhere, tracer.home().spool()).expect("a link");
     let (mut server, door) = narrow.start(tracer);
-    let mut told = Told::default();
+    let mut report = WriterReport::default();
     let mut bring = || {
         for _ in 0..PART {
-            let number = told.accepted.len();
+            let number = report.accepted.len();
             spool_at(tracer, &call(number), now_nanos());
-            told.accepted.push(number.to_string());
+            report.accepted.push(number.to_string());
         }
-        told.accepted.len()
+        report.accepted.len()
     };
     bring();
     narrow.fill();
@@ -150,10 +150,10 @@ fn goes_on(world: &World, tracer: &Tracer, narrow: &Narrow) {
     server.end();
     assert_eq!(tracer.spooled("quarantine"), Vec::<String>::new());
     assert_eq!(tracer.lost(), 0);
-    feed::once(&books::envelopes(tracer), &told);
+    feed::once(&books::envelopes(tracer), &report);
     let calls = "SELECT calls FROM task WHERE session = 'full'";
-    assert_eq!(books::number(tracer, calls), told.accepted.len() as i64);
-    assert_eq!(books::balance(tracer), (told.accepted.len() + posted + 1) as u64);
+    assert_eq!(books::number(tracer, calls), report.accepted.len() as i64);
+    assert_eq!(books::balance(tracer), (report.accepted.len() + posted + 1) as u64);
 }
 
 /// Waits until the server itself has gone on; it says nothing when it does.

@@ -1,4 +1,4 @@
-//! Those who bring something: hooks, programs that post, and agents that write their own files.
+//! Plays the writers: hooks, programs that post, and agents that write their own files.
 //!
 //! Each says what was accepted and what it does not know of. Only the first must be there; both at most once.
 
@@ -46,17 +46,17 @@ impl Call {
     }
 }
 
-/// What a writer knows of what it brought.
+/// Counts the results that a writer saw.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct WriterReport {
     /// It was accepted.
     pub(crate) accepted: Vec<String>,
-    /// Nobody said so, because somebody died.
+    /// Writes without a result, because a process died.
     pub(crate) unknown: Vec<String>,
 }
 
-impl Told {
-    pub(crate) fn add(&mut self, other: Told) {
+impl WriterReport {
+    pub(crate) fn add(&mut self, other: WriterReport) {
         self.accepted.extend(other.accepted);
         self.unknown.extend(other.unknown);
     }
@@ -69,8 +69,8 @@ pub(crate) fn run_hooks(
     killed: u64,
     dice: &mut Dice,
     tick: &Sender<()>,
-) -> Told {
-    let mut told = Told::default();
+) -> WriterReport {
+    let mut report = WriterReport::default();
     for call in calls {
         let word = call.agent.spec().word;
         let mut command = tracer.program(hook());
@@ -93,13 +93,13 @@ pub(crate) fn run_hooks(
         let output = child.wait_with_output().expect("the hook ends");
         assert!(output.stdout.is_empty() && output.stderr.is_empty(), "the hook says nothing");
         match output.status.code() {
-            Some(0) => told.accepted.push(call.mark.clone()),
-            None => told.unknown.push(call.mark.clone()),
+            Some(0) => report.accepted.push(call.mark.clone()),
+            None => report.unknown.push(call.mark.clone()),
             code => panic!("the hook ended with {code:?}"),
         }
         tick.send(()).ok();
     }
-    told
+    report
 }
 
 /// Half of a hook's life here, in microseconds, most of which is its start: those that are killed die within this time.
@@ -120,14 +120,14 @@ fn hook_micros() -> u64 {
 }
 
 /// Writes envelopes as the hook does, without its process: many in a short time.
-pub(crate) fn spool(tracer: &Tracer, calls: &[Call], tick: &Sender<()>) -> Told {
-    let mut told = Told::default();
+pub(crate) fn spool(tracer: &Tracer, calls: &[Call], tick: &Sender<()>) -> WriterReport {
+    let mut report = WriterReport::default();
     for call in calls {
         spool_at(tracer, call, now_nanos());
-        told.accepted.push(call.mark.clone());
+        report.accepted.push(call.mark.clone());
         tick.send(()).ok();
     }
-    told
+    report
 }
 
 /// Writes one envelope that arrived at this time.
@@ -157,7 +157,7 @@ pub(crate) fn now_nanos() -> u64 {
 pub(crate) struct Request {
     path: &'static str,
     body: Value,
-    /// How many observations it holds.
+    /// Number of observations it holds.
     pub(crate) holds: usize,
 }
 
@@ -257,9 +257,9 @@ impl Growing {
     }
 }
 
-/// Every accepted payload is there, none twice, and none that nobody brought.
+/// Checks that every accepted payload is there, none twice, and no other.
 #[track_caller]
-pub(crate) fn once(envelopes: &[RetainedPayload], told: &Told) {
+pub(crate) fn once(envelopes: &[RetainedPayload], report: &WriterReport) {
     let mut marks: BTreeMap<String, u32> = BTreeMap::new();
     for kept in envelopes {
         let parsed = envelope::parse(&kept.bytes).expect("a whole envelope");
@@ -267,9 +267,9 @@ pub(crate) fn once(envelopes: &[RetainedPayload], told: &Told) {
     }
     let twice: Vec<&String> = marks.iter().filter(|(_, count)| **count > 1).map(|(mark, _)| mark).collect();
     assert!(twice.is_empty(), "counted twice: {twice:?}");
-    let missing: Vec<&String> = told.accepted.iter().filter(|mark| !marks.contains_key(*mark)).collect();
+    let missing: Vec<&String> = report.accepted.iter().filter(|mark| !marks.contains_key(*mark)).collect();
     assert!(missing.is_empty(), "accepted and lost: {missing:?}");
-    let brought: BTreeSet<&String> = told.accepted.iter().chain(&told.unknown).collect();
+    let brought: BTreeSet<&String> = report.accepted.iter().chain(&report.unknown).collect();
     let strange: Vec<&String> = marks.keys().filter(|mark| !brought.contains(mark)).collect();
-    assert!(strange.is_empty(), "nobody brought: {strange:?}");
+    assert!(strange.is_empty(), "never brought: {strange:?}");
 }

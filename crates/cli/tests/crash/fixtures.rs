@@ -1,4 +1,4 @@
-//! What real clients sent, told again by sessions that nobody has seen yet.
+//! Replays the payloads of real clients under new session ids.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ impl Script {
     }
 
     /// The hooks as another session would have sent them.
-    pub(crate) fn told_by(&self, session: &str) -> Vec<Value> {
+    pub(crate) fn payloads_of(&self, session: &str) -> Vec<Value> {
         let retell = |payload: &Value| {
             let text = payload.to_string().replace(&self.session, session);
             serde_json::from_str(&text).expect("still JSON")

@@ -22,7 +22,7 @@ use crate::http::Door;
 use crate::server::Server;
 use crate::world::{Tracer, World};
 
-/// Flips if nobody says otherwise.
+/// Default number of flips.
 const FLIPS: usize = 12;
 
 /// Asks until every page was compared with its sum and nothing waits any more.
@@ -40,7 +40,7 @@ pub(crate) fn checked(door: &Door) -> Value {
     panic!("the pages were never all checked");
 }
 
-/// Where a bit is turned.
+/// Lists the files in which a bit is flipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     Store,
@@ -53,7 +53,7 @@ enum Target {
 struct Base {
     world: World,
     tracer: Tracer,
-    /// Where in the journal the posts stand that are not folded yet.
+    /// Range of the journal that holds posts not yet folded.
     journal: (u64, u64),
 }
 
@@ -129,7 +129,7 @@ impl Base {
     }
 }
 
-/// Where in the journal stands what is not folded: from the place that the ledger notes, as far as lengths lead.
+/// Returns the range of the journal that is not folded: from the place that the ledger notes, as far as lengths lead.
 fn waiting(tracer: &Tracer) -> (u64, u64) {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
     let conn = Connection::open_with_flags(tracer.ledger(), flags).expect("the ledger");
@@ -158,23 +158,23 @@ fn flip(path: &PathBuf, bit: u64) {
     file.write_all_at(&[byte[0] ^ (1 << (bit % 8))], bit / 8).expect("written");
 }
 
-/// What became of a flip.
+/// Lists the outcomes of a flip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Fate {
+enum FlipOutcome {
     WithoutEffect,
-    Told,
+    Reported,
     Refused,
 }
 
 /// Starts a server on a home of which a bit was turned, and fails the test if anything is wrong and nothing says so.
-fn fate(tracer: &Tracer, target: Target, what: &str, expected: &Books) -> Fate {
+fn fate(tracer: &Tracer, target: Target, what: &str, expected: &Books) -> FlipOutcome {
     let mut server = Server::spawn(tracer);
     let Some(door) = server.try_door(Duration::from_secs(30)) else {
         let (code, said) = tracer.run(&["serve", "--listen", "127.0.0.1:0"]);
         assert!(code == 1 && said.contains("hint: "), "{what}: {said}");
         let (code, report) = tracer.run(&["doctor", "--brief"]);
         assert!(code == 1 && report.contains("fix: "), "{what}: {report}");
-        return Fate::Refused;
+        return FlipOutcome::Refused;
     };
     let health = checked(&door);
     let problems = health["problems"].as_array().expect("problems").clone();
@@ -197,10 +197,10 @@ fn fate(tracer: &Tracer, target: Target, what: &str, expected: &Books) -> Fate {
     }
     server.end();
     if !problems.is_empty() {
-        return Fate::Told;
+        return FlipOutcome::Reported;
     }
     Books::of(tracer).must_be(expected);
-    Fate::WithoutEffect
+    FlipOutcome::WithoutEffect
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn no_flipped_bit_is_silent_in_any_file() {
     for (target, share) in
         [(Target::Store, 100), (Target::Log, 40), (Target::Journal, 30), (Target::Envelope, 30)]
     {
-        let mut fates = std::collections::BTreeMap::<Fate, usize>::new();
+        let mut fates = std::collections::BTreeMap::<FlipOutcome, usize>::new();
         for number in 0..(all * share).div_ceil(200) {
             let tracer = base.copy(&format!("{target:?}-{number}"));
             let (path, bit) = base.draw(target, &tracer, &mut dice);
@@ -231,7 +231,7 @@ fn no_flipped_bit_is_silent_in_any_file() {
         }
         println!("{target:?}: {fates:?}");
         if matches!(target, Target::Log | Target::Journal | Target::Envelope) {
-            assert_eq!(fates.get(&Fate::Refused), None, "{target:?}");
+            assert_eq!(fates.get(&FlipOutcome::Refused), None, "{target:?}");
         }
     }
 }

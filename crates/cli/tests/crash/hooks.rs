@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::books;
 use crate::dice::{Dice, seed};
-use crate::feed::{self, Call, Told, now_nanos};
+use crate::feed::{self, Call, WriterReport, now_nanos};
 use crate::fixtures;
 use crate::server::Server;
 use crate::world::{World, hook};
@@ -26,7 +26,7 @@ fn a_hook_that_is_killed_leaves_all_of_its_envelope_or_nothing() {
     let tracer = world.tracer("tracer");
     let scripts = fixtures::scripts();
     let (server, _) = Server::start(&tracer);
-    let mut told = Told::default();
+    let mut report = WriterReport::default();
     let (tick, _ticks) = channel();
     thread::scope(|scope| {
         let mut agents = Vec::new();
@@ -34,11 +34,11 @@ fn a_hook_that_is_killed_leaves_all_of_its_envelope_or_nothing() {
             let (mut dice, tick) = (dice.split(), tick.clone());
             let (tracer, scripts) = (&tracer, &scripts);
             agents.push(scope.spawn(move || {
-                let mut told = Told::default();
+                let mut report = WriterReport::default();
                 for session in 0..SESSIONS {
                     let script = &scripts[(agent * SESSIONS + session) % scripts.len()];
                     let name = format!("dddddddd-{agent:04}-{session:04}-8000-000000000000");
-                    let payloads = script.told_by(&name).into_iter().take(8).enumerate();
+                    let payloads = script.payloads_of(&name).into_iter().take(8).enumerate();
                     let calls: Vec<Call> = payloads
                         .map(|(number, mut payload)| {
                             if payload.get("prompt").is_some() {
@@ -48,21 +48,21 @@ fn a_hook_that_is_killed_leaves_all_of_its_envelope_or_nothing() {
                             Call::new(format!("{agent}-{session}-{number}"), script.agent, payload)
                         })
                         .collect();
-                    told.add(feed::run_hooks(tracer, &calls, 2, &mut dice, &tick));
+                    report.add(feed::run_hooks(tracer, &calls, 2, &mut dice, &tick));
                 }
-                told
+                report
             }));
         }
         for agent in agents {
-            told.add(agent.join().expect("an agent"));
+            report.add(agent.join().expect("an agent"));
         }
     });
-    let (accepted, unknown) = (told.accepted.len(), told.unknown.len());
+    let (accepted, unknown) = (report.accepted.len(), report.unknown.len());
     assert!(accepted > 20 && unknown > 5, "{accepted} ended, {unknown} were killed");
     server.end();
     assert_eq!(tracer.spooled("new"), Vec::<String>::new());
     assert_eq!(tracer.spooled("quarantine"), Vec::<String>::new(), "nothing torn was delivered");
-    feed::once(&books::envelopes(&tracer), &told);
+    feed::once(&books::envelopes(&tracer), &report);
 
     // An hour later: what was whole is delivered after all, what was torn is counted, and both only once.
     let left = tracer.spooled("tmp").len();
@@ -80,7 +80,7 @@ fn a_hook_that_is_killed_leaves_all_of_its_envelope_or_nothing() {
         swept.recovered
     );
     assert_eq!(envelopes.len() as u64, before as u64 + swept.recovered);
-    feed::once(&envelopes, &told);
+    feed::once(&envelopes, &report);
     assert_eq!(tracer.lost(), swept.torn);
     assert_eq!(books::balance(&tracer), envelopes.len() as u64);
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// Where to send and by what right.
+/// Holds the address and the token for posts.
 #[derive(Clone, Debug)]
 pub(crate) struct Door {
     pub(crate) address: String,

@@ -1,4 +1,4 @@
-//! Agents that die while nobody looks: who was killed together with the server is found when it comes back.
+//! Tests agents that die unobserved: one killed together with the server is found when the server comes back.
 
 use std::io::Write;
 use std::process::{Child, Stdio};
@@ -27,7 +27,7 @@ impl Agent {
         payload["session_id"] = json!(SESSION);
         payload["cwd"] = json!("/nowhere/shop");
         let line = format!("{payload}\n");
-        self.0.stdin.as_mut().expect("its input").write_all(line.as_bytes()).expect("told");
+        self.0.stdin.as_mut().expect("its input").write_all(line.as_bytes()).expect("written");
     }
 
     fn die(mut self) {
@@ -69,13 +69,13 @@ fn an_agent_that_died_with_the_server_is_abandoned_after_the_restart_and_opens_a
     server.kill();
     agent.die();
 
-    // Now both did: nobody said how the calls ended, and nobody ever will.
+    // Now both did: no event says how the calls ended, and none ever will.
     let (server, door) = Server::start(&tracer);
     let mut third = stream(&door);
     until(&mut third, "\"closedBy\":\"process_gone\"");
     assert_eq!(status(&door), "abandoned");
 
-    // Whoever takes the session up again opens it.
+    // A later process of the session opens it again.
     let mut next = Agent::start(&tracer);
     next.tell(json!({"hook_event_name": "SessionStart", "source": "resume"}));
     // What comes within milliseconds of the end may have been said before it, so one word may not be enough.

@@ -1,9 +1,9 @@
 //! Power that goes at any moment: everything that was acknowledged is there afterwards, nothing twice, and no page is
 //! accused.
 //!
-//! A library (`power.c`) in the server notes what a disk must still have. When the server is killed, the home is put together
-//! from that and from what chance lets survive of the rest, sector by sector and name by name. A file whose folder was not
-//! waited for may be gone with all that is in it: POSIX promises no more.
+//! A library (`power.c`) in the server notes the bytes that a disk must still have. When the server is killed, the home
+//! is put together from those and from a random part of the rest, sector by sector and name by name. A file in a folder
+//! that was not synced may be gone with all that is in it: POSIX promises no more.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};
@@ -25,16 +25,16 @@ use crate::http::Door;
 use crate::server::Server;
 use crate::world::{Tracer, World};
 
-/// Rounds if nobody says otherwise.
+/// Default number of rounds.
 const ROUNDS: usize = 3;
 
-/// Those who post at the same time, so that the journal is in use.
+/// Number of concurrent posters, so that the journal is in use.
 const POSTERS: usize = 6;
 
 /// Events of one post.
 const EVENTS: i64 = 6;
 
-/// What a disk writes whole or not at all.
+/// Unit that a disk writes whole or not at all.
 const SECTOR: usize = 512;
 
 /// Builds the library; none without a compiler.
@@ -70,7 +70,7 @@ fn store_files(tracer: &Tracer) -> BTreeMap<String, u64> {
     ours.map(|(name, entry)| (name, entry.metadata().expect("facts").ino())).collect()
 }
 
-/// What a disk has for certain.
+/// Holds the bytes that a disk has for certain.
 struct Disk {
     folder: PathBuf,
 }
@@ -149,7 +149,7 @@ fn start(tracer: &Tracer, disk: &Disk, library: &Path, lies: bool) -> (Server, D
     (server, door)
 }
 
-/// What is posted, and what of it was acknowledged. Each post is a session of its own.
+/// Holds the posts and which of them were acknowledged. Each post is a session of its own.
 #[derive(Default)]
 struct Posts {
     next: AtomicUsize,

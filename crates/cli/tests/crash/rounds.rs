@@ -12,7 +12,7 @@ use agent_tracer_ledger::RetainedPayload;
 
 use crate::books::{self, Books};
 use crate::dice::{Dice, pass, seed};
-use crate::feed::{self, Call, Growing, Request, Told};
+use crate::feed::{self, Call, Growing, Request, WriterReport};
 use crate::fixtures::{self, Script};
 use crate::server::Server;
 use crate::world::{Tracer, World, hook};
@@ -28,13 +28,13 @@ struct Feed {
     tracer: Tracer,
     world: World,
     scripts: Vec<Script>,
-    hooks: Told,
+    hooks: WriterReport,
     waiting: VecDeque<Request>,
     answered: Vec<Request>,
     files: Vec<Growing>,
 }
 
-/// What one round brings.
+/// Holds the input of one round.
 struct Portion {
     by_hook: Vec<Call>,
     by_spool: Vec<Call>,
@@ -47,7 +47,7 @@ impl Feed {
             tracer: world.tracer("crashed"),
             world,
             scripts: fixtures::scripts(),
-            hooks: Told::default(),
+            hooks: WriterReport::default(),
             waiting: VecDeque::new(),
             answered: Vec::new(),
             files: Vec::new(),
@@ -58,7 +58,7 @@ impl Feed {
         let calls = |writer: &str, script: usize, most: usize| -> Vec<Call> {
             let script = &self.scripts[script % self.scripts.len()];
             let session = format!("{writer}-{round:04}-0000-4000-8000-000000000000");
-            let payloads = script.told_by(&session).into_iter().take(most).enumerate();
+            let payloads = script.payloads_of(&session).into_iter().take(most).enumerate();
             payloads
                 .map(|(number, payload)| {
                     Call::new(format!("{writer}-{round}-{number}"), script.agent, payload)
@@ -114,7 +114,7 @@ impl Feed {
                 pass(dice.micros(60_000));
             } else {
                 let door = door.or_else(|| server.try_door(PATIENCE));
-                door_sender.send(door.expect("it listens")).expect("somebody posts");
+                door_sender.send(door.expect("it listens")).expect("a poster");
                 live_for(dice.below(60), &ticks);
                 pass(dice.micros(4_000));
             }
@@ -151,7 +151,7 @@ fn read_files(tracer: &Tracer) {
     assert_eq!(code, 0, "{said}");
 }
 
-/// A run of the same input that nobody disturbs: the very same envelopes, the same requests, the same files.
+/// Runs the same input undisturbed: the very same envelopes, the same requests, the same files.
 fn undisturbed(feed: &Feed, envelopes: &[RetainedPayload]) -> Tracer {
     let tracer = feed.world.tracer("undisturbed");
     // Contents are hashed with a home's own key.
@@ -165,7 +165,7 @@ fn undisturbed(feed: &Feed, envelopes: &[RetainedPayload]) -> Tracer {
     }
     let (server, door) = Server::start(&tracer);
     for request in &feed.answered {
-        assert!(request.send(&door), "nobody disturbs it");
+        assert!(request.send(&door), "it runs undisturbed");
     }
     server.end();
     assert_eq!(tracer.spooled("new"), Vec::<String>::new());
@@ -212,7 +212,7 @@ fn whatever_was_accepted_is_there_once_however_often_the_server_dies() {
     let shown = Books::of(tracer);
     let reference = undisturbed(&feed, &envelopes);
     let expected = books::balance(&reference);
-    assert!(received >= expected, "{received} arrived, {expected} are to be told apart");
+    assert!(received >= expected, "{received} arrived, {expected} are expected");
     println!("{} envelopes, {events} posted, {} rows shown", envelopes.len(), shown.len());
     println!("{received} received, of which {} came again after a death", received - expected);
     shown.must_be(&Books::of(&reference));

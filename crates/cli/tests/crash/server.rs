@@ -1,4 +1,4 @@
-//! `agent-tracer serve`: started, heard, killed or asked to end.
+//! Runs `agent-tracer serve`: starts it, reads its output, kills it or asks it to end.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStderr, Command, Stdio};
@@ -38,7 +38,7 @@ impl Server {
         let (sender, lines) = channel();
         let forward = move |stderr: ChildStderr| {
             for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-                // Nobody may listen any more; its pipe must not fill up all the same.
+                // The reader may be gone; the pipe must not fill up all the same.
                 drop(sender.send(line));
             }
         };

@@ -37,8 +37,8 @@ fn a_ledger_that_is_moved_away_takes_nothing_until_it_is_back_and_loses_nothing(
     spool_at(&tracer, &Call::new("waits".to_owned(), Agent::CLAUDE_CODE, payload), now_nanos());
     server.must_say("cannot keep what is in the spool");
     assert_eq!(tracer.spooled("new").len(), 1);
-    let told = health(&door);
-    assert_eq!((&told["status"], &told["faults"]["recording"]), (&"degraded".into(), &false.into()));
+    let state = health(&door);
+    assert_eq!((&state["status"], &state["faults"]["recording"]), (&"degraded".into(), &false.into()));
     let (code, report) = tracer.run(&["doctor", "--brief"]);
     assert!(code == 1 && report.contains("`ledger.db` was removed") && report.contains("fix: "), "{report}");
     let (_, metrics) = door.get("/metrics").expect("it answers");
@@ -80,9 +80,9 @@ fn a_lock_file_that_is_removed_lets_no_other_process_write() {
     }
     assert!(Request::hook(1, 1).send(&door));
     server.must_say("`ledger.lock` was removed");
-    let told = health(&door);
-    let problems = told["problems"].to_string();
-    assert!(told["status"] == "degraded" && problems.contains("`ledger.lock` was removed"), "{told}");
+    let state = health(&door);
+    let problems = state["problems"].to_string();
+    assert!(state["status"] == "degraded" && problems.contains("`ledger.lock` was removed"), "{state}");
     let (code, report) = tracer.run(&["doctor", "--brief"]);
     assert!(
         code == 1 && report.contains("`ledger.lock` was removed") && report.contains("fix: "),

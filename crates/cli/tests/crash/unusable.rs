@@ -86,7 +86,7 @@ fn a_damaged_ledger_is_named_and_once_it_is_moved_aside_the_spool_is_read() {
 fn a_home_that_cannot_be_written_is_named() {
     let world = World::new();
     let tracer = used(&world);
-    let told = |(code, said): (i32, String), file: &str| {
+    let check_failure = |(code, said): (i32, String), file: &str| {
         assert_eq!(code, 1, "{said}");
         assert!(said.contains(file) && said.contains("hint: "), "{said}");
         assert!(!said.contains("panicked"), "{said}");
@@ -99,16 +99,16 @@ fn a_home_that_cannot_be_written_is_named() {
         let answer = tracer.run(SERVE);
         fs::set_permissions(&home, Permissions::from_mode(0o700)).expect("a mode");
         fs::set_permissions(tracer.ledger(), Permissions::from_mode(0o600)).expect("a mode");
-        told(answer, "ledger.db");
+        check_failure(answer, "ledger.db");
     } else {
-        // The superuser may write everywhere, so somebody else starts it, who may look into the home and no more.
+        // The superuser may write everywhere, so another user starts it, who may look into the home and no more.
         world.open_to_others();
         let program = world.program_for_others();
         let mut command = tracer.program(program);
         command.args(SERVE).uid(NOBODY).gid(NOBODY);
         let output = command.output().expect("the program starts");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        told((output.status.code().expect("no signal"), said), "tracer");
+        check_failure((output.status.code().expect("no signal"), said), "tracer");
     }
     assert_eq!(tracer.spooled("new").len(), 1, "the spool is left alone");
     let (server, _) = Server::start(&tracer);

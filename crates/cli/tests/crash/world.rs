@@ -31,7 +31,7 @@ impl World {
         self.folder.path().join("user")
     }
 
-    /// Where the transcripts of Claude Code are.
+    /// Returns the folder of Claude Code's transcripts.
     pub(crate) fn transcripts(&self) -> PathBuf {
         self.user().join(".claude/projects/-nowhere-shop")
     }
@@ -91,7 +91,7 @@ impl Tracer {
         names.collect()
     }
 
-    /// How many hooks could not keep what they were given.
+    /// Returns the number of payloads that hooks could not keep.
     pub(crate) fn lost(&self) -> u64 {
         let counts = agent_tracer_spool::lost::counts(&self.home().lost()).expect("the counters");
         counts.into_iter().map(|(_, count)| count).sum()

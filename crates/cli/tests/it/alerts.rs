@@ -17,7 +17,7 @@ const CONF: &str = "home/.config/agent-tracer/alerts.toml";
 fn receiver() -> (String, Receiver<Value>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/hook/secret-part", listener.local_addr().expect("an address"));
-    let (heard, hears) = channel();
+    let (bodies, hears) = channel();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.expect("a connection");
@@ -38,7 +38,7 @@ fn receiver() -> (String, Receiver<Value>) {
             stream
                 .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
                 .expect("answered");
-            if heard.send(serde_json::from_slice(&body).expect("JSON")).is_err() {
+            if bodies.send(serde_json::from_slice(&body).expect("JSON")).is_err() {
                 return;
             }
         }
@@ -50,7 +50,7 @@ fn receiver() -> (String, Receiver<Value>) {
 fn a_test_alert_goes_everywhere_and_says_whether_it_arrived() {
     let world = World::new();
     let none = world.run(&["alerts", "test"]).ended_with(1);
-    assert!(none.stderr.contains("neither the desktop nor a webhook"), "{}", none.stderr);
+    assert!(none.stderr.contains("neither a desktop nor a webhook entry"), "{}", none.stderr);
     let (url, hears) = receiver();
     world.write("empty/notify-send", "#!/bin/sh\nfor word; do echo \"$word\"; done > \"[W]/shown\"\n");
     world.set_mode("empty/notify-send", 0o755);
@@ -76,7 +76,7 @@ fn a_server_tells_of_a_loop_and_logs_that_it_did() {
     let world = World::with_real_hook();
     let (url, hears) = receiver();
     world.write(CONF, &format!("[[webhook]]\nurl = \"{url}\"\nformat = \"slack\"\n[on]\nlooping = 4\n"));
-    // A project's file of the same name is nobody's wish.
+    // A project's file of the same name is not the user's choice.
     world.write("project/.agent-tracer/alerts.toml", "desktop = true\n[on]\ndenials = true\n");
     for call in 0..4 {
         let payload = format!(

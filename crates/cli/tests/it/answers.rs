@@ -111,7 +111,7 @@ fn a_rule_denies_what_it_is_about_and_is_silent_about_everything_else() {
     world.write(USER, &rules(&rule("no-delete", "PreToolUse", "match.command = { effect = \"delete\" }")));
     let server = Server::start(&world);
     assert_eq!(world.mode("home/.local/share/agent-tracer/answers.sock"), 0o600);
-    let told = &items(&server, "/api/v1/policies")[0];
+    let rule = &items(&server, "/api/v1/policies")[0];
     let source = world.path(USER).display().to_string();
     for (key, value) in [
         ("name", json!("no-delete")),
@@ -124,9 +124,9 @@ fn a_rule_denies_what_it_is_about_and_is_silent_about_everything_else() {
         ("mode", json!("enforce")),
         ("onOutage", json!("allow")),
     ] {
-        assert_eq!(told[key], value, "{key}");
+        assert_eq!(rule[key], value, "{key}");
     }
-    assert_eq!(told["counts"]["count"], 0);
+    assert_eq!(rule["counts"]["count"], 0);
     let mut session = session(&world);
     assert_eq!(session.run("ls"), "");
     let said = session.run("sudo bash -c 'rm -rf build'");
@@ -249,11 +249,11 @@ fn a_rehearsal_is_recorded_and_changes_nothing() {
     let rows = logged(&server, 1);
     assert_eq!(rows[0]["metadata"]["ruleStatus"], "dry_run");
     server.end(nix::sys::signal::Signal::SIGTERM);
-    assert_eq!(session(&world).run("ls"), "", "without a server nobody rehearses");
+    assert_eq!(session(&world).run("ls"), "", "without a server there is no rehearsal");
 }
 
 #[test]
-fn a_project_that_nobody_saw_before_is_held_to_its_rules() {
+fn an_unknown_project_is_held_to_its_rules() {
     let world = World::with_real_hook();
     let server = Server::start(&world);
     world.write("project/.git/HEAD", "");
@@ -292,7 +292,7 @@ fn what_the_day_has_cost_is_known_to_rules() {
 }
 
 #[test]
-fn a_project_that_nobody_saw_before_is_held_to_its_rules_without_a_server() {
+fn an_unknown_project_is_held_to_its_rules_without_a_server() {
     let world = World::with_real_hook();
     world.write("project/.git/HEAD", "");
     world.write(
@@ -326,5 +326,5 @@ fn a_damaged_table_is_mended_and_takes_no_rule_away_meanwhile() {
     world.write(TABLE, "damaged");
     let said = session.run("rm -rf build");
     assert!(said.contains("[policy rule `no-delete`]"), "without a server: {said}");
-    assert_eq!(std::fs::read(world.path(TABLE)).expect("a table"), sound, "whoever stood in mended it");
+    assert_eq!(std::fs::read(world.path(TABLE)).expect("a table"), sound, "the stand-in mended it");
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::doctor::{SETTINGS, checks, fix, report};
 use crate::world::World;
 
-/// What the trial of a client does beyond saying its version: it calls the hook, as the client would.
+/// Script that the trial of a client runs beyond printing its version: it calls the hook, as the client would.
 const CALLS: &str = "echo '{\"session_id\":\"s\",\"transcript_path\":\"\",\"cwd\":\"/\",\
     \"hook_event_name\":\"SessionStart\",\"source\":\"startup\"}' | [W]/bin/agent-tracer-hook claude";
 
@@ -58,7 +58,7 @@ fn a_dry_run_says_which_version_was_seen_and_what_is_left_out() {
     assert_eq!(
         answer.stderr,
         "would change `[W]/home/.claude/settings.json`: 29 events registered, status line added; nothing was written\n\
-         chosen for Claude Code 2.1.250 (`[W]/tools/claude`)\n\
+         settings for Claude Code 2.1.250 (`[W]/tools/claude`)\n\
          left out, because this version does not know them: PreModelSwitch, PostModelSwitch\n"
     );
 }
@@ -84,7 +84,7 @@ fn without_a_client_the_safe_set_is_chosen_and_said() {
     assert_eq!(registered(&world), 9);
     assert!(
         answer.stderr.contains(
-            "note: `claude` is not on the `PATH`, so what was chosen is what every version accepts\n\
+            "note: `claude` is not on the `PATH`, so the settings use the form that every version accepts\n\
              hint: run `agent-tracer install claude` again once it is there, or give `--client-version`\n"
         ),
         "{}",
@@ -115,7 +115,7 @@ fn what_is_no_version_and_what_no_version_knows_is_refused() {
     let answer = world.run(&["install", "claude", "--client-version", "newest"]).ended_with(2);
     assert_eq!(
         answer.stderr,
-        "error: `newest` is no version of Claude Code\nhint: it is three numbers; `claude --version` says them\n"
+        "error: `newest` is not a version of Claude Code\nhint: it is three numbers; `claude --version` says them\n"
     );
     let answer = world
         .run(&["install", "claude", "--client-version", "2.1.100", "--events", "PostToolBatch"])
@@ -186,7 +186,7 @@ fn a_client_that_calls_the_hook_proves_it_and_leaves_nothing_in_the_home() {
     );
     let answer = world.run(&["install", "claude"]).ended_with(0);
     assert!(
-        answer.stderr.contains("tried: Claude Code 2.1.326 called the hook (SessionStart)\n"),
+        answer.stderr.contains("verified: Claude Code 2.1.326 called the hook (SessionStart)\n"),
         "{}",
         answer.stderr
     );
@@ -212,7 +212,7 @@ fn a_client_that_does_not_call_the_hook_is_said_plainly() {
     let answer = world.run(&["install", "claude"]).ended_with(0);
     assert!(
         answer.stderr.contains(
-            "warning: Claude Code 2.1.326 was tried and did not call the hook; it said `hooks are off here`\n"
+            "warning: Claude Code 2.1.326 was started and did not call the hook; it said `hooks are off here`\n"
         ),
         "{}",
         answer.stderr
@@ -223,7 +223,7 @@ fn a_client_that_does_not_call_the_hook_is_said_plainly() {
     client(&world, "tools/claude", "nothing to read", "");
     let answer = world.run(&["install", "claude"]).ended_with(0);
     assert!(
-        answer.stderr.contains("could not be tried: `[W]/tools/claude` does not say its version\n"),
+        answer.stderr.contains("could not be started: `[W]/tools/claude` does not say its version\n"),
         "{}",
         answer.stderr
     );
@@ -281,9 +281,9 @@ fn hooks_that_verify_rules_go_when_the_client_is_exchanged_for_an_older_one() {
     world.write("home/.config/agent-tracer/policy.toml", RULE);
     world.run(&["policy", "apply"]).ended_with(0);
     client(&world, "tools/claude", "2.1.100", "");
-    let told = report(&world, &[]);
-    assert!(checks(&told, "client_verifiers")[0].starts_with("claude fail "), "{told:#}");
-    assert_eq!(fix(&told, "client_verifiers"), "agent-tracer policy apply");
+    let doctor = report(&world, &[]);
+    assert!(checks(&doctor, "client_verifiers")[0].starts_with("claude fail "), "{doctor:#}");
+    assert_eq!(fix(&doctor, "client_verifiers"), "agent-tracer policy apply");
     world.run(&["policy", "apply"]).ended_with(1);
     assert_eq!(world.read(SETTINGS), before);
 }

@@ -41,11 +41,11 @@ fn a_copy_is_kept_only_where_the_user_wants_one_and_goes_with_its_task() {
     const FOLDER: &str = "home/.local/share/agent-tracer/backup";
     let world = World::with_real_hook();
     let none = world.run(&["backup", "list"]).ended_with(0);
-    assert!(none.stderr.contains("there are no copies"), "{}", none.stderr);
+    assert!(none.stderr.contains("no copies"), "{}", none.stderr);
     world.run(&["backup", "on", "--days", "7"]).ended_with(0);
     let (_, before) = begin(&world);
     let mut server = Server::start(&world);
-    server.read_until("kept what goes into a compaction");
+    server.read_until("kept a copy of a compaction");
     server.end(Signal::SIGTERM);
     let list: Value =
         serde_json::from_str(&world.run(&["backup", "list", "--json"]).ended_with(0).stdout).expect("JSON");
@@ -137,7 +137,7 @@ fn a_file_that_the_hook_names_outside_of_every_known_folder_is_copied_and_read()
     );
     world.hook("project", "claude", &payload).ended_with(0);
     let mut server = Server::start(&world);
-    server.read_until("kept what goes into a compaction");
+    server.read_until("kept a copy of a compaction");
     server.end(Signal::SIGTERM);
     let list: Value =
         serde_json::from_str(&world.run(&["backup", "list", "--json"]).ended_with(0).stdout).expect("JSON");

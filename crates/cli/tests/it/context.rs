@@ -1,4 +1,4 @@
-//! What agents are told when they begin: switched on, shown, heard by a real hook, switched off.
+//! Tests the context summary: switched on, shown, read by a real hook, switched off.
 
 use std::time::{Duration, Instant};
 
@@ -46,11 +46,11 @@ fn begin(world: &World) -> String {
 }
 
 #[test]
-fn agents_are_told_only_while_the_user_wants_it() {
+fn agents_get_a_summary_only_while_the_user_wants_it() {
     let world = with_history();
     let shown = world.run(&["context", "show"]).ended_with(0);
     assert!(shown.stdout.contains("- Failed often here: cargo test (3 of 3)."), "{}", shown.stdout);
-    assert!(shown.stderr.contains("told to nobody"), "{}", shown.stderr);
+    assert!(shown.stderr.contains("context is off"), "{}", shown.stderr);
     assert_eq!(begin(&world), "");
     world.run(&["context", "on", "--budget-usd", "20"]).ended_with(0);
     assert_eq!(world.mode(CONF), 0o600);
@@ -66,7 +66,7 @@ fn agents_are_told_only_while_the_user_wants_it() {
 }
 
 #[test]
-fn a_server_keeps_what_agents_are_told_and_takes_it_away() {
+fn a_server_writes_the_context_pages_and_removes_them() {
     let world = with_history();
     world.run(&["context", "on", "--export-task"]).ended_with(0);
     for page in world.names(PAGES) {
@@ -100,7 +100,7 @@ fn odd_wishes_are_refused_and_a_broken_file_can_be_written_anew() {
     assert!(broken.stderr.contains("line 1: `nonsense` is no setting"), "{}", broken.stderr);
     world.run(&["context", "off"]).ended_with(0);
     let none = world.run(&["context", "show"]).ended_with(0);
-    assert!(none.stderr.contains("there is nothing to tell about"), "{}", none.stderr);
+    assert!(none.stderr.contains("no summary for"), "{}", none.stderr);
     world.run(&["context", "on"]).ended_with(0);
     assert_eq!(world.read(CONF).lines().nth(1), Some("on"));
 }

@@ -1,4 +1,4 @@
-//! `demo`: told for real through the real hook, asked, and stopped by a signal.
+//! Tests `demo`: played for real through the real hook, queried, and stopped by a signal.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -101,10 +101,10 @@ fn titled<'a>(tasks: &'a [Value], words: &str) -> &'a Value {
 }
 
 #[test]
-fn told_once_it_shows_tasks_subagents_failures_and_permissions_as_recorded() {
+fn played_once_it_shows_tasks_subagents_failures_and_permissions_as_recorded() {
     let world = World::with_real_hook();
     let mut demo = Demo::start(&world, &["--once", "--speed", "2000", "--days", "0"]);
-    demo.read_until("told once: 5 sessions");
+    demo.read_until("played once: 5 sessions");
     let tasks = demo.ask_until("/api/v1/tasks?kind=primary", |tasks| {
         tasks.len() == 5
             && tasks.iter().all(|task| task["status"] == "completed" || task["status"] == "failed")
@@ -131,7 +131,7 @@ fn told_once_it_shows_tasks_subagents_failures_and_permissions_as_recorded() {
     demo.ask_until(&format!("/api/v1/tasks/{release}/context"), |points| {
         points.iter().any(|point| point["kind"] == "compaction")
     });
-    // What the accounts of both agents have left is told too.
+    // The rest of both agents' limits is shown too.
     demo.ask_until("/api/v1/limits", |limits| {
         ["claude_code", "codex"].iter().all(|agent| {
             ["five_hour", "seven_day"].iter().all(|window| {
@@ -139,7 +139,7 @@ fn told_once_it_shows_tasks_subagents_failures_and_permissions_as_recorded() {
             })
         })
     });
-    // Rules rehearse: what they would have said is told, and nothing was done.
+    // Rules rehearse: their decisions are shown, and nothing was done.
     demo.ask_until("/api/v1/policies/decisions", |decisions| {
         let spoke =
             |rule: &str| decisions.iter().any(|one| one["rule"] == rule && one["status"] == "dry_run");
@@ -175,11 +175,11 @@ fn without_the_hook_it_says_what_is_missing_and_makes_nothing() {
     let world = World::without_hook();
     let answer = world.run(&["demo"]).ended_with(1);
     assert!(
-        answer.stderr.contains("there is no hook at `[W]/bin/agent-tracer-hook`\nhint: "),
+        answer.stderr.contains("no hook binary at `[W]/bin/agent-tracer-hook`\nhint: "),
         "{}",
         answer.stderr
     );
     let answer = world.run(&["demo", "--home", "[W]/home"]).ended_with(2);
-    assert!(answer.stderr.contains("home of its own\nhint: "), "{}", answer.stderr);
+    assert!(answer.stderr.contains("makes its own home\nhint: "), "{}", answer.stderr);
     world.run(&["demo", "--speed", "0"]).ended_with(2);
 }

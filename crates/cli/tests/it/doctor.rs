@@ -110,7 +110,7 @@ fn doctor_changes_nothing() {
 }
 
 #[test]
-fn a_missing_a_mute_and_a_talkative_hook_are_told_apart() {
+fn a_missing_a_mute_and_a_talkative_hook_differ() {
     let world = World::without_hook();
     let report_of = |script: Option<&str>| {
         if let Some(script) = script {
@@ -125,7 +125,7 @@ fn a_missing_a_mute_and_a_talkative_hook_are_told_apart() {
         ["program fail the hook binary `[W]/bin/agent-tracer-hook` is missing"]
     );
     let mute = report_of(Some("#!/bin/sh\n/bin/cat > /dev/null\n"));
-    assert_eq!(checks(&mute, "versions"), ["program fail the hook binary does not say its version"]);
+    assert_eq!(checks(&mute, "versions"), ["program fail the hook binary prints no version"]);
     assert_eq!(checks(&mute, "hook_records"), ["program fail the hook binary runs but records nothing"]);
     let talkative = report_of(Some("#!/bin/sh\necho agent-tracer-hook 9.9.9\n"));
     assert_eq!(
@@ -137,7 +137,7 @@ fn a_missing_a_mute_and_a_talkative_hook_are_told_apart() {
     );
     assert_eq!(
         checks(&talkative, "hook_records"),
-        ["program fail the hook binary answered an event, which it must not"]
+        ["program fail the hook binary printed an answer to an event, which it must not"]
     );
     world.set_mode("bin/agent-tracer-hook", 0o644);
     assert!(checks(&report(&world, &[]), "hook_present")[0].contains("is not executable"));
@@ -307,11 +307,11 @@ fn what_others_may_read_is_found() {
     let report = report(&world, &[]);
     assert_eq!(
         checks(&report, "home"),
-        ["home warn others may look into `[W]/home/.local/share/agent-tracer`"]
+        ["home warn other users can read `[W]/home/.local/share/agent-tracer`"]
     );
     assert_eq!(
         checks(&report, "permissions"),
-        ["home fail others may look into '[W]/home/.local/share/agent-tracer/key'"]
+        ["home fail other users can read '[W]/home/.local/share/agent-tracer/key'"]
     );
     assert_eq!(fix(&report, "permissions"), "chmod go= '[W]/home/.local/share/agent-tracer/key'");
 }
@@ -387,8 +387,8 @@ fn waiting_events_are_counted_with_their_size() {
 fn text_from_settings_does_not_steer_the_terminal() {
     let world = World::with_real_hook();
     world.write(SETTINGS, r#"{"statusLine": {"type": "command", "command": "x\u001b[2Jy"}}"#);
-    let told = world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
-    assert!(told.stderr.contains("x\u{fffd}[2Jy"), "{}", told.stderr);
+    let seen = world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
+    assert!(seen.stderr.contains("x\u{fffd}[2Jy"), "{}", seen.stderr);
     let report = world.run(&["doctor"]).ended_with(0);
     assert!(report.stdout.contains("x\u{fffd}[2Jy") && !report.stdout.contains('\x1b'), "{}", report.stdout);
 }
@@ -416,27 +416,27 @@ fn a_spool_that_is_no_folder_is_said_to_record_nothing() {
     fs::remove_dir_all(&spool).expect("the spool");
     fs::File::create(&spool).expect("a file in its place");
     let report = report(&world, &[]);
-    let told = checks(&report, "home");
+    let seen = checks(&report, "home");
     assert_eq!(
-        told,
+        seen,
         ["home fail nothing can be recorded: `[W]/home/.local/share/agent-tracer/spool` is not a folder"]
     );
     assert!(fix(&report, "home").starts_with("move "), "{report:#}");
 }
 
 #[test]
-fn posts_that_had_to_go_are_a_loss_that_is_told_everywhere() {
+fn posts_that_had_to_go_are_a_loss_that_is_reported_everywhere() {
     let world = World::without_hook();
     let server = Server::start(&world);
     assert_eq!(checks(&report(&world, &[]), "lost_posts"), Vec::<String>::new());
     world.write(&format!("{DATA}/ledger.db.aside/lost"), "...");
-    let told = report(&world, &[]);
-    let said = checks(&told, "lost_posts");
+    let seen = report(&world, &[]);
+    let said = checks(&seen, "lost_posts");
     assert!(
         said.len() == 1 && said[0].starts_with("home warn 3 posted events could not be written"),
         "{said:?}"
     );
-    assert!(fix(&told, "lost_posts").contains("ledger.db.aside"));
+    assert!(fix(&seen, "lost_posts").contains("ledger.db.aside"));
     let health = server.get("/api/v1/health");
     assert!(health.contains("\"set_aside\":3"), "{health}");
     let metrics = server.get("/metrics");

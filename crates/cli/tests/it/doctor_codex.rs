@@ -40,7 +40,7 @@ fn hooks_that_are_switched_off_are_a_fault() {
 }
 
 #[test]
-fn trust_is_told_for_each_event_of_codex() {
+fn trust_is_reported_for_each_event_of_codex() {
     let world = World::with_real_hook();
     world.run(&["install", "codex"]).ended_with(0);
     let untrusted = report(&world, &[]);

@@ -20,7 +20,7 @@ fn call(command: &str) -> Value {
         "tool_input": {"command": command}, "tool_use_id": "toolu_1"})
 }
 
-/// What the hook says of a call: the decision and its reason.
+/// Returns the hook's answer to a call: the decision and its reason.
 #[track_caller]
 fn said(world: &World, agent: &str, call: &Value) -> (String, String) {
     let answer = world.hook("project", agent, &call.to_string()).ended_with(0);
@@ -118,8 +118,8 @@ fn settings_that_cannot_be_relied_on_fail_doctor_with_the_way_out() {
         world.write(PRIVACY, text);
         world.set_mode(PRIVACY, mode);
         let doctor = report(&world, &[]);
-        let told = checks(&doctor, "privacy");
-        assert!(told[0].starts_with("home fail nothing is recorded"), "{told:?}");
+        let privacy = checks(&doctor, "privacy");
+        assert!(privacy[0].starts_with("home fail nothing is recorded"), "{privacy:?}");
         assert!(fix(&doctor, "privacy").contains(fixed), "{}", fix(&doctor, "privacy"));
         let before = world.names(&format!("{DATA}/spool/new")).len();
         world.hook("project", "claude", &call("ls").to_string()).ended_with(0);

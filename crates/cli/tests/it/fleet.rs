@@ -1,6 +1,6 @@
-//! Real processes on the real engine of ClickHouse: servers, a shipper, and whoever kills them.
+//! Runs real processes on the real engine of ClickHouse: servers, a shipper, and the tests that kill them.
 //!
-//! What was recorded arrives once, whatever dies when; what is forgotten is gone; what is copied is proven to be there.
+//! Every record arrives once, whichever process dies; forgotten rows are gone; copied rows are proven to be there.
 #![expect(clippy::indexing_slicing, reason = "what is missing fails the test")]
 
 mod moving;
@@ -44,7 +44,7 @@ struct Fleet {
     engine: Option<Engine>,
 }
 
-/// A process that is killed when nobody needs it any more.
+/// Kills its process on drop.
 struct Running(Child);
 
 impl Running {
@@ -129,7 +129,7 @@ impl Fleet {
             line.clear();
             assert!(said.read_line(&mut line).expect("text") > 0, "the server ended");
         }
-        // Whoever talks must be listened to, or the pipe fills.
+        // Its output must be read, or the pipe fills.
         std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
         running
     }
@@ -312,16 +312,16 @@ fn a_stream_of_one_process_tells_what_another_took() {
     assert!(fleet.ship(ports[0], &ingest, true).status().expect("it starts").success());
     let here: BTreeSet<String> = rows_in(&ledger).into_iter().collect();
     for mut stream in streams {
-        let mut told = BTreeSet::new();
-        while told.len() < here.len() {
+        let mut seen = BTreeSet::new();
+        while seen.len() < here.len() {
             let mut line = String::new();
             assert!(stream.read_line(&mut line).expect("text") > 0, "the stream ended");
             if let Some(data) = line.strip_prefix("data: ") {
                 let row: Value = serde_json::from_str(data).expect("JSON");
-                assert!(told.insert(row["id"].as_str().expect("an id").to_owned()), "told twice: {row}");
+                assert!(seen.insert(row["id"].as_str().expect("an id").to_owned()), "sent twice: {row}");
             }
         }
-        assert_eq!(told, here);
+        assert_eq!(seen, here);
     }
 }
 
@@ -353,9 +353,9 @@ fn a_proxy_names_people_their_looks_are_kept_and_who_is_forgotten_is_gone() {
     let store = fleet.store();
     let audit = |words: &[&str]| -> Vec<(String, String, Value)> {
         let words: Vec<&str> = [&["team", "--store", &store, "audit", "--json"], words].concat();
-        let told: Value = serde_json::from_str(&fleet.run("server", &words)).expect("JSON");
+        let seen: Value = serde_json::from_str(&fleet.run("server", &words)).expect("JSON");
         let text = |value: &Value| value.as_str().expect("text").to_owned();
-        let items = told["items"].as_array().expect("items").iter();
+        let items = seen["items"].as_array().expect("items").iter();
         items.map(|item| (text(&item["reader"]), text(&item["owner"]), item["taskId"].clone())).collect()
     };
     let of_ann = audit(&["--of", "ann"]);
@@ -368,18 +368,18 @@ fn a_proxy_names_people_their_looks_are_kept_and_who_is_forgotten_is_gone() {
     wait_for("the server to close the days that are over", || {
         fleet.run("server", &sums).contains("(UTC) are added up")
     });
-    let told = fleet.run("server", &[&sums[..], &["--rebuild", "--json"]].concat());
-    let told: Value = serde_json::from_str(&told).expect("JSON");
-    assert!(told["waiting"].as_u64() > Some(0) && told["closedUntil"].is_string(), "{told}");
+    let seen = fleet.run("server", &[&sums[..], &["--rebuild", "--json"]].concat());
+    let seen: Value = serde_json::from_str(&seen).expect("JSON");
+    assert!(seen["waiting"].as_u64() > Some(0) && seen["closedUntil"].is_string(), "{seen}");
 
     let forget = ["team", "--store", &store, "forget", "--person", "ann", "--json"];
     let rows = |words: &[&str]| -> u64 {
-        let told: Value = serde_json::from_str(&fleet.run("server", words)).expect("JSON");
-        told["rows"].as_object().expect("tables").values().map(|rows| rows.as_u64().expect("a number")).sum()
+        let seen: Value = serde_json::from_str(&fleet.run("server", words)).expect("JSON");
+        seen["rows"].as_object().expect("tables").values().map(|rows| rows.as_u64().expect("a number")).sum()
     };
     assert!(rows(&[&forget[..], &["--dry-run"]].concat()) > 50);
     let refused = fleet.command("server", &forget).output().expect("it starts");
-    assert_eq!(refused.status.code(), Some(2), "nobody agreed");
+    assert_eq!(refused.status.code(), Some(2), "not confirmed");
     assert!(rows(&[&forget[..], &["--yes"]].concat()) > 50);
     assert_eq!(rows(&[&forget[..], &["--dry-run"]].concat()), 0, "no row is left in any table");
     assert_eq!(
@@ -387,7 +387,7 @@ fn a_proxy_names_people_their_looks_are_kept_and_who_is_forgotten_is_gone() {
         Value::Array(Vec::new())
     );
     let mut seed = 100;
-    wait_for("the machine of whoever was forgotten to be refused", || {
+    wait_for("the machine of the forgotten person to be refused", || {
         seed += 1;
         ledger
             .append(Batch { observed: History::new(20, seed).batch(usize::MAX), ..Batch::default() })

@@ -15,7 +15,7 @@ use crate::world::World;
 
 pub(crate) const LEDGER: &str = "home/.local/share/agent-tracer/ledger.db";
 
-/// A world whose ledger holds every captured file.
+/// Returns a world with a ledger of every captured file.
 pub(crate) fn full() -> World {
     static FULL: OnceLock<World> = OnceLock::new();
     let original = FULL.get_or_init(|| {

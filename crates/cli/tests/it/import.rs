@@ -80,7 +80,7 @@ fn what_makes_no_sense_is_said_with_a_way_out() {
 fn nothing_to_read_is_said() {
     let answer = World::without_hook().run(&["import"]).ended_with(0);
     assert!(answer.stdout.starts_with("read 0 of 0 files"), "{}", answer.stdout);
-    assert!(answer.stderr.contains("nothing found in `[W]/home/.claude/projects`"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("no history in `[W]/home/.claude/projects`"), "{}", answer.stderr);
 }
 
 #[test]

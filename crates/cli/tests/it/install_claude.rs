@@ -16,8 +16,8 @@ fn a_first_installation_connects_every_event_and_makes_the_home() {
     assert_eq!(
         answer.stderr,
         "Claude Code is connected: 31 events registered, status line added in `[W]/home/.claude/settings.json`\n\
-         chosen for Claude Code 2.1.326, as given\n\
-         new sessions are recorded; `agent-tracer doctor` shows whether all is well\n"
+         settings for Claude Code 2.1.326, as requested\n\
+         new sessions are recorded; run `agent-tracer doctor` to check the setup\n"
     );
     let settings = world.json(SETTINGS);
     let hook = world.path("bin/agent-tracer-hook");
@@ -106,7 +106,7 @@ fn a_dry_run_shows_the_change_and_touches_nothing() {
     assert_eq!(
         answer.stderr,
         "would change `[W]/home/.claude/settings.json`: 1 event registered; nothing was written\n\
-         chosen for Claude Code 2.1.326, as given\n"
+         settings for Claude Code 2.1.326, as requested\n"
     );
     assert_eq!(world.read(SETTINGS), "{\n  \"model\": \"opus\"\n}\n");
     assert_eq!(world.names("home"), [".claude"]);
@@ -183,7 +183,7 @@ fn two_different_homes_are_a_contradiction() {
     assert_eq!(
         answer.stderr,
         "error: `--home` is `[W]/two` but `$AGENT_TRACER_HOME` is `[W]/one`, which counts for hooks\n\
-         hint: unset `AGENT_TRACER_HOME`, or leave `--home` out\n"
+         hint: unset `AGENT_TRACER_HOME`, or remove `--home`\n"
     );
     world.run(&["install", "claude", "--client-version", "2.1.326", "--home", "[W]/one"]).ended_with(0);
 }
@@ -225,7 +225,7 @@ fn a_second_status_line_does_not_push_the_first_out_of_the_chain() {
     world.write("project/.claude/settings.local.json", local);
     let answer =
         world.run(&["install", "claude", "--client-version", "2.1.326", "--scope", "local"]).ended_with(0);
-    assert!(answer.stderr.contains("your status line was left alone"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("your status line is unchanged"), "{}", answer.stderr);
     assert_eq!(world.read("home/.config/agent-tracer/statusline.conf"), "chain mine\n");
     assert_eq!(world.json("project/.claude/settings.local.json")["statusLine"]["command"], "other");
 }

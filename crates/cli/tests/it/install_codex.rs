@@ -13,9 +13,9 @@ fn a_first_installation_registers_every_event_and_speaks_of_trust() {
     assert_eq!(
         answer.stderr,
         "Codex is connected: 14 events registered in `[W]/home/.codex/hooks.json`\n\
-         one step is yours: start `codex` in a terminal and accept the hooks under \"Hooks need review\"\n\
-         until then Codex does not run them, and `codex exec` says nothing about it\n\
-         `agent-tracer doctor` shows which are trusted\n"
+         next step: start `codex` in a terminal and accept the hooks under \"Hooks need review\"\n\
+         until then Codex does not run them, and `codex exec` prints no warning\n\
+         run `agent-tracer doctor` to see which are trusted\n"
     );
     let hooks = world.json(HOOKS);
     let command = format!("'{}' codex", world.path("bin/agent-tracer-hook").display());

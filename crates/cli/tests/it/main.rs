@@ -2,7 +2,6 @@
 
 mod alerts;
 mod answers;
-mod asking;
 mod backups;
 mod client_versions;
 mod compactions;
@@ -21,12 +20,13 @@ mod history;
 mod import;
 mod install_claude;
 mod install_codex;
+mod maintenance;
 mod policy;
-mod purging;
-mod recovering;
+mod purge;
+mod queries;
+mod recovery;
 mod serve;
 mod ship;
-mod tending;
 mod uninstall;
 mod usage;
 mod words;

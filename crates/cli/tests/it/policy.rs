@@ -43,12 +43,12 @@ fn a_new_file_is_sound_and_does_nothing() {
     let world = World::new();
     let answer = world.run(&["policy", "init"]).ended_with(0);
     assert_eq!(answer.stdout, "");
-    assert!(answer.stderr.contains("nothing in it is in force yet"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("no rule in it is in force yet"), "{}", answer.stderr);
     assert_eq!(world.mode(USER), 0o600);
     let answer = world.run(&["policy", "check"]).ended_with(0);
     assert_eq!(answer.stdout, format!("[W]/{USER}: 0 rules\n"));
     let again = world.run(&["policy", "init"]).ended_with(1);
-    assert!(again.stderr.contains("is there already"), "{}", again.stderr);
+    assert!(again.stderr.contains("already exists"), "{}", again.stderr);
     world.run(&["policy", "init", "--project"]).ended_with(0);
     assert!(world.exists(PROJECT));
     let printed = world.run(&["policy", "init", "--print"]).ended_with(0);
@@ -58,14 +58,10 @@ fn a_new_file_is_sound_and_does_nothing() {
 }
 
 #[test]
-fn faults_are_told_with_file_line_and_column() {
+fn faults_are_reported_with_file_line_and_column() {
     let world = World::new();
     let none = world.run(&["policy", "check"]).ended_with(1);
-    assert!(
-        none.stderr.contains("there are no rules") && none.stderr.contains("policy init"),
-        "{}",
-        none.stderr
-    );
+    assert!(none.stderr.contains("no rules") && none.stderr.contains("policy init"), "{}", none.stderr);
     world.write(USER, &DENY.replace("decision", "desicion"));
     let answer = world.run(&["policy", "check"]).ended_with(1);
     assert_eq!(
@@ -78,7 +74,7 @@ fn faults_are_told_with_file_line_and_column() {
         serde_json::from_str(&world.run(&["policy", "check", "--json"]).ended_with(1).stdout).unwrap();
     assert_eq!(json["files"][0]["faults"][1]["column"], 1);
     let missing = world.run(&["policy", "check", "nowhere.toml"]).ended_with(1);
-    assert!(missing.stderr.contains("there is no file `[W]/project/nowhere.toml`"), "{}", missing.stderr);
+    assert!(missing.stderr.contains("no file `[W]/project/nowhere.toml`"), "{}", missing.stderr);
     // Rules that are broken are not silently not in force.
     let answer = world.run_with("project", &["guard", "claude"], &deletes()).ended_with(1);
     assert_eq!(answer.stdout, "");
@@ -100,7 +96,7 @@ fn examples_are_tried() {
     );
     world.write("project/draft.toml", ALLOW);
     let answer = world.run(&["policy", "test", "draft.toml"]).ended_with(1);
-    assert!(answer.stderr.contains("there is no example to try"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("no examples to run"), "{}", answer.stderr);
 }
 
 #[test]
@@ -121,7 +117,7 @@ fn a_projects_rules_are_trusted_as_they_are_and_no_longer_when_they_change() {
     assert_eq!(state(&world), "project not_trusted");
     assert_eq!(said(&world), "");
     let answer = world.run(&["policy", "trust", "."]).ended_with(0);
-    assert!(answer.stderr.contains("in force from now on: `reading` may allow"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("now in force: `reading` may allow"), "{}", answer.stderr);
     assert_eq!(state(&world), "trusted_project enforce");
     assert!(said(&world).contains("\"permissionDecision\":\"allow\""));
     assert_eq!(world.mode("home/.local/share/agent-tracer/policy-trust.json"), 0o600);
@@ -180,7 +176,7 @@ fn a_server_puts_an_edit_in_force_by_itself_and_says_what_is_wrong() {
     let world = World::without_hook();
     world.write(USER, DENY);
     let mut server = crate::serve::Server::start(&world);
-    assert_eq!(table(&world), [" Bash user/no-delete"], "before anybody is told that it runs");
+    assert_eq!(table(&world), [" Bash user/no-delete"], "before the address is printed");
     world.write(USER, "version = 1\n");
     server.read_until("rules in force: 0");
     assert_eq!(table(&world), Vec::<String>::new());
@@ -306,8 +302,8 @@ fn a_project_cannot_take_the_users_rules_away_and_walking_away_does_not_help() {
 }
 
 #[test]
-fn an_exit_code_is_the_answer_where_that_is_how_the_agent_is_told() {
-    // Without anybody who counts nothing is put off at `TaskCompleted`; the human is told.
+fn an_exit_code_is_the_answer_where_the_agent_reads_it() {
+    // Without a counter nothing is deferred at `TaskCompleted`; the user is informed.
     let world = World::new();
     world.write(
         USER,
@@ -369,11 +365,7 @@ fn a_draft_is_replayed_over_the_history() {
 fn a_back_test_says_what_it_cannot_do() {
     let world = World::new();
     let none = world.run(&["policy", "backtest"]).ended_with(1);
-    assert!(
-        none.stderr.contains("there are no rules to try") && none.stderr.contains("hint: "),
-        "{}",
-        none.stderr
-    );
+    assert!(none.stderr.contains("no rules to replay") && none.stderr.contains("hint: "), "{}", none.stderr);
     world.write(USER, &DENY.replace("decision", "desicion"));
     let broken = world.run(&["policy", "backtest"]).ended_with(1);
     assert!(broken.stderr.contains("policy check"), "{}", broken.stderr);
@@ -381,7 +373,7 @@ fn a_back_test_says_what_it_cannot_do() {
     let empty = world.run(&["policy", "backtest"]).ended_with(0);
     assert!(empty.stderr.contains("nothing is recorded"), "{}", empty.stderr);
     let when = world.run(&["policy", "backtest", "--since", "soon"]).ended_with(2);
-    assert!(when.stderr.contains("`soon` is no moment"), "{}", when.stderr);
+    assert!(when.stderr.contains("invalid time `soon`"), "{}", when.stderr);
 }
 
 #[test]
@@ -403,8 +395,10 @@ fn verifiers_are_written_into_the_users_settings_and_go_with_everything_else() {
     assert_eq!(world.read(SETTINGS), own, "nothing is written where nothing is installed");
     world.run(&["install", "claude", "--client-version", "2.1.326", "--no-statusline"]).ended_with(0);
     let installed = world.read(SETTINGS);
-    let told = world.run(&["policy", "check"]).ended_with(0);
-    assert!(told.stderr.contains("verifies rule `docs` is not in") && told.stderr.contains("policy apply"));
+    let output = world.run(&["policy", "check"]).ended_with(0);
+    assert!(
+        output.stderr.contains("verifies rule `docs` is not in") && output.stderr.contains("policy apply")
+    );
     world.run(&["policy", "apply"]).ended_with(0);
     let asked = |world: &World| -> Vec<String> {
         let groups = world.json(SETTINGS)["hooks"]["Stop"].as_array().cloned().unwrap_or_default();
@@ -421,8 +415,8 @@ fn verifiers_are_written_into_the_users_settings_and_go_with_everything_else() {
         assert!(!quiet.stderr.contains("verifies"), "{}", quiet.stderr);
     }
     world.write(USER, &format!("version = 1\n{}", rule("docs", "agent")));
-    let told = world.run(&["policy", "list"]).ended_with(0);
-    assert!(told.stderr.contains("as it is no longer"), "{}", told.stderr);
+    let output = world.run(&["policy", "list"]).ended_with(0);
+    assert!(output.stderr.contains("as it is no longer"), "{}", output.stderr);
     world.run(&["policy", "apply"]).ended_with(0);
     assert_eq!(asked(&world), ["prompt: mine", "agent: [Agent Tracer rule `docs`] the docs follow"]);
     world.write(USER, "version = 1\n[[rule]]\nname = 7\n");

@@ -1,4 +1,4 @@
-//! `serve`: started for real, heard, asked, and stopped by a signal.
+//! Tests `serve`: started for real, queried, and stopped by a signal.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -58,7 +58,7 @@ fn ship_check(world: &crate::world::World) -> Value {
 fn everything_is_shipped_once_and_the_doctor_knows_how_much_waits() {
     let mut world = full();
     let (url, kept) = server();
-    assert_eq!(ship_check(&world), Value::Null, "whoever ships nothing hears nothing of it");
+    assert_eq!(ship_check(&world), Value::Null, "no finding without shipping");
     world.run(&["ship", "--once"]).ended_with(2);
     let refused = world.run(&["ship", "--once", "--to", &url]).ended_with(1);
     assert!(refused.stderr.contains("token"), "{}", refused.stderr);
@@ -77,12 +77,12 @@ fn everything_is_shipped_once_and_the_doctor_knows_how_much_waits() {
 }
 
 #[test]
-fn who_lacks_a_token_or_a_database_is_told_what_to_do() {
+fn a_missing_token_or_database_gets_a_hint() {
     let world = full();
     let refused = world.run(&["ship", "--once", "--to", "http://127.0.0.1:1"]).ended_with(1);
     assert!(refused.stderr.contains("`ship.token`"), "{}", refused.stderr);
-    // Nobody listens there.
-    let store = "clickhouse://nobody@127.0.0.1:1/none";
+    // No process listens there.
+    let store = "clickhouse://none@127.0.0.1:1/none";
     let refused = world.run(&["token", "--store", store, "list"]).ended_with(1);
     assert!(refused.stderr.contains("hint: see whether ClickHouse runs"), "{}", refused.stderr);
 }

@@ -46,7 +46,7 @@ fn a_file_and_a_folder_that_install_made_go() {
 }
 
 #[test]
-fn a_folder_that_somebody_uses_by_now_stays() {
+fn a_folder_in_use_stays() {
     let world = World::new();
     world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     world.write("home/.claude/history.jsonl", "{}");

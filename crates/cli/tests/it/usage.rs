@@ -78,7 +78,7 @@ fn the_files_alone_say_what_the_provider_answered_to_each_session_and_agent() {
 }
 
 #[test]
-fn sessions_and_days_are_told_apart_by_whatever_was_asked_and_the_files_agree_on_skills() {
+fn sessions_and_days_are_grouped_as_requested_and_the_files_agree_on_skills() {
     let world = full();
     for by in ["model", "project", "agent"] {
         for item in items(&json(&world, &["usage", "session", "--by", by])) {
@@ -89,7 +89,7 @@ fn sessions_and_days_are_told_apart_by_whatever_was_asked_and_the_files_agree_on
         }
     }
     for period in ["session", "daily", "blocks"] {
-        let told = |more: &[&str]| -> Vec<(String, String, [u64; 4])> {
+        let grouped = |more: &[&str]| -> Vec<(String, String, [u64; 4])> {
             let answer = json(&world, &[&["usage", period, "--by", "skill", "--tz", "UTC"], more].concat());
             let mut all = Vec::new();
             for item in items(&answer) {
@@ -101,10 +101,10 @@ fn sessions_and_days_are_told_apart_by_whatever_was_asked_and_the_files_agree_on
             all.sort();
             all
         };
-        let stored = told(&[]);
+        let stored = grouped(&[]);
         assert!(stored.iter().any(|(_, skill, _)| skill == "greet"), "{period}: {stored:?}");
         assert!(stored.iter().any(|(_, skill, _)| skill == "shout"), "{period}: {stored:?}");
-        assert_eq!(told(&["--files"]), stored, "{period}");
+        assert_eq!(grouped(&["--files"]), stored, "{period}");
     }
 }
 
@@ -124,7 +124,7 @@ fn the_ledger_and_the_files_give_one_answer() {
         assert!((cost(&stored) - cost(&files)).abs() < 1e-6, "{period}: {} {}", cost(&stored), cost(&files));
         assert_eq!(
             stored["total"]["residual"]["reason"], files["total"]["residual"]["reason"],
-            "{period}: what is left is told apart"
+            "{period}: what is left is a group"
         );
     }
 }
@@ -172,14 +172,14 @@ fn a_table_has_a_total_a_residual_and_a_line_for_spreadsheets() {
 fn words_that_make_no_sense_are_refused() {
     let world = full();
     for (words, said) in [
-        (&["usage", "--tz", "Mars/Base"][..], "is no time zone"),
+        (&["usage", "--tz", "Mars/Base"][..], "unknown time zone"),
         (&["usage", "--since", "1d", "--until", "2d"], "before `--since`"),
     ] {
         let answer = world.run(words).ended_with(2);
         assert!(answer.stderr.contains(said) && answer.stderr.contains("hint: "), "{}", answer.stderr);
     }
     let nowhere = world.run(&["usage", "--files", "nowhere"]).ended_with(1);
-    assert!(nowhere.stderr.contains("there is no folder"), "{}", nowhere.stderr);
+    assert!(nowhere.stderr.contains("no folder"), "{}", nowhere.stderr);
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn the_status_line_is_the_hooks() {
     let world = World::with_real_hook();
     let answer = world.run(&["statusline", "--home", "[W]/tracer"]).ended_with(0);
     assert_eq!(answer.stdout, "[monitor]\n");
-    assert!(world.exists("tracer/spool"), "the hook was told which home");
+    assert!(world.exists("tracer/spool"), "the hook got the home");
     let missing = World::without_hook().run(&["statusline"]).ended_with(1);
     assert!(missing.stderr.contains("cannot find the hook binary"), "{}", missing.stderr);
 }

@@ -13,7 +13,7 @@ pub(crate) struct World {
     variables: Vec<(String, String)>,
 }
 
-/// What a command answered.
+/// Holds the output of a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) code: i32,

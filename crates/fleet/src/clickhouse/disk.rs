@@ -1,13 +1,13 @@
-//! How the rows lie on disk.
+//! Reads the size of the rows on disk.
 
 use clickhouse::Row;
 use serde::Deserialize;
 
 use crate::clickhouse::fleet::{Fleet, FleetError, as_it_is, literal};
 
-/// What a table has on disk, in one copy: on the only server, or on one replica of every shard.
+/// Holds the disk usage of a table in one copy: on the only server, or on one replica of every shard.
 #[derive(Clone, Debug, PartialEq, Eq, Row, Deserialize)]
-pub struct OnDisk {
+pub struct DiskUsage {
     /// The table.
     pub table: String,
     /// Parts that are read.
@@ -19,11 +19,11 @@ pub struct OnDisk {
 }
 
 impl Fleet {
-    /// What every table has on disk.
+    /// Returns the disk usage of every table.
     ///
     /// # Errors
     /// If the server cannot be reached or refuses.
-    pub fn on_disk(&self) -> Result<Vec<OnDisk>, FleetError> {
+    pub fn disk_usage(&self) -> Result<Vec<DiskUsage>, FleetError> {
         let ask = format!(
             "SELECT replaceRegexpOne(table, '_local$', '') AS table, toUInt64(count()) AS parts, toUInt64(sum(rows)) AS rows, \
              toUInt64(sum(bytes_on_disk)) AS bytes FROM {} WHERE database = {} AND active GROUP BY table ORDER BY table",
@@ -33,7 +33,7 @@ impl Fleet {
         self.wait(self.client().query(&as_it_is(&ask)).fetch_all())
     }
 
-    /// How many merges run at this moment, on the only server or on one replica of every shard.
+    /// Returns the number of running merges, on the only server or on one replica of every shard.
     ///
     /// # Errors
     /// If the server cannot be reached or refuses.

@@ -1,6 +1,6 @@
 //! The database: where it is, how it is reached, how it is brought up to date.
 //!
-//! The client speaks HTTP on a small runtime of its own, so that whoever asks may be a plain thread. Nothing here keeps
+//! The client speaks HTTP on a small runtime of its own, so that a plain thread may call it. Nothing here keeps
 //! anything between two calls: any number of processes may use one database.
 
 use std::collections::BTreeSet;
@@ -12,30 +12,29 @@ use clickhouse::error::Error;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::clickhouse::days::Marks;
-use crate::clickhouse::gather::Gather;
+use crate::clickhouse::insert_batcher::InsertBatcher;
 use crate::clickhouse::schema::{self, Layout};
 use crate::clickhouse::write::Lines;
 
-/// A statement may name every member of a large family, and more than the quarter of a megabyte that a server reads
-/// unless it is told.
+/// Raises the server's default of a quarter of a megabyte: a statement may name every member of a large family.
 const LONGEST: (&str, &str) = ("max_query_size", "16777216");
 
-/// Where a database is.
+/// Locates a database and holds the credentials for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct StoreAddress {
     /// The address of the server's HTTP interface.
     pub url: String,
     /// The database.
     pub database: String,
-    /// Who asks.
+    /// User of the database.
     pub user: Option<String>,
-    /// How they prove it.
+    /// Password of that user.
     pub password: Option<String>,
     /// One server or a cluster.
     pub layout: Layout,
 }
 
-impl Place {
+impl StoreAddress {
     /// Reads `clickhouse://user:password@host:8123/database`, or `clickhouses://…:8443/…` for an encrypted way. User,
     /// password and port may be left out.
     #[must_use]
@@ -82,7 +81,7 @@ pub enum FleetError {
     Unreachable(String),
     /// The server refused; what it says.
     Refused(String),
-    /// What was sent cannot be taken; why.
+    /// The server refused the request; holds its reason.
     Bad(String),
 }
 
@@ -120,10 +119,10 @@ impl From<Error> for FleetError {
 
 /// A database that many machines ship to.
 pub struct Fleet {
-    place: Place,
+    place: StoreAddress,
     client: Client,
     /// Shipments that wait for the insert that runs.
-    waiting: Gather<Lines>,
+    waiting: InsertBatcher<Lines>,
     /// Days that were marked a moment ago.
     marks: Marks,
     /// Gone only while it is dropped.
@@ -135,7 +134,7 @@ impl Fleet {
     ///
     /// # Errors
     /// If no thread can be started.
-    pub fn new(place: Place) -> Result<Self, FleetError> {
+    pub fn new(place: StoreAddress) -> Result<Self, FleetError> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("clickhouse")
@@ -155,13 +154,13 @@ impl Fleet {
         Ok(Self {
             place,
             client,
-            waiting: Gather::default(),
+            waiting: InsertBatcher::default(),
             marks: Marks::default(),
             runtime: Some(runtime),
         })
     }
 
-    pub(crate) const fn waiting(&self) -> &Gather<Lines> {
+    pub(crate) const fn waiting(&self) -> &InsertBatcher<Lines> {
         &self.waiting
     }
 
@@ -245,7 +244,7 @@ impl Fleet {
 impl Drop for Fleet {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            // Whoever drops it may itself run on a runtime, where waiting is not allowed.
+            // The last owner may itself run on a runtime, where waiting is not allowed.
             runtime.shutdown_background();
         }
     }
@@ -273,13 +272,13 @@ mod tests {
 
     #[test]
     fn an_address_names_who_where_and_which() {
-        let place = Place::parse("clickhouse://ann:se:cret@db.example:9000/team").unwrap();
+        let place = StoreAddress::parse("clickhouse://ann:se:cret@db.example:9000/team").unwrap();
         assert_eq!(place.url, "http://db.example:9000");
         assert_eq!((place.user.as_deref(), place.password.as_deref()), (Some("ann"), Some("se:cret")));
         assert_eq!(place.database, "team");
-        let tls = Place::parse("clickhouses://db.example/team").unwrap();
+        let tls = StoreAddress::parse("clickhouses://db.example/team").unwrap();
         assert_eq!(tls.url, "https://db.example:8443");
-        let short = Place::parse("clickhouse://db.example/team").unwrap();
+        let short = StoreAddress::parse("clickhouse://db.example/team").unwrap();
         assert_eq!((short.url.as_str(), short.user), ("http://db.example:8123", None));
     }
 
@@ -292,7 +291,7 @@ mod tests {
             "clickhouse://db/",
             "clickhouse://db/a`b",
         ] {
-            assert_eq!(Place::parse(text), None, "{text}");
+            assert_eq!(StoreAddress::parse(text), None, "{text}");
         }
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clickhouse::fleet::{Fleet, FleetError};
 
-/// What a token allows.
+/// Lists the rights of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TokenScope {
@@ -41,17 +41,17 @@ impl TokenScope {
 /// A token, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// Whose it is.
+    /// Owner of the token.
     pub owner: String,
     /// The part of it that may be shown.
     pub id: String,
-    /// What it allows.
+    /// Rights of the token.
     pub scope: TokenScope,
     /// The SHA-256 of the secret, as hexadecimal digits.
     pub hash: String,
-    /// When it was made.
+    /// Time of creation.
     pub created: i64,
-    /// When it ends.
+    /// Time of expiry.
     pub expires: Option<i64>,
 }
 
@@ -68,7 +68,8 @@ struct TokenLine {
 }
 
 impl Fleet {
-    /// Every token that was not revoked, by owner and id. One whose scope nobody knows allows nothing and is left out.
+    /// Returns every token that was not revoked, by owner and id. A token with an unknown scope allows nothing and is
+    /// left out.
     ///
     /// # Errors
     /// If the server cannot be reached or refuses.

@@ -1,8 +1,8 @@
 //! Writes shipments: a record becomes a row with everything that questions ask of it.
 //!
-//! What a fact counts into, which search terms it has and which bucket its duration falls into follow from the record by
-//! the ledger's own functions, so that both engines sum the same things. A shipment that is written twice, or in part
-//! and then again, leaves the same rows.
+//! The sums a fact counts into, its search terms and the bucket of its duration follow from the record by the ledger's
+//! own functions, so that both engines sum the same things. A shipment that is written twice, or in part and then
+//! again, leaves the same rows.
 
 use std::collections::BTreeSet;
 
@@ -16,13 +16,13 @@ use clickhouse::Row;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::clickhouse::days::Change;
+use crate::clickhouse::days::PendingLines;
 use crate::clickhouse::fleet::{Fleet, FleetError};
 
 /// An owner's name is no longer than this.
 const LONGEST_OWNER: usize = 256;
 
-/// So many rows at most go in one insert, unless one shipment alone has more: enough for a good part, little to hold.
+/// Limit of rows in one insert, unless one shipment alone has more: enough for a good part, little to hold.
 const MOST_LINES: usize = 20_000;
 
 impl Fleet {
@@ -63,7 +63,7 @@ impl Fleet {
     }
 
     fn insert(&self, group: &[&Lines]) -> Result<(), FleetError> {
-        let mut change = Change::default();
+        let mut change = PendingLines::default();
         for lines in group {
             change.tasks.extend(lines.tasks.iter().map(|line| (line.owner.as_str(), line.task.as_str())));
             for line in &lines.facts {
@@ -142,10 +142,10 @@ const fn moment(at: i64) -> i64 {
     }
 }
 
-/// What the sender says that a response costs.
-struct Said(Option<i64>);
+/// Holds the cost of a response as the sender reports it.
+struct ReportedCost(Option<i64>);
 
-impl Pricer for Said {
+impl Pricer for ReportedCost {
     fn cost(&self, _: &str, _: &Map<String, Value>) -> Option<i64> {
         self.0
     }
@@ -388,7 +388,7 @@ impl FactLine {
             ..Self::default()
         };
         let mut tally = Tally::default();
-        tally.count(&row, &RollupKey::default(), &Said(record.cost), 1);
+        tally.count(&row, &RollupKey::default(), &ReportedCost(record.cost), 1);
         line.count(&tally);
         line
     }
@@ -472,9 +472,9 @@ mod tests {
         .unwrap();
         let shipment = Shipment { format: FORMAT, facts: vec![record], ..Shipment::default() };
         let lines = Lines::of("ann", &shipment).facts;
-        let told: Vec<(i64, u8, i64)> =
+        let marks: Vec<(i64, u8, i64)> =
             lines.iter().map(|line| (line.fact, line.gone, line.occurred)).collect();
         let at = 1_700_000_000_000;
-        assert_eq!(told, [(1, 0, at), (2, 1, at), (3, 1, at)]);
+        assert_eq!(marks, [(1, 0, at), (2, 1, at), (3, 1, at)]);
     }
 }

@@ -1,11 +1,11 @@
-//! How long to wait before the next attempt.
+//! Computes the delay before the next attempt.
 
 use std::time::Duration;
 
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// Waits that double with every failure in a row, up to five minutes.
+/// Computes delays that double with every failure in a row, up to five minutes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backoff {
     failures: u32,

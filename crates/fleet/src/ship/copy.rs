@@ -1,4 +1,4 @@
-//! Copies everything to another store, as it is: for whoever moves, not for whoever shares.
+//! Copies everything to another store unchanged: for moving to it, not for sharing.
 //!
 //! The same cursor and the same versions as on the way to a server, but no policy: nothing is held back or taken out.
 
@@ -22,7 +22,7 @@ impl Copier {
         Self { outbox, cursor, batch }
     }
 
-    /// How far it is, and how far there is to go.
+    /// Returns the position and the end of the copy.
     ///
     /// # Errors
     /// If the ledger cannot be read.
@@ -30,7 +30,7 @@ impl Copier {
         Ok((self.cursor.until(), self.outbox.newest()?))
     }
 
-    /// Hands the next part to whoever stores it. When they return, it is remembered as done. False: nothing is left.
+    /// Hands the next part to `store` and then remembers it as done. Returns `false` when nothing is left.
     ///
     /// # Errors
     /// If it cannot be read, stored or remembered. Then the same part is next.
@@ -59,8 +59,7 @@ impl Copier {
 
     /// Shows everything that there is, part by part, as it was stored.
     ///
-    /// # Errors
-    /// If it cannot be read, or whoever looks says so.
+    /// # Errors If it cannot be read, or `look` fails.
     pub fn each(&self, mut look: impl FnMut(&Shipment) -> Result<(), ShipError>) -> Result<(), ShipError> {
         let mut after = 0;
         // What came since is not stored yet.

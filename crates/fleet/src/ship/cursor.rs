@@ -1,4 +1,4 @@
-//! How far the way is gone: one small file, replaced as a whole.
+//! Stores the progress of shipping: one small file, replaced as a whole.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -8,23 +8,23 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// So many tasks that were left behind are remembered. Beyond that the oldest ids are forgotten: such a task is then
-/// shipped from the moment on at which it is allowed.
+/// Limit of skipped tasks that are remembered. Beyond it the oldest ids are dropped: such a task is then shipped from
+/// the time at which it is allowed.
 const MOST_SKIPPED: usize = 100_000;
 
-/// What a cursor remembers.
+/// Holds the contents of a cursor file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct State {
-    /// Where it ships to: another server begins anew.
+    /// Destination: another server starts from the beginning.
     pub(crate) to: String,
     /// Everything up to this place in the ledger's order of delivery was acknowledged.
     pub(crate) until: u64,
-    /// What is added to places, so that versions only grow.
+    /// Offset added to places, so that versions only grow.
     pub(crate) base: u64,
     /// The greatest version that was sent.
     pub(crate) highest: u64,
-    /// How often the ledger had been rebuilt.
+    /// Number of rebuilds of the ledger.
     pub(crate) rebuilds: u64,
     /// The policy that it was sent under.
     pub(crate) policy: String,
@@ -72,14 +72,14 @@ impl Cursor {
         Ok(cursor)
     }
 
-    /// Where the cursor in a file ships to, if there is one that can be read.
+    /// Returns the destination of a cursor file that can be read.
     #[must_use]
     pub fn shipped_to(path: &Path) -> Option<String> {
         let state: State = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
         Some(state.to).filter(|to| !to.is_empty())
     }
 
-    /// Where it is.
+    /// Returns the position of the cursor.
     #[must_use]
     pub fn until(&self) -> u64 {
         self.state.until

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use crate::ship::shipper::{Carrier, ShipError};
 
-/// Where shipments are taken.
+/// Path on the server that takes shipments.
 const PATH: &str = "/ingest/v1/shipments";
 
-/// How long one part may take.
+/// Timeout for one part.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The most that is read of an answer.
@@ -41,7 +41,7 @@ pub enum TargetError {
     Plain(String),
     /// There is no token.
     #[error(
-        "there is no token for this server\nhint: ask whoever runs it for an ingest token, and put it into \
+        "there is no token for this server\nhint: ask its administrator for an ingest token, and put it into \
          `ship.token` beside `privacy.conf` or into `$AGENT_TRACER_SHIP_TOKEN`"
     )]
     NoToken,
@@ -96,7 +96,7 @@ impl Http {
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(PATIENCE))
             .http_status_as_error(false)
-            // Who redirects could be somebody else: the token goes to the named server alone.
+            // A redirect may lead to a foreign server: the token goes to the named server alone.
             .max_redirects(0)
             .build();
         Self { target, agent: config.into() }

@@ -4,8 +4,8 @@
 //! acknowledged is not sent again, what was not is; a place that was reached is on disk before it is relied on; what is
 //! sent never has a smaller version than what was sent before. No more is in memory than a few parts of the way.
 //!
-//! Doors: [`Policy`] says what may leave, [`Shipper::step`] sends the next part, [`Backoff`] says how long to wait after
-//! it failed. [`Copier`] moves everything elsewhere. Whoever calls waits.
+//! Entry points: [`Policy`] selects the data that may leave, [`Shipper::step`] sends the next part, [`Backoff`]
+//! computes the delay after a failure. [`Copier`] moves everything elsewhere. Waiting is left to the caller.
 
 mod backoff;
 mod copy;
@@ -21,4 +21,4 @@ pub use copy::Copier;
 pub use cursor::{Cursor, CursorError};
 pub use http::{Http, Target, TargetError};
 pub use policy::{Policy, PolicyError};
-pub use shipper::{Carrier, Sent, ShipError, Shipper, Step, lag};
+pub use shipper::{Carrier, SendCounts, ShipError, Shipper, Step, lag};

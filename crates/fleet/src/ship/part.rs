@@ -11,7 +11,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::ship::policy::Policy;
-use crate::ship::shipper::{Sent, ShipError};
+use crate::ship::shipper::{SendCounts, ShipError};
 
 /// About so many facts are one part: a server makes one insert of it, and what an insert costs hardly depends on how
 /// many rows it has.
@@ -20,12 +20,12 @@ pub(crate) const FACTS: u32 = 4_000;
 /// A body is cut when it has this many bytes before it is packed: a server takes some times as many.
 const BODY_BYTES: usize = 4 << 20;
 
-/// What a part is made of.
+/// Holds the input of a part.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'way> {
     pub(crate) outbox: &'way Outbox,
     pub(crate) policy: &'way Policy,
-    /// What is added to places.
+    /// Offset added to places.
     pub(crate) base: u64,
     /// Nothing behind this place is taken.
     pub(crate) newest: u64,
@@ -38,8 +38,8 @@ pub(crate) struct Source<'way> {
 pub(crate) struct Part {
     /// Everything up to here is before it.
     pub(crate) from: u64,
-    /// What it will have sent.
-    pub(crate) sent: Sent,
+    /// Counts that the part adds when it is sent.
+    pub(crate) sent: SendCounts,
     /// The tasks in it that may leave.
     pub(crate) tasks: Vec<String>,
     /// The tasks that it held back.

@@ -1,4 +1,4 @@
-//! What may leave: the team's policy, as one small file of TOML.
+//! Reads the team's policy, a small TOML file that selects the data that may leave the machine.
 //!
 //! ```toml
 //! to = "https://tracer.example"   # where `serve` ships to by itself
@@ -13,7 +13,7 @@ use serde::Deserialize;
 /// Why a policy is none.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
-    /// It is no TOML, or says something that nobody knows.
+    /// It is not TOML, or has an unknown key or value.
     #[error("the policy is not understood, so nothing may leave: {0}")]
     Unknown(String),
     /// There is no such level.
@@ -31,7 +31,7 @@ struct File {
     drop: Vec<String>,
 }
 
-/// What may leave.
+/// Selects the data that may leave the machine.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
     to: Option<String>,
@@ -73,7 +73,7 @@ impl Policy {
         self.to.as_deref()
     }
 
-    /// Whether a task of this project may leave. One of which no project is known may not, where projects are named.
+    /// Returns whether a task of this project may leave. A task without a known project may not if projects are named.
     pub(crate) fn allows(&self, project: &str) -> bool {
         let home = self.home_dir.as_deref();
         let covers = |glob: &Glob| glob.covers(project.as_bytes(), home);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn only_named_projects_leave_and_never_one_that_nobody_knows() {
+    fn only_named_projects_leave_and_never_an_unknown_one() {
         let policy = Policy::parse("projects = [\"~/code/**\", \"/srv/app\"]", Some(b"/home/me")).unwrap();
         for (project, allowed) in [
             ("/home/me/code/one", true),

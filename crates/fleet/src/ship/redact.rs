@@ -1,8 +1,8 @@
 //! Takes out of records what may not leave.
 //!
-//! The machine has reduced what it recorded by its own configuration; this is a second pass, by the team's, and it can
-//! only take away. At the lowest level a text leaves only if its name is on a list: a name that nobody thought of keeps
-//! its text here. Secrets are searched for in every text again, in case a newer rule knows more.
+//! The machine has reduced its records by its own configuration; this is a second pass, by the team's, and it can only
+//! remove. At the lowest level a text leaves only if its name is on a list: the text of an unlisted name stays here.
+//! Secrets are searched for in every text again, in case a newer rule knows more.
 
 use agent_tracer_event::{Metadata, Millis, attributes};
 use agent_tracer_ledger::record::{FactRecord, TaskRecord};
@@ -123,7 +123,7 @@ impl Policy {
 
     /// A fact as it may leave.
     pub(crate) fn fact(&self, record: &mut FactRecord) {
-        // Natural keys are made of what was said, and nobody needs them elsewhere: a fact is known by its number.
+        // Natural keys are derived from recorded text, and no other server needs them: a fact is known by its number.
         record.data.key.clear();
         record.data.turn = None;
         if self.level == Level::Metadata {

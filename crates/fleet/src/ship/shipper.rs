@@ -14,13 +14,13 @@ use crate::ship::cursor::{Cursor, CursorError};
 use crate::ship::part::{FACTS, Part, Source, packed};
 use crate::ship::policy::Policy;
 
-/// So many purged tasks are told at once.
+/// Limit of purged tasks in one notification.
 const REMOVED: usize = 1_000;
 
-/// So many parts are on their way at once: while the server stores one it can read the next.
+/// Limit of parts in flight: while the server stores one it can read the next.
 const FLYING: usize = 2;
 
-/// So many parts are one step: whoever wants it to stop waits no longer than for these.
+/// Limit of parts in one step, which is the longest wait for a caller that wants to stop.
 const PARTS: usize = 8;
 
 /// Why a part did not arrive.
@@ -32,7 +32,7 @@ pub enum ShipError {
     /// The cursor cannot be kept.
     #[error("{0}")]
     Cursor(#[from] CursorError),
-    /// Nobody answered, or not now. The same may succeed later.
+    /// The server did not answer, or is not ready. A retry may succeed.
     #[error("the server cannot be reached: {0}")]
     Unreachable(String),
     /// The server does not take it.
@@ -40,13 +40,13 @@ pub enum ShipError {
     Refused {
         /// The status.
         status: u16,
-        /// What it says.
+        /// Text of the server's answer.
         detail: String,
     },
 }
 
 impl ShipError {
-    /// Whether the same may succeed later without anybody doing anything.
+    /// Returns whether a retry may succeed without any action by the user.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Unreachable(_) | Self::Ledger(QueryError::Store(_) | QueryError::Damaged(_)))
@@ -68,9 +68,9 @@ pub trait Carrier: Send + Sync {
     fn carry(&self, packed: &[u8]) -> Result<(), ShipError>;
 }
 
-/// What one step sent.
+/// Counts the rows that one step sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sent {
+pub struct SendCounts {
     /// Tasks.
     pub tasks: u64,
     /// Facts.
@@ -81,11 +81,11 @@ pub struct Sent {
     pub removed: u64,
     /// Bytes, packed.
     pub bytes: u64,
-    /// How far it came.
+    /// Position reached.
     pub until: u64,
 }
 
-impl Sent {
+impl SendCounts {
     /// Adds what was sent behind it.
     pub fn add(&mut self, next: &Self) {
         self.tasks += next.tasks;
@@ -97,11 +97,11 @@ impl Sent {
     }
 }
 
-/// What one step did.
+/// Lists the results of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// It sent something, or found that it may not; there may be more.
-    Sent(Sent),
+    Sent(SendCounts),
     /// Everything is there.
     UpToDate,
 }
@@ -115,7 +115,7 @@ pub struct Shipper {
     facts: u32,
 }
 
-/// How far a cursor is behind: places in the order of delivery that were not acknowledged.
+/// Returns how far a cursor is behind: places in the order of delivery that were not acknowledged.
 ///
 /// # Errors
 /// If the ledger cannot be read.
@@ -137,7 +137,7 @@ impl Shipper {
         self
     }
 
-    /// How far it is behind.
+    /// Returns how far the shipper is behind.
     ///
     /// # Errors
     /// If the ledger cannot be read.
@@ -160,9 +160,8 @@ impl Shipper {
     /// Sends the next parts of the way: while some are on their way, the next is read and packed. What is remembered
     /// moves past a part when that and all before it were acknowledged.
     ///
-    /// # Errors
-    /// If the first of them cannot be read, sent or remembered. Then the same part is next. If a later one cannot, those
-    /// before it are what was sent, and whoever asks again meets the error.
+    /// # Errors If the first of them cannot be read, sent or remembered. Then the same part is next. If a later one
+    /// cannot, the parts before it count as sent, and the next call returns the error.
     pub fn step(&mut self) -> Result<Step, ShipError> {
         self.look()?;
         // Asked before what was purged: what comes back after a purge is behind this place, and not in this stretch.
@@ -213,7 +212,7 @@ impl Shipper {
     fn remove_purged(&mut self) -> Result<Option<Step>, ShipError> {
         let purged = self.outbox.purged()?;
         let state = &self.cursor.state;
-        // What never left need not go, and its name is nobody's business.
+        // A task that was never shipped need not be removed there, and its name must not leave.
         let is_new = |(task, until): &(&String, &i64)| {
             state.removed.get(*task) != Some(*until) && !state.skipped.contains(*task)
         };
@@ -229,11 +228,11 @@ impl Shipper {
         let packed = packed(&shipment, &[]);
         self.carrier.carry(&packed)?;
         self.cursor.state.removed.retain(|task, _| purged.contains_key(task));
-        let sent = Sent {
+        let sent = SendCounts {
             removed: count,
             bytes: packed.len() as u64,
             until: self.cursor.until(),
-            ..Sent::default()
+            ..SendCounts::default()
         };
         self.cursor.state.removed.extend(new);
         self.cursor.save()?;
@@ -247,7 +246,7 @@ fn make_ready(source: Source<'_>, from: u64, ready: &SyncSender<Result<Part, Shi
     for _ in 0..PARTS {
         let Some(part) = source.after(place).transpose() else { return };
         let until = part.as_ref().map(|part| part.sent.until).ok();
-        // Nobody takes parts any more behind one that did not arrive.
+        // The server accepts no parts behind one that did not arrive.
         if ready.send(part).is_err() {
             return;
         }
@@ -258,17 +257,17 @@ fn make_ready(source: Source<'_>, from: u64, ready: &SyncSender<Result<Part, Shi
 
 /// A part on its way.
 struct Flight<'scope> {
-    sent: Sent,
+    sent: SendCounts,
     answer: ScopedJoinHandle<'scope, Result<(), ShipError>>,
 }
 
-/// What is remembered while parts are on their way.
+/// Holds the state of a step with parts in flight.
 struct Stretch<'shipper> {
     cursor: &'shipper mut Cursor,
     /// The newest place of the ledger when the stretch began: nothing of it is behind that.
     newest: u64,
-    /// What arrived, if anything did.
-    arrived: Option<Sent>,
+    /// Counts that arrived, if any did.
+    arrived: Option<SendCounts>,
     /// The way begins anew.
     again: bool,
 }
@@ -309,7 +308,7 @@ impl Stretch<'_> {
         Ok(())
     }
 
-    /// What it came to.
+    /// Returns the result of the step.
     fn end(mut self, ended: Result<(), ShipError>) -> Result<Step, ShipError> {
         if self.again {
             self.cursor.state.until = 0;

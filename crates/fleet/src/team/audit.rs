@@ -1,4 +1,4 @@
-//! Keeps who looks at whose sessions, before they see them.
+//! Records who opens the sessions of another person, before the answer is given.
 //!
 //! One's own sessions are one's own. A dashboard asks the same again and again: of one reader, question and task one row
 //! is kept in a minute.
@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use crate::clickhouse::{Fleet, Reader, Visit};
+use crate::clickhouse::{AccessEntry, Fleet, Reader};
 use agent_tracer_event::{FactId, TaskId};
 use agent_tracer_ledger::{OwnerFilter, QueryError};
 use agent_tracer_server::{AccessEvent, Cause};
@@ -24,15 +24,15 @@ const LISTS: [&str; 9] = [
     "/stream",
 ];
 
-/// Who looks with the token of the server itself.
+/// Name of the reader that uses the token of the server itself.
 const SERVER: &str = "(the server's own token)";
 
 const MINUTE_MS: i64 = 60_000;
 
-/// So many are remembered; beyond that some are kept twice.
+/// Limit of remembered accesses; beyond it some are recorded twice.
 const MOST: usize = 10_000;
 
-/// Who looked, at which question, about which task, and whom and which machine it was narrowed to.
+/// Reader, path and task of an access, with its owner filter.
 type Key = (String, String, String, OwnerFilter);
 
 /// The minute, and what was kept in it.
@@ -54,7 +54,7 @@ impl Audit {
         }
         let who = look.reader.unwrap_or(SERVER);
         let task = about.as_ref().map_or_else(String::new, ToString::to_string);
-        let of = look.owners.owner.as_deref().unwrap_or(Visit::EVERYBODY);
+        let of = look.owners.owner.as_deref().unwrap_or(AccessEntry::ALL_OWNERS);
         let key = (who.to_owned(), look.path.to_owned(), task.clone(), look.owners.clone());
         if self.has(&key, now) {
             return Ok(());
@@ -64,7 +64,7 @@ impl Audit {
             // Asked as the question itself asks: what is shown is what is kept.
             Some(task) => match reader.of(look.owners).owner_of(task) {
                 Ok(owner) => Some(owner),
-                // Nothing is shown: there is none, or nobody said which of several.
+                // The answer shows nothing: the task does not exist, or several owners have it and none is named.
                 Err(QueryError::NotFound | QueryError::Bad(_)) => None,
                 Err(error @ (QueryError::Damaged(_) | QueryError::Store(_))) => return Err(error.into()),
             },
@@ -72,7 +72,7 @@ impl Audit {
         // Not remembered: in a moment there may be something to be shown.
         let Some(owner) = owner else { return Ok(()) };
         if owner != who {
-            let visit = Visit {
+            let visit = AccessEntry {
                 owner,
                 at: now,
                 reader: who.to_owned(),
@@ -80,7 +80,7 @@ impl Audit {
                 what: look.path.to_owned(),
                 version: u64::try_from(now).unwrap_or(0),
             };
-            fleet.note_visit(&visit)?;
+            fleet.record_access(&visit)?;
         }
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.1.insert(key);

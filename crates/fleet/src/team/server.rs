@@ -1,5 +1,5 @@
-//! What runs beside a team's server: a thread that follows the store and keeps the tokens fresh, and one that makes the
-//! sums of days that are over.
+//! Runs beside a team's server: one thread follows the store and refreshes the tokens, another makes the sums of past
+//! days.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::clickhouse::{Fleet, FleetError, Reader, RollupDelays, Visit};
+use crate::clickhouse::{AccessEntry, Fleet, FleetError, Reader, RollupDelays};
 use agent_tracer_event::Millis;
 use agent_tracer_ledger::{AppendError, Batch, Changes, QueryError};
 use agent_tracer_server as server;
@@ -16,21 +16,21 @@ use agent_tracer_server::{
     ShipmentError, SpoolView,
 };
 
+use crate::team::arrivals::{ArrivalCursor, News};
 use crate::team::audit::Audit;
-use crate::team::follow::{Follow, News};
-use crate::team::token::Known;
+use crate::team::token::KnownTokens;
 
-/// How often the store is asked what arrived, and whose tokens hold.
+/// Pause between two polls of the store for arrivals and valid tokens.
 const PAUSE: Duration = Duration::from_millis(1_000);
 
-/// How often it is looked whether a day is over, or was marked.
+/// Pause between two checks for days that ended or were marked.
 const DAYS_PAUSE: Duration = Duration::from_secs(20);
 
 /// A team's server, beside the server.
 pub struct Team {
     fleet: Arc<Fleet>,
     reader: Reader,
-    known: Arc<Known>,
+    known: Arc<KnownTokens>,
     live: Live,
     clock: Ask<Millis>,
     problems: Arc<Problems>,
@@ -41,7 +41,7 @@ pub struct Team {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// What each thread last met; none if all was well.
+/// Holds the last problem of each thread, or none.
 #[derive(Default)]
 struct Problems {
     following: Mutex<Option<String>>,
@@ -50,18 +50,18 @@ struct Problems {
 
 impl Problems {
     fn all(&self) -> Vec<String> {
-        let told =
+        let report =
             |problem: &Mutex<Option<String>>| problem.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        [&self.following, &self.days].into_iter().filter_map(told).collect()
+        [&self.following, &self.days].into_iter().filter_map(report).collect()
     }
 }
 
-/// Makes the sums of days until it is told to end. Every process does: what two make at once is the same.
+/// Makes the sums of days until it is stopped. Every process does: two that run at once make the same.
 fn make_days(fleet: &Fleet, problem: &Mutex<Option<String>>, stopped: &Receiver<()>, is_ending: &AtomicBool) {
     let go_on = || !is_ending.load(Ordering::Relaxed);
     loop {
         let made = fleet.make_days(RollupDelays::default(), &go_on);
-        told(problem, made.err().map(|error| format!("the sums of days were not made: {error}")));
+        report(problem, made.err().map(|error| format!("the sums of days were not made: {error}")));
         if stopped.recv_timeout(DAYS_PAUSE) != Err(RecvTimeoutError::Timeout) {
             return;
         }
@@ -69,9 +69,9 @@ fn make_days(fleet: &Fleet, problem: &Mutex<Option<String>>, stopped: &Receiver<
 }
 
 /// Nothing is appended: what a team's server holds was derived elsewhere.
-struct Nowhere;
+struct ReadOnlyAppend;
 
-impl Append for Nowhere {
+impl Append for ReadOnlyAppend {
     fn submit(&self, _: Batch, done: Done) -> Result<(), Box<Batch>> {
         done(Err(AppendError::ReadOnly));
         Ok(())
@@ -79,7 +79,7 @@ impl Append for Nowhere {
 }
 
 /// Describes a visit as the audit of the server lists it.
-fn entry(visit: Visit) -> AuditEntry {
+fn entry(visit: AccessEntry) -> AuditEntry {
     AuditEntry {
         at: Millis(visit.at),
         reader: visit.reader,
@@ -89,7 +89,7 @@ fn entry(visit: Visit) -> AuditEntry {
     }
 }
 
-fn told(problem: &Mutex<Option<String>>, what: Option<String>) {
+fn report(problem: &Mutex<Option<String>>, what: Option<String>) {
     *problem.lock().unwrap_or_else(PoisonError::into_inner) = what;
 }
 
@@ -101,7 +101,7 @@ impl Team {
     pub fn start(fleet: Arc<Fleet>, clock: Ask<Millis>) -> Result<Self, FleetError> {
         fleet.migrate()?;
         let reader = Reader::everybody(Arc::clone(&fleet));
-        let known = Arc::new(Known::default());
+        let known = Arc::new(KnownTokens::default());
         known.replace(fleet.tokens()?);
         let newest = reader.seq().map_err(|error| FleetError::Refused(error.to_string()))?;
         let live = Live::new();
@@ -111,7 +111,7 @@ impl Team {
         let follows = {
             let (fleet, reader) = (Arc::clone(&fleet), reader.clone());
             let (known, live, problems) = (Arc::clone(&known), live.clone(), Arc::clone(&problems));
-            let mut follow = Follow::from(newest);
+            let mut follow = ArrivalCursor::from(newest);
             std::thread::Builder::new().name("team".to_owned()).spawn(move || {
                 while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
                     let asked = fleet.tokens().map(|tokens| known.replace(tokens)).map_err(QueryError::from);
@@ -122,7 +122,7 @@ impl Team {
                         }),
                         false => follow.rest(&reader),
                     };
-                    told(&problems.following, asked.and(followed).err().map(|error| error.to_string()));
+                    report(&problems.following, asked.and(followed).err().map(|error| error.to_string()));
                 }
             })
         };
@@ -151,7 +151,7 @@ impl Team {
         Ok(team)
     }
 
-    /// What the server is given.
+    /// Returns the dependencies of the server.
     #[must_use]
     pub fn doors(&self, assets: FindAsset) -> ServerDeps {
         let (known, clock) = (Arc::clone(&self.known), Arc::clone(&self.clock));
@@ -159,7 +159,7 @@ impl Team {
         let problems = Arc::clone(&self.problems);
         ServerDeps {
             store: Arc::new(self.reader.clone()),
-            append: Arc::new(Nowhere),
+            append: Arc::new(ReadOnlyAppend),
             live: self.live.clone(),
             clock: Arc::clone(&self.clock),
             spool: Arc::new(move || SpoolView { problems: problems.all(), ..SpoolView::default() }),
@@ -179,7 +179,7 @@ impl Team {
                 },
                 list_access: {
                     let fleet = Arc::clone(&self.fleet);
-                    Arc::new(move |filter| Ok(fleet.visit_page(filter)?.map(entry)))
+                    Arc::new(move |filter| Ok(fleet.access_page(filter)?.map(entry)))
                 },
                 holder: Arc::new(move |secret| known.holder(secret, clock().0)),
                 take: Arc::new(move |owner, shipment| {

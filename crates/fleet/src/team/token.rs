@@ -8,10 +8,10 @@ use crate::clickhouse::{Token, TokenScope};
 use agent_tracer_server::{Holder, Scope};
 use sha2::{Digest, Sha256};
 
-/// How every token begins, so that whoever finds one knows what it is.
+/// Prefix of every token, so that a token found somewhere can be recognised.
 const BEGINNING: &str = "atr";
 
-/// What is kept of a secret.
+/// Returns the hash under which a secret is stored.
 #[must_use]
 pub fn hash(secret: &str) -> String {
     Sha256::digest(secret.as_bytes()).iter().fold(String::new(), |mut text, byte| {
@@ -20,8 +20,8 @@ pub fn hash(secret: &str) -> String {
     })
 }
 
-/// A new token of somebody, and the secret that is shown once. `random` are at least 48 characters that nobody can
-/// guess.
+/// Makes a token for an owner, and the secret that is shown once. `random` must hold at least 48 unpredictable
+/// characters.
 #[must_use]
 pub fn make(owner: &str, scope: TokenScope, random: &str, now: i64, expires: Option<i64>) -> (Token, String) {
     let mut letters = random.chars();
@@ -33,16 +33,16 @@ pub fn make(owner: &str, scope: TokenScope, random: &str, now: i64, expires: Opt
 
 /// The tokens that a process knows, by their hashes.
 #[derive(Debug, Default)]
-pub(crate) struct Known(RwLock<HashMap<String, Token>>);
+pub(crate) struct KnownTokens(RwLock<HashMap<String, Token>>);
 
-impl Known {
+impl KnownTokens {
     /// Knows these from now on, and no others.
     pub(crate) fn replace(&self, tokens: Vec<Token>) {
         let tokens = tokens.into_iter().map(|token| (token.hash.clone(), token)).collect();
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = tokens;
     }
 
-    /// Whose a secret is, if it is one that holds at this moment.
+    /// Returns the holder of a secret that is valid now.
     pub(crate) fn holder(&self, secret: &str, now: i64) -> Option<Holder> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let token = known.get(&hash(secret)).filter(|token| token.expires.is_none_or(|at| now < at))?;
@@ -66,7 +66,7 @@ mod tests {
         let (token, secret) = make("ann", TokenScope::Ingest, RANDOM, 5, Some(100));
         assert!(secret.starts_with("atr_01234567_89abcdef") && secret.len() > 50, "{secret}");
         assert!(!token.hash.contains("89abcdef0123") && token.hash.len() == 64);
-        let known = Known::default();
+        let known = KnownTokens::default();
         assert_eq!(known.holder(&secret, 10), None);
         known.replace(vec![token.clone()]);
         let holder = known.holder(&secret, 10).unwrap();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use agent_tracer_fleet::clickhouse::schema::Layout;
-use agent_tracer_fleet::clickhouse::{Fleet, Place};
+use agent_tracer_fleet::clickhouse::{Fleet, StoreAddress};
 
 /// A running engine. It ends when its input does: when this is dropped, or when the test's process ends in any way.
 pub(crate) struct Engine {
@@ -21,7 +21,7 @@ fn root() -> PathBuf {
 }
 
 impl Engine {
-    /// Starts an engine whose data is in this folder.
+    /// Starts an engine with its data in this folder.
     pub(crate) fn start(folder: &Path, is_temporary: bool) -> Self {
         Self::start_at(folder, is_temporary, 0)
     }
@@ -73,8 +73,8 @@ impl Drop for Engine {
 }
 
 /// A database of its own at an address.
-pub(crate) fn place(url: &str, database: &str) -> Place {
-    Place {
+pub(crate) fn place(url: &str, database: &str) -> StoreAddress {
+    StoreAddress {
         url: url.to_owned(),
         database: database.to_owned(),
         user: None,
@@ -84,10 +84,10 @@ pub(crate) fn place(url: &str, database: &str) -> Place {
 }
 
 /// Makes a new, empty database with its tables, in one layout or the other.
-pub(crate) type Make = fn() -> (Arc<Fleet>, Place);
+pub(crate) type Make = fn() -> (Arc<Fleet>, StoreAddress);
 
 /// A new, empty database with its tables.
-pub(crate) fn database() -> (Arc<Fleet>, Place) {
+pub(crate) fn database() -> (Arc<Fleet>, StoreAddress) {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let url = std::env::var("CLICKHOUSE_URL").unwrap_or_else(|_| {

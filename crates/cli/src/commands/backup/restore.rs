@@ -22,7 +22,7 @@ use crate::instance::Instance;
 use crate::output::Output;
 use crate::reading::json as json_of;
 use crate::store_backups::{self, Kind, StoreBackup, size};
-use crate::{keeping, sources};
+use crate::{backup_job, sources};
 
 pub(super) fn run(
     wanted: &BackupRestore,
@@ -46,7 +46,7 @@ pub(super) fn run(
 /// Prints a copy of a compaction, or writes it to a file.
 fn bring_back(wanted: &BackupRestore, home: &Home, environment: &Environment) -> Result<(), Failure> {
     let mut source =
-        backup::restore(&keeping::folder(home), &wanted.name).map_err(|cause| match cause.kind() {
+        backup::restore(&backup_job::folder(home), &wanted.name).map_err(|cause| match cause.kind() {
             io::ErrorKind::NotFound => unknown(&wanted.name),
             _ => Failure::new(format!("cannot read the copy: {}", plain(&cause))),
         })?;
@@ -67,7 +67,7 @@ fn new_file(path: &Path) -> Result<File, Failure> {
         .create_new(true)
         .mode(0o600)
         .open(path)
-        .map_err(|cause| Failure::file("write", path, &cause).hint("name a file that is not there yet"))
+        .map_err(|cause| Failure::file("write", path, &cause).hint("name a new file"))
 }
 
 /// Copies a backup of the store to another place.
@@ -90,9 +90,9 @@ fn restore(
 ) -> Result<(), Failure> {
     let _instance = Instance::take(home)?;
     let (store, file) = (store_backups::store(home), found.file());
-    finish_swap(&store).map_err(|cause| Failure::file("finish putting in place", &store, &cause))?;
+    finish_swap(&store).map_err(|cause| Failure::file("finish installing", &store, &cause))?;
     let holds = verify_copy(&file).map_err(|error| {
-        let failure = Failure::said(&format!("cannot use `{}`: {error}", found.name));
+        let failure = Failure::from_text(&format!("cannot use `{}`: {error}", found.name));
         failure.hint(format!(
             "`agent-tracer recover --from '{}'` salvages what can be read of it",
             file.display()
@@ -103,7 +103,7 @@ fn restore(
     output.say(&format!("in the backup: {}", words(&holds)))?;
     match &present {
         Some(present) => output.say(&format!("in the store:  {}", words(present)))?,
-        None => output.say("in the store:  it cannot be read, or there is none")?,
+        None => output.say("in the store:  missing or unreadable")?,
     }
     let undo = store_backups::undo_folder(home, "before", now);
     if wanted.dry_run {
@@ -114,7 +114,7 @@ fn restore(
     }
     store_backups::check_room(home.data(), found.bytes.saturating_mul(2))?;
     let failed = |cause: io::Error| {
-        Failure::new(format!("the backup cannot be put in place: {}", plain(&cause))).hint(
+        Failure::new(format!("cannot install the backup: {}", plain(&cause))).hint(
             "nothing is lost: run the command again, or start the server, which finishes what was begun",
         )
     };

@@ -18,11 +18,11 @@ use nix::unistd::Pid;
 use crate::demo::Stage;
 use crate::failure::{Failure, plain};
 
-/// How long a server may take to start: a busy machine is no failure.
+/// Time limit for the start of the server: a busy machine is no failure.
 const START_LIMIT: Duration = Duration::from_secs(60);
-/// How often to look whether the server still runs.
+/// Pause between two checks that the server still runs.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How many of its last lines are kept to be told when it fails.
+/// Last lines of its output that are kept for the report of a failure.
 const LINES_KEPT: usize = 12;
 
 /// A running server.
@@ -35,8 +35,9 @@ pub(super) struct Host {
 impl Host {
     /// Starts a server and waits until it says where it listens.
     pub(super) fn start(stage: &Stage, listen: SocketAddr) -> Result<Host, Failure> {
-        let program = std::env::current_exe()
-            .map_err(|cause| Failure::new(format!("cannot tell where this program is: {}", plain(&cause))))?;
+        let program = std::env::current_exe().map_err(|cause| {
+            Failure::new(format!("cannot find the path of this program: {}", plain(&cause)))
+        })?;
         let mut child = stage
             .command(&program)
             .args(["serve", "--listen", &listen.to_string()])
@@ -44,8 +45,8 @@ impl Host {
             .spawn()
             .map_err(|cause| Failure::file("start", &program, &cause))?;
         let said = Arc::new(Mutex::new(VecDeque::new()));
-        let heard = child.stderr.take().map(|stderr| listen_to(stderr, &said)).transpose()?;
-        let link = heard.and_then(|heard| heard.recv_timeout(START_LIMIT).ok());
+        let link = child.stderr.take().map(|stderr| listen_to(stderr, &said)).transpose()?;
+        let link = link.and_then(|link| link.recv_timeout(START_LIMIT).ok());
         let host = Host { child: Mutex::new(child), said, link: link.clone().unwrap_or_default() };
         if link.is_none() {
             let failure = host.failure("the demo's server did not start");
@@ -61,7 +62,7 @@ impl Host {
         &self.link
     }
 
-    /// Where it answers, without a slash at the end.
+    /// Returns the origin at which it answers, without a slash at the end.
     pub(super) fn origin(&self) -> &str {
         self.link.split_once("/login").map_or(&self.link, |(origin, _)| origin)
     }
@@ -90,7 +91,7 @@ impl Host {
             if let Ok(None) = child.try_wait()
                 && let Ok(pid) = i32::try_from(child.id())
             {
-                // After Ctrl-C it has heard for itself: then this finds nobody.
+                // After Ctrl-C the child has received the signal itself: then this finds no process.
                 kill(Pid::from_raw(pid), Signal::SIGTERM).ok();
             }
             child.wait()
@@ -115,7 +116,7 @@ impl Host {
 
 /// Reads what the server says, to its end: the link goes to the one who waits for it, the last lines are kept.
 fn listen_to(stderr: ChildStderr, said: &Arc<Mutex<VecDeque<String>>>) -> Result<Receiver<String>, Failure> {
-    let (found, heard): (SyncSender<String>, _) = sync_channel(1);
+    let (found, link): (SyncSender<String>, _) = sync_channel(1);
     let said = Arc::clone(said);
     let listen = move || {
         let mut found = Some(found);
@@ -123,7 +124,7 @@ fn listen_to(stderr: ChildStderr, said: &Arc<Mutex<VecDeque<String>>>) -> Result
             if let Some(link) = line.trim().strip_prefix("dashboard")
                 && let Some(found) = found.take()
             {
-                // Whoever waited too long is gone.
+                // A receiver that timed out is gone.
                 found.send(link.trim().to_owned()).ok();
             }
             let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
@@ -135,5 +136,5 @@ fn listen_to(stderr: ChildStderr, said: &Arc<Mutex<VecDeque<String>>>) -> Result
     };
     let started = std::thread::Builder::new().name("demo-server".to_owned()).spawn(listen);
     started.map_err(|cause| Failure::new(format!("cannot start a thread: {}", plain(&cause))))?;
-    Ok(heard)
+    Ok(link)
 }

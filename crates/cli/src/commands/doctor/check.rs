@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// How it stands.
+/// Lists the results of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum State {
@@ -22,13 +22,13 @@ pub(super) enum State {
 pub(super) enum Group {
     /// The two binaries.
     Program,
-    /// Where data is kept, and under which rules.
+    /// Data and the rules for it.
     Home,
     /// Claude Code.
     Claude,
     /// Codex.
     Codex,
-    /// What reads the spool.
+    /// Reader of the spool.
     Server,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Check {
     pub(super) state: State,
     /// One sentence, without a full stop.
     pub(super) text: String,
-    /// What to do about it.
+    /// Hint that fixes it.
     pub(super) fix: Option<String>,
     /// The same, one by one, for programs.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::check::{Check, Group, State};
 use super::installed::Installed;
-use super::{Patient, client};
+use super::{DoctorContext, client};
 use crate::arguments::ScopeName;
 use crate::clients;
 use crate::commands::target::{self, Target};
@@ -31,7 +31,7 @@ const DAYS_LEFT_LOW: u64 = 7;
 /// The most transcripts that are looked at.
 const TRANSCRIPTS_MAX: usize = 100_000;
 const DAY_MS: i64 = 86_400_000;
-/// What an administrator says; it wins over every other file.
+/// Settings of an administrator; they override every other file.
 #[cfg(target_os = "macos")]
 const MANAGED: &str = "/Library/Application Support/ClaudeCode/managed-settings.json";
 #[cfg(not(target_os = "macos"))]
@@ -49,11 +49,11 @@ struct File {
 }
 
 /// Returns the checks, and whether the agent calls us.
-pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failure> {
-    let (mut checks, clients) = client::checks(patient, Agent::CLAUDE_CODE);
+pub(super) fn checks(context: &DoctorContext<'_>) -> Result<(Vec<Check>, bool), Failure> {
+    let (mut checks, clients) = client::checks(context, Agent::CLAUDE_CODE);
     let mut read: Vec<File> = Vec::new();
     for scope in [ScopeName::User, ScopeName::Project, ScopeName::Local] {
-        let target = Target::of(Agent::CLAUDE_CODE, scope, patient.environment)?;
+        let target = Target::of(Agent::CLAUDE_CODE, scope, context.environment)?;
         // In the user's own home the project's file is the user's file.
         if read.iter().any(|file| file.path == target.path) {
             continue;
@@ -65,7 +65,7 @@ pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failur
         }
     }
     let version = clients::oldest(&clients);
-    let registered: Vec<Check> = read.iter().flat_map(|file| registered(patient, file, version)).collect();
+    let registered: Vec<Check> = read.iter().flat_map(|file| registered(context, file, version)).collect();
     let plugin = read.iter().any(|file| has_plugin(&file.settings));
     let connected = plugin || !registered.is_empty();
     if plugin {
@@ -81,14 +81,14 @@ pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failur
     }
     checks.extend(registered);
     for file in &read {
-        checks.extend(client::trials(patient, Agent::CLAUDE_CODE, &clients, &own_hooks(&file.settings)));
+        checks.extend(client::trials(context, Agent::CLAUDE_CODE, &clients, &own_hooks(&file.settings)));
     }
     for file in &read {
         checks.extend(in_the_way(file));
     }
-    checks.extend(read.iter().find_map(|file| line(patient, file)));
+    checks.extend(read.iter().find_map(|file| line(context, file)));
     checks.extend(managed(&fs::read_to_string(MANAGED).unwrap_or_default()).filter(|_| connected));
-    checks.push(transcripts(patient, &read)?);
+    checks.push(transcripts(context, &read)?);
     Ok((checks, connected))
 }
 
@@ -119,7 +119,7 @@ fn load(target: &Target) -> Result<Option<Settings>, Check> {
     Ok(Some(settings))
 }
 
-fn registered(patient: &Patient<'_>, file: &File, version: Option<ClientVersion>) -> Vec<Check> {
+fn registered(context: &DoctorContext<'_>, file: &File, version: Option<ClientVersion>) -> Vec<Check> {
     let own = own_hooks(&file.settings);
     if own.is_empty() {
         return Vec::new();
@@ -128,7 +128,7 @@ fn registered(patient: &Patient<'_>, file: &File, version: Option<ClientVersion>
     // What is shared suits every version; else the version that is there counts, or the one of the installation.
     let expected = match file.scope {
         ScopeName::Project => None,
-        ScopeName::User | ScopeName::Local => version.or_else(|| installed.chosen_for(patient)),
+        ScopeName::User | ScopeName::Local => version.or_else(|| installed.chosen_for(context)),
     };
     let all: Vec<&str> = EVENTS
         .iter()
@@ -141,7 +141,7 @@ fn registered(patient: &Patient<'_>, file: &File, version: Option<ClientVersion>
         let (client, events, tools) = (None, Some(names), None);
         InstallOptions { hook, home, client, events, tools, status_line: StatusLine::Leave }.in_every_form()
     };
-    let mut checks = installed.checks(patient, &all, wanted);
+    let mut checks = installed.checks(context, &all, wanted);
     let verifiers = own_verifiers(&file.settings);
     checks.extend(version.map(|version| suits(&installed, &verifiers, version)).into_iter().flatten());
     for own in &own {
@@ -220,7 +220,7 @@ fn has_plugin(settings: &Settings) -> bool {
         .any(|(name, enabled)| name.starts_with("agent-tracer@") && enabled == &Value::Bool(true))
 }
 
-/// What keeps hooks from running at all.
+/// Returns the setting that keeps all hooks from running, if there is one.
 fn in_the_way(file: &File) -> Option<Check> {
     let off = file.settings.value().get("disableAllHooks") == Some(&Value::Bool(true));
     off.then(|| {
@@ -233,7 +233,7 @@ fn in_the_way(file: &File) -> Option<Check> {
     })
 }
 
-/// Whether an administrator keeps every hook but their own from running.
+/// Returns the finding for an administrator's setting that blocks foreign hooks.
 fn managed(text: &str) -> Option<Check> {
     let settings = Settings::parse(text).ok()?.value();
     let key = ["allowManagedHooksOnly", "disableAllHooks"]
@@ -241,12 +241,12 @@ fn managed(text: &str) -> Option<Check> {
         .find(|key| settings.get(key) == Some(&Value::Bool(true)))?;
     Some(
         check("managed", State::Fail, format!("`{key}` is set in `{MANAGED}`: no hook of ours runs"))
-            .fix("ask whoever manages this machine to add the hook there; `agent-tracer install claude --print` is a template"),
+            .fix("ask the administrator of this machine to add the hook there; `agent-tracer install claude --print` is a template"),
     )
 }
 
-/// The status line of the file, if it is there: ours, or somebody else's although ours is connected.
-fn line(patient: &Patient<'_>, file: &File) -> Option<Check> {
+/// Checks the status line of the file: ours, or a foreign one although ours is connected.
+fn line(context: &DoctorContext<'_>, file: &File) -> Option<Check> {
     let (command, ours) = status_line(&file.settings)?;
     if !ours {
         let connected = !own_hooks(&file.settings).is_empty();
@@ -260,7 +260,7 @@ fn line(patient: &Patient<'_>, file: &File) -> Option<Check> {
         let text = format!("the status line runs `{}`, which does not exist", invocation.program);
         return Some(check("status_line", State::Fail, text).fix("agent-tracer install claude"));
     }
-    let chain = fs::read_to_string(patient.home.statusline_conf())
+    let chain = fs::read_to_string(context.home.statusline_conf())
         .ok()
         .and_then(|text| crate::statusline_conf::chain(&text));
     let text = match chain {
@@ -270,20 +270,20 @@ fn line(patient: &Patient<'_>, file: &File) -> Option<Check> {
     Some(check("status_line", State::Ok, text))
 }
 
-/// How long the transcripts stay, which hold what hooks do not tell.
-fn transcripts(patient: &Patient<'_>, read: &[File]) -> Result<Check, Failure> {
+/// Checks how long the transcripts stay, which hold details that hooks lack.
+fn transcripts(context: &DoctorContext<'_>, read: &[File]) -> Result<Check, Failure> {
     // The last file that says something wins: local over project over user.
     let days = read
         .iter()
         .rev()
         .find_map(|file| file.settings.value().get("cleanupPeriodDays").and_then(Value::as_u64));
     let days = days.unwrap_or(CLEANUP_DAYS_DEFAULT);
-    let folder = paths::transcripts(&target::claude_home(patient.environment)?);
+    let folder = paths::transcripts(&target::claude_home(context.environment)?);
     let Some(oldest_ms) = oldest_transcript(&folder) else {
         let text = format!("Claude Code deletes transcripts after {days} days; there are none yet");
         return Ok(check("transcripts", State::Info, text));
     };
-    let age = patient.environment.now().0.saturating_sub(oldest_ms) / DAY_MS;
+    let age = context.environment.now().0.saturating_sub(oldest_ms) / DAY_MS;
     let left = days.saturating_sub(u64::try_from(age).unwrap_or(0));
     let text = format!("Claude Code deletes transcripts after {days} days; the oldest has {left} left");
     Ok(if left < DAYS_LEFT_LOW {
@@ -319,7 +319,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_administrator_who_allows_only_their_own_hooks_is_told() {
+    fn an_administrator_who_allows_only_their_own_hooks_is_reported() {
         for text in [r#"{"allowManagedHooksOnly": true}"#, r#"{"disableAllHooks": true, "env": {}}"#] {
             assert_eq!(managed(text).map(|check| check.state), Some(State::Fail), "{text}");
         }

@@ -2,7 +2,7 @@
 
 use agent_tracer_agents::hooks::OwnHook;
 
-use super::Patient;
+use super::DoctorContext;
 use super::check::{Check, Group, State};
 use crate::clients::{self, InstalledClient};
 use crate::proof::{Proof, prove};
@@ -16,11 +16,11 @@ fn group(agent: Agent) -> Group {
 }
 
 /// Returns a check for each client of an agent. Its absence is no fault: it may be elsewhere, or not yet installed.
-pub(super) fn checks(patient: &Patient<'_>, agent: Agent) -> (Vec<Check>, Vec<InstalledClient>) {
-    let clients = if patient.ask_clients {
-        clients::ask(agent, patient.environment)
+pub(super) fn checks(context: &DoctorContext<'_>, agent: Agent) -> (Vec<Check>, Vec<InstalledClient>) {
+    let clients = if context.ask_clients {
+        clients::ask(agent, context.environment)
     } else {
-        clients::find(agent, patient.environment)
+        clients::find(agent, context.environment)
     };
     let check = |state, text| Check::new(group(agent), "client", state, text);
     let mut checks: Vec<Check> = clients
@@ -38,33 +38,35 @@ pub(super) fn checks(patient: &Patient<'_>, agent: Agent) -> (Vec<Check>, Vec<In
 
 /// Starts each client with our hooks, if the user asks for it.
 pub(super) fn trials(
-    patient: &Patient<'_>,
+    context: &DoctorContext<'_>,
     agent: Agent,
     clients: &[InstalledClient],
     own: &[OwnHook],
 ) -> Vec<Check> {
-    if !patient.verify || own.is_empty() {
+    if !context.verify || own.is_empty() {
         return Vec::new();
     }
     let (title, check) = (agent.name(), |state, text| Check::new(group(agent), "client_calls", state, text));
     if clients.is_empty() {
         return vec![check(
             State::Info,
-            format!("could not be tried: `{}` is not on the `PATH`", agent.spec().word),
+            format!("could not be verified: `{}` is not on the `PATH`", agent.spec().word),
         )];
     }
     let trial = |client: &InstalledClient| {
         let version = client.version.map(|version| format!(" {version}")).unwrap_or_default();
-        match prove(agent, client, own, patient.environment) {
+        match prove(agent, client, own, context.environment) {
             Proof::Called(events) => {
                 check(State::Ok, format!("{title}{version} called the hook ({})", events.join(", ")))
             }
             Proof::NotCalled(said) => {
                 let said = said.map(|line| format!("; it said `{line}`")).unwrap_or_default();
-                check(State::Fail, format!("{title}{version} was tried and did not call the hook{said}"))
+                check(State::Fail, format!("{title}{version} was started and did not call the hook{said}"))
                     .fix(format!("agent-tracer install {}", agent.spec().word))
             }
-            Proof::NotTried(why) => check(State::Info, format!("{title}{version} could not be tried: {why}")),
+            Proof::NotTried(why) => {
+                check(State::Info, format!("{title}{version} could not be started: {why}"))
+            }
         }
     };
     clients.iter().map(trial).collect()

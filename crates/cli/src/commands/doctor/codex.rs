@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::check::{Check, Group, State};
 use super::installed::Installed;
-use super::{Patient, client};
+use super::{DoctorContext, client};
 use crate::arguments::ScopeName;
 use crate::clients;
 use crate::commands::target::{self, Target};
@@ -23,7 +23,7 @@ use crate::failure::Failure;
 use crate::files;
 use agent_tracer_event::Agent;
 
-/// What an administrator demands; it wins over every other file.
+/// Requirements of an administrator; they override every other file.
 const REQUIREMENTS: &str = "/etc/codex/requirements.toml";
 
 const REVIEW: &str = "start `codex` in a terminal and accept the hooks under \"Hooks need review\"";
@@ -33,9 +33,9 @@ fn check(name: &'static str, state: State, text: impl Into<String>) -> Check {
 }
 
 /// Returns the checks, and whether the agent knows us. Whether it calls us is a matter of trust.
-pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failure> {
-    let home = target::codex_home(patient.environment)?;
-    let (mut checks, clients) = client::checks(patient, Agent::CODEX);
+pub(super) fn checks(context: &DoctorContext<'_>) -> Result<(Vec<Check>, bool), Failure> {
+    let home = target::codex_home(context.environment)?;
+    let (mut checks, clients) = client::checks(context, Agent::CODEX);
     let version = clients::oldest(&clients);
     let store = match trust_store(&home) {
         Ok(store) => store,
@@ -52,7 +52,7 @@ pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failur
         ways.push("the plugin".to_owned());
     }
     for scope in [ScopeName::User, ScopeName::Project] {
-        let target = Target::of(Agent::CODEX, scope, patient.environment)?;
+        let target = Target::of(Agent::CODEX, scope, context.environment)?;
         if scope == ScopeName::Project && target.path.parent() == Some(&home) {
             continue;
         }
@@ -75,7 +75,7 @@ pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failur
             InstallOptions { hook, home, events: None, tools: None }.hooks()
         };
         let installed = Installed { agent: Agent::CODEX, scope, path: &target.path, own: &own };
-        checks.extend(installed.checks(patient, &all, wanted));
+        checks.extend(installed.checks(context, &all, wanted));
         checks.extend(version.and_then(|version| called(version, &own)));
         match version.filter(|version| !asks_for_trust(*version)) {
             Some(version) => {
@@ -93,10 +93,11 @@ pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failur
                 checks.extend(store.iter().flat_map(|store| trust(store, &reviewed, &source)));
             }
         }
-        checks.extend(client::trials(patient, Agent::CODEX, &clients, &own));
+        checks.extend(client::trials(context, Agent::CODEX, &clients, &own));
     }
     if ways.len() > 1 {
-        // Unlike Claude Code, Codex runs both, and two equal events may be two calls: nobody can tell afterwards.
+        // Unlike Claude Code, Codex runs both, and two equal events may be two calls: afterwards they cannot be
+        // distinguished.
         let text =
             format!("connected more than once, so every event counts more than once: {}", ways.join(", "));
         checks.push(check("twice", State::Warn, text).fix("keep one of them, and disconnect the others"));
@@ -106,7 +107,7 @@ pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failur
         checks.push(check("hooks", State::Info, "not connected").fix("agent-tracer install codex"));
     } else if only_managed_hooks(&std::fs::read_to_string(REQUIREMENTS).unwrap_or_default()) {
         let text = format!("`allow_managed_hooks_only` is set in `{REQUIREMENTS}`: no hook of ours runs");
-        checks.push(check("managed", State::Fail, text).fix("ask whoever manages this machine to add the hook there; `agent-tracer install codex --print` is a template"));
+        checks.push(check("managed", State::Fail, text).fix("ask the administrator of this machine to add the hook there; `agent-tracer install codex --print` is a template"));
     } else if store.is_some_and(|store| store.hooks_disabled) {
         checks.push(check("disabled", State::Fail, "the feature `hooks` is switched off: no hook runs").fix(
             format!(

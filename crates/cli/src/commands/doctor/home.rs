@@ -11,11 +11,11 @@ use agent_tracer_spool::settings_file::{self, Refusal};
 use agent_tracer_spool::{Home, Reason, Spool, Stats};
 use nix::sys::statvfs::statvfs;
 
-use super::Patient;
+use super::DoctorContext;
 use super::check::{Check, Group, State, counted};
 use crate::failure::plain;
 use crate::output::one_line;
-use crate::shipping;
+use crate::ship_job;
 
 /// Below this the user should know: a busy day of a few agents writes some hundred megabytes.
 const FREE_BYTES_LOW: u64 = 512 << 20;
@@ -27,69 +27,69 @@ fn check(name: &'static str, state: State, text: impl Into<String>) -> Check {
     Check::new(Group::Home, name, state, text)
 }
 
-pub(super) fn checks(patient: &Patient<'_>) -> Vec<Check> {
-    let home = &patient.home;
+pub(super) fn checks(context: &DoctorContext<'_>) -> Vec<Check> {
+    let home = &context.home;
     if !home.data().is_dir() {
         let text =
             format!("`{}` is not there yet; `install` or the first event makes it", home.data().display());
-        return vec![check("home", State::Info, text), privacy(patient)].into_iter().collect();
+        return vec![check("home", State::Info, text), privacy(context)].into_iter().collect();
     }
-    let mut checks = vec![folder(patient)];
-    checks.extend(private_files(patient));
-    checks.extend(refused_files(patient));
+    let mut checks = vec![folder(context)];
+    checks.extend(private_files(context));
+    checks.extend(refused_files(context));
     checks.extend(room(home.data()));
-    checks.push(privacy(patient));
+    checks.push(privacy(context));
     checks.extend(spool(&Spool::at(&home.spool())));
     checks.extend(lost_posts(home));
-    checks.extend(shipped(patient));
+    checks.extend(shipped(context));
     checks
 }
 
-/// How far the way to a team's server is gone, where anything is shipped at all.
-fn shipped(patient: &Patient<'_>) -> Option<Check> {
-    let (home, environment) = (&patient.home, patient.environment);
-    let path = shipping::cursor_path(home);
-    let policy = match shipping::policy(home, environment, None) {
+/// Checks the progress of shipping to a team's server, if it is on.
+fn shipped(context: &DoctorContext<'_>) -> Option<Check> {
+    let (home, environment) = (&context.home, context.environment);
+    let path = ship_job::cursor_path(home);
+    let policy = match ship_job::policy(home, environment, None) {
         Ok(policy) => policy,
         Err(failure) => {
             return Some(
                 check("ship", State::Fail, one_line(failure.message()))
-                    .fix("mend `ship.toml` beside `privacy.conf`"),
+                    .fix("correct `ship.toml` beside `privacy.conf`"),
             );
         }
     };
     if policy.to().is_none() && !path.exists() {
         return None;
     }
-    let behind = shipping::outbox(home).ok().and_then(|outbox| {
+    let behind = ship_job::outbox(home).ok().and_then(|outbox| {
         let to = Cursor::shipped_to(&path).or_else(|| policy.to().map(str::to_owned)).unwrap_or_default();
         let behind = lag(&outbox, &Cursor::open(&path, &to).ok()?).ok()?;
         Some((to, behind))
     });
     Some(match behind {
-        Some((to, 0)) => check("ship", State::Ok, format!("everything is at `{to}`")),
+        Some((to, 0)) => check("ship", State::Ok, format!("everything is shipped to `{to}`")),
         Some((to, behind)) if behind < FAR_BEHIND => {
-            check("ship", State::Info, format!("{behind} changes wait to be shipped to `{to}`"))
+            check("ship", State::Info, format!("{behind} changes not yet shipped to `{to}`"))
         }
         Some((to, behind)) => {
-            check("ship", State::Warn, format!("{behind} changes wait to be shipped to `{to}`"))
-                .fix("`agent-tracer ship --once` ships them, or says why it cannot")
+            check("ship", State::Warn, format!("{behind} changes not yet shipped to `{to}`"))
+                .fix("run `agent-tracer ship --once` to ship them, or to see the cause")
         }
-        None => check("ship", State::Warn, "nobody knows how much waits to be shipped"),
+        None => check("ship", State::Warn, "shipping backlog unknown"),
     })
 }
 
-fn folder(patient: &Patient<'_>) -> Check {
-    let data = patient.home.data();
+fn folder(context: &DoctorContext<'_>) -> Check {
+    let data = context.home.data();
     let shown = data.display();
     let facts = match fs::metadata(data) {
         Ok(facts) => facts,
         Err(cause) => {
-            return check("home", State::Fail, format!("cannot look at `{shown}`: {}", plain(&cause)));
+            return check("home", State::Fail, format!("cannot access `{shown}`: {}", plain(&cause)));
         }
     };
     // The way in which hooks write: a file that is made and removed again, in each folder they use.
-    let spool = patient.home.spool();
+    let spool = context.home.spool();
     for folder in [spool.join("tmp"), spool.join("new"), spool, data.to_owned()] {
         let place = folder.display();
         if !folder.exists() {
@@ -107,16 +107,16 @@ fn folder(patient: &Patient<'_>) -> Check {
         }
     }
     let exposed = facts.permissions().mode() & 0o077 != 0;
-    if exposed && patient.default_home {
-        return check("home", State::Warn, format!("others may look into `{shown}`"))
+    if exposed && context.default_home {
+        return check("home", State::Warn, format!("other users can read `{shown}`"))
             .fix(format!("chmod 700 '{shown}'"));
     }
     check("home", State::Ok, format!("data is in `{shown}`"))
 }
 
-/// What is inside must be closed to others even if the folder around it is not.
-fn private_files(patient: &Patient<'_>) -> Option<Check> {
-    let home = &patient.home;
+/// Private files must be closed to others even if the folder around them is not.
+fn private_files(context: &DoctorContext<'_>) -> Option<Check> {
+    let home = &context.home;
     let exposed: Vec<String> =
         [home.spool(), home.hash_key(), home.token(), home.backups(), home.install_record()]
             .into_iter()
@@ -128,7 +128,7 @@ fn private_files(patient: &Patient<'_>) -> Option<Check> {
         return None;
     }
     Some(
-        check("permissions", State::Fail, format!("others may look into {}", exposed.join(", ")))
+        check("permissions", State::Fail, format!("other users can read {}", exposed.join(", ")))
             .fix(format!("chmod go= {}", exposed.join(" "))),
     )
 }
@@ -147,16 +147,16 @@ const CONFIG_FILES: [&str; 9] = [
 ];
 const DATA_FILES: [&str; 5] = ["key", "token", "policy.tbl", "policy-trust.json", "install.json"];
 
-/// What other users can write is not obeyed: rules, exclusions and commands in it are not in force.
-fn refused_files(patient: &Patient<'_>) -> Vec<Check> {
-    let home = &patient.home;
+/// Reports files that other users can write: rules, exclusions and commands in them are not in force.
+fn refused_files(context: &DoctorContext<'_>) -> Vec<Check> {
+    let home = &context.home;
     let config = CONFIG_FILES.iter().map(|name| home.config().join(name));
     let data = DATA_FILES.iter().map(|name| home.data().join(name));
     let mut checks: Vec<Check> = Vec::new();
     for path in config.chain(data) {
         let Err(refusal) = settings_file::check(&path, home.user()) else { continue };
         let text = match &refusal {
-            // A folder is told once, not for each file in it.
+            // A folder is reported once, not for each file in it.
             Refusal::Foreign { path: folder, .. } | Refusal::Writable { path: folder } if *folder != path => {
                 format!("no setting in `{}` is obeyed, and nothing is recorded: {refusal}", folder.display())
             }
@@ -188,10 +188,10 @@ fn size(bytes: u64) -> String {
     }
 }
 
-fn privacy(patient: &Patient<'_>) -> Check {
-    let path = patient.home.privacy_conf();
+fn privacy(context: &DoctorContext<'_>) -> Check {
+    let path = context.home.privacy_conf();
     let shown = path.display();
-    let bytes = match settings_file::read(&path, patient.home.user(), Config::MAX_BYTES) {
+    let bytes = match settings_file::read(&path, context.home.user(), Config::MAX_BYTES) {
         Ok(bytes) => bytes.unwrap_or_default(),
         Err(refusal) => {
             let text = format!("nothing is recorded: cannot rely on `{shown}`: {refusal}");
@@ -201,12 +201,12 @@ fn privacy(patient: &Patient<'_>) -> Check {
     let (config, faults) = Config::parse(&bytes);
     let level = config.level.name();
     if let Some(first) = faults.first() {
-        let told = first.to_string();
-        let (text, hint) = told.split_once("\nhint: ").unwrap_or((&told, "correct the line"));
+        let text = first.to_string();
+        let (text, hint) = text.split_once("\nhint: ").unwrap_or((&text, "correct the line"));
         let more = if faults.len() > 1 { format!(" (and {} more)", faults.len() - 1) } else { String::new() };
         if let Some(fault) = faults.iter().find(|fault| fault.may_hide_exclusion()) {
-            let told = fault.to_string();
-            let (text, hint) = told.split_once("\nhint: ").unwrap_or((&told, "correct the line"));
+            let text = fault.to_string();
+            let (text, hint) = text.split_once("\nhint: ").unwrap_or((&text, "correct the line"));
             let text =
                 format!("nothing is recorded, because an exclusion may be meant: `{shown}`, {text}{more}");
             return check("privacy", State::Fail, text).fix(hint.to_owned());

@@ -6,7 +6,7 @@ use agent_tracer_agents::ClientVersion;
 use agent_tracer_agents::command_line::{HOOK_PROGRAM, Invocation};
 use agent_tracer_agents::hooks::{OwnHook, WantedHook};
 
-use super::Patient;
+use super::DoctorContext;
 use super::check::{Check, Group, State};
 use crate::arguments::ScopeName;
 use crate::record::{Installation, Record};
@@ -40,13 +40,13 @@ impl Installed<'_> {
     /// Looks at completeness, at the binary that is registered, at its home and at the form of the entries.
     pub(super) fn checks(
         &self,
-        patient: &Patient<'_>,
+        context: &DoctorContext<'_>,
         all_events: &[&str],
         wanted: impl Fn(&Invocation) -> Vec<WantedHook>,
     ) -> Vec<Check> {
-        let mut checks = vec![self.completeness(patient, all_events)];
-        checks.extend(self.binary(patient));
-        checks.extend(self.home(patient));
+        let mut checks = vec![self.completeness(context, all_events)];
+        checks.extend(self.binary(context));
+        checks.extend(self.home(context));
         let outdated: Vec<&str> = self
             .own
             .iter()
@@ -69,7 +69,7 @@ impl Installed<'_> {
         checks
     }
 
-    fn completeness(&self, patient: &Patient<'_>, all: &[&str]) -> Check {
+    fn completeness(&self, context: &DoctorContext<'_>, all: &[&str]) -> Check {
         let shown = self.path.display();
         let has = |event: &str| self.own.iter().any(|own| own.event == event);
         let missing: Vec<&str> = all.iter().copied().filter(|event| !has(event)).collect();
@@ -82,7 +82,7 @@ impl Installed<'_> {
             );
         }
         let text = format!("{present} of {} events are registered in `{shown}`", all.len());
-        let chosen = self.known(patient).and_then(|known| known.events);
+        let chosen = self.known(context).and_then(|known| known.events);
         // Of the chosen ones, those count that the version has.
         if let Some(chosen) = chosen
             && chosen.iter().filter(|event| all.contains(&event.as_str())).all(|event| has(event))
@@ -93,24 +93,24 @@ impl Installed<'_> {
             .fix(self.command())
     }
 
-    fn known(&self, patient: &Patient<'_>) -> Option<Installation> {
+    fn known(&self, context: &DoctorContext<'_>) -> Option<Installation> {
         let file = self.path.canonicalize().unwrap_or_else(|_| self.path.to_owned());
-        Record::load(&patient.home).0.of(&file).cloned()
+        Record::load(&context.home).0.of(&file).cloned()
     }
 
     /// Returns the version of the agent that `install` chose the entries for, if it knew one.
-    pub(super) fn chosen_for(&self, patient: &Patient<'_>) -> Option<ClientVersion> {
-        self.known(patient)?.client.as_deref().and_then(ClientVersion::parse)
+    pub(super) fn chosen_for(&self, context: &DoctorContext<'_>) -> Option<ClientVersion> {
+        self.known(context)?.client.as_deref().and_then(ClientVersion::parse)
     }
 
-    fn binary(&self, patient: &Patient<'_>) -> Option<Check> {
-        let ours = patient.environment.hook();
+    fn binary(&self, context: &DoctorContext<'_>) -> Option<Check> {
+        let ours = context.environment.hook();
         let mut programs: Vec<&str> = self.own.iter().map(|own| own.invocation.program.as_str()).collect();
         programs.sort_unstable();
         programs.dedup();
         for program in programs {
             let path = if program == HOOK_PROGRAM {
-                match patient.environment.on_path(program) {
+                match context.environment.on_path(program) {
                     Some(path) => path,
                     None => {
                         let text = format!("`{program}` is registered by name, but it is not on the `PATH`");
@@ -134,11 +134,11 @@ impl Installed<'_> {
         None
     }
 
-    fn home(&self, patient: &Patient<'_>) -> Option<Check> {
+    fn home(&self, context: &DoctorContext<'_>) -> Option<Check> {
         let registered = self.own.iter().find_map(|own| own.invocation.home());
-        let expected = (!patient.default_home).then(|| patient.home.data());
+        let expected = (!context.default_home).then(|| context.home.data());
         // Without a word about it the hook obeys the variable, which is this home if it is set here.
-        let named_by_variable = patient.environment.variable("AGENT_TRACER_HOME").is_some();
+        let named_by_variable = context.environment.variable("AGENT_TRACER_HOME").is_some();
         if registered.map(Path::new) == expected || (registered.is_none() && named_by_variable) {
             return None;
         }

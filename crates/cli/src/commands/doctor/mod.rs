@@ -25,15 +25,15 @@ use crate::failure::Failure;
 use crate::output::Output;
 use check::{Check, Group, State};
 
-/// What the checks look at.
-struct Patient<'a> {
+/// Holds the inputs of the checks.
+struct DoctorContext<'a> {
     environment: &'a Environment,
     home: Home,
-    /// Whether the home is where it is by default.
+    /// The home is the default one.
     default_home: bool,
-    /// Whether to start other people's programs (`claude --version`).
+    /// Foreign programs (`claude --version`) may be started.
     ask_clients: bool,
-    /// Whether to start them for a moment, to see whether they call the hook.
+    /// The agents are started for a moment to prove that they call the hook.
     verify: bool,
 }
 
@@ -44,32 +44,32 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let (home, named) = environment.home(options.home.as_deref())?;
-    let patient = Patient {
+    let context = DoctorContext {
         environment,
         home,
         default_home: named.is_none(),
         ask_clients: !arguments.brief,
         verify: arguments.verify,
     };
-    let (claude, claude_connected) = claude::checks(&patient)?;
-    let (codex, codex_connected) = codex::checks(&patient)?;
-    let mut checks = program::checks(&patient);
+    let (claude, claude_connected) = claude::checks(&context)?;
+    let (codex, codex_connected) = codex::checks(&context)?;
+    let mut checks = program::checks(&context);
     if !claude_connected && !codex_connected {
-        let nobody = "no agent is connected, so nothing is recorded";
+        let unconnected = "no agent is connected, so nothing is recorded";
         checks.push(
-            Check::new(Group::Program, "connected", State::Warn, nobody)
+            Check::new(Group::Program, "connected", State::Warn, unconnected)
                 .fix("agent-tracer install claude\nagent-tracer install codex"),
         );
     }
-    checks.extend(home::checks(&patient));
-    if patient.home.data().is_dir() {
-        checks.extend(store::checks(&patient.home, arguments.brief, environment.now()));
+    checks.extend(home::checks(&context));
+    if context.home.data().is_dir() {
+        checks.extend(store::checks(&context.home, arguments.brief, environment.now()));
     }
     checks.extend(claude);
     checks.extend(codex);
-    checks.extend(server::checks(&patient.home));
+    checks.extend(server::checks(&context.home));
     let text = if arguments.json {
-        report::json(&checks, &patient.home)
+        report::json(&checks, &context.home)
     } else if arguments.brief {
         report::brief(&checks, output)
     } else {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use agent_tracer_spool::{Home, envelope};
 
-use super::Patient;
+use super::DoctorContext;
 use super::check::{Check, Group, State};
 use crate::files;
 use crate::trial::{NoAnswer, Trial, Variables};
@@ -19,8 +19,8 @@ const PAYLOAD: &[u8] = br#"{"session_id":"doctor","transcript_path":"","cwd":"/"
 /// A thousand times what the hook needs.
 const LIMIT: Duration = Duration::from_secs(5);
 
-pub(super) fn checks(patient: &Patient<'_>) -> Vec<Check> {
-    let hook = patient.environment.hook();
+pub(super) fn checks(context: &DoctorContext<'_>) -> Vec<Check> {
+    let hook = context.environment.hook();
     let check = |name, state, text: String| Check::new(Group::Program, name, state, text);
     if !hook.is_file() {
         return vec![
@@ -40,10 +40,10 @@ pub(super) fn checks(patient: &Patient<'_>) -> Vec<Check> {
     }
     let mut checks =
         vec![check("hook_present", State::Ok, format!("the hook binary is `{}`", hook.display()))];
-    checks.push(version(patient, &hook));
+    checks.push(version(context, &hook));
     checks.extend(linkage(&hook));
     checks.push(records(&hook));
-    let off = patient.environment.variable("AGENT_TRACER_OFF");
+    let off = context.environment.variable("AGENT_TRACER_OFF");
     if off.is_some_and(|value| agent_tracer_spool::means_yes(value.as_encoded_bytes())) {
         checks.push(
             check(
@@ -57,7 +57,7 @@ pub(super) fn checks(patient: &Patient<'_>) -> Vec<Check> {
     checks
 }
 
-fn version(patient: &Patient<'_>, hook: &Path) -> Check {
+fn version(context: &DoctorContext<'_>, hook: &Path) -> Check {
     let ours = env!("CARGO_PKG_VERSION");
     let check = |state, text: String| Check::new(Group::Program, "versions", state, text);
     let fix = "install both binaries from the same release";
@@ -66,7 +66,7 @@ fn version(patient: &Patient<'_>, hook: &Path) -> Check {
         arguments: vec![OsStr::new("--version")],
         input: b"",
         variables: Variables::Without(&[]),
-        directory: patient.environment.directory.clone(),
+        directory: context.environment.directory.clone(),
         limit: LIMIT,
     }
     .run();
@@ -77,7 +77,7 @@ fn version(patient: &Patient<'_>, hook: &Path) -> Check {
                 check(State::Warn, format!("this is version {ours}, but the hook is version {theirs}"))
                     .fix(fix)
             }
-            None => check(State::Fail, "the hook binary does not say its version".to_owned()).fix(fix),
+            None => check(State::Fail, "the hook binary prints no version".to_owned()).fix(fix),
         },
         Err(no_answer) => check(State::Fail, format!("the hook binary {}", why(&no_answer))).fix(fix),
     }
@@ -154,7 +154,8 @@ fn records(hook: &Path) -> Check {
     match answer {
         Err(no_answer) => check(State::Fail, format!("the hook binary {}", why(&no_answer))).fix(fix),
         Ok(answer) if !answer.success || !answer.text.is_empty() => {
-            check(State::Fail, "the hook binary answered an event, which it must not".to_owned()).fix(fix)
+            check(State::Fail, "the hook binary printed an answer to an event, which it must not".to_owned())
+                .fix(fix)
         }
         Ok(answer) => match envelope_in(&home) {
             Some(()) => {

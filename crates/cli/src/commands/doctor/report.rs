@@ -25,7 +25,7 @@ pub(super) fn full(checks: &[Check], output: &Output) -> String {
     text
 }
 
-/// What needs attention, each with its group.
+/// Returns the findings that need attention, each with its group.
 pub(super) fn brief(checks: &[Check], output: &Output) -> String {
     let mut text = String::new();
     for check in checks.iter().filter(|check| check.state >= State::Warn) {

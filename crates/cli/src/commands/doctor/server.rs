@@ -1,4 +1,4 @@
-//! Whether anybody reads the spool, and whether all is well with them. Nobody has to: nothing is lost without.
+//! Checks whether a server reads the spool, and its health. A server is optional: without one nothing is lost.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::check::{Check, Group, State};
 use crate::instance::Instance;
 
-/// How long a server may take to accept, and to answer.
+/// Time limit for a server to accept, and to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The most that is read of an answer.
 const ANSWER_BYTES: u64 = 1 << 20;
@@ -20,7 +20,7 @@ fn check(name: &'static str, state: State, text: impl Into<String>) -> Check {
 }
 
 pub(super) fn checks(home: &Home) -> Vec<Check> {
-    // The lock names the server of this home; whatever else listens somewhere is somebody else's.
+    // The lock names the server of this home; another listener may be a foreign program.
     let Some(address) = Instance::address(home) else {
         if Instance::is_held(home) {
             let text = "another process has the ledger, and answers no questions: a command that writes, or a server \
@@ -37,7 +37,7 @@ pub(super) fn checks(home: &Home) -> Vec<Check> {
             vec![refused(address, status, &problem)]
         }
         Some(_) | None => vec![
-            check("server", State::Warn, format!("it runs, but does not answer at {address}"))
+            check("server", State::Warn, format!("the server runs, but does not answer at {address}"))
                 .fix("stop it and start it again with `agent-tracer serve`; nothing is lost meanwhile"),
         ],
     }
@@ -102,10 +102,11 @@ fn judge(address: SocketAddr, health: &Value) -> Vec<Check> {
     };
     // What is wrong with the store itself is no matter of taste: something is not recorded, or was lost.
     let faults = texts("/faults/problems");
-    for told in texts("/problems") {
-        let state = if faults.contains(&told) { State::Fail } else { State::Warn };
-        let (told, hint) = told.split_once("\nhint: ").unwrap_or((told, "see `Health` in the dashboard"));
-        checks.push(check("server_health", state, format!("the server says: {told}")).fix(hint));
+    for problem in texts("/problems") {
+        let state = if faults.contains(&problem) { State::Fail } else { State::Warn };
+        let (problem, hint) =
+            problem.split_once("\nhint: ").unwrap_or((problem, "see `Health` in the dashboard"));
+        checks.push(check("server_health", state, format!("the server says: {problem}")).fix(hint));
     }
     let unknown = number("/outcomes/unrecognised");
     if unknown > 0 {
@@ -129,7 +130,7 @@ mod tests {
             "outcomes": {"unrecognised": 0}, "problems": []})
     }
 
-    fn told(checks: &[Check]) -> Vec<(&str, State)> {
+    fn states(checks: &[Check]) -> Vec<(&str, State)> {
         checks.iter().map(|check| (check.name, check.state)).collect()
     }
 
@@ -145,12 +146,12 @@ mod tests {
     #[test]
     fn a_server_that_is_well_is_one_good_line() {
         let checks = judge("127.0.0.1:5959".parse().expect("an address"), &well());
-        assert_eq!(told(&checks), [("server", State::Ok)]);
+        assert_eq!(states(&checks), [("server", State::Ok)]);
         assert!(checks[0].text.contains("127.0.0.1:5959: 3 tasks, 40 events"), "{}", checks[0].text);
     }
 
     #[test]
-    fn another_version_and_each_problem_are_told() {
+    fn another_version_and_each_problem_are_reported() {
         let mut health = well();
         health["version"] = json!("0.0.1");
         health["problems"] = json!(["the disk is nearly full\nhint: make room"]);
@@ -162,7 +163,7 @@ mod tests {
             ("server_health", State::Warn),
             ("unrecognised", State::Info),
         ];
-        assert_eq!(told(&checks), expected);
+        assert_eq!(states(&checks), expected);
         assert!(checks[2].text.ends_with("nearly full"), "{}", checks[2].text);
         assert_eq!(checks[2].fix.as_deref(), Some("make room"));
     }
@@ -176,7 +177,7 @@ mod tests {
         let checks = judge("127.0.0.1:5959".parse().expect("an address"), &health);
         let expected =
             [("server", State::Ok), ("server_health", State::Warn), ("server_health", State::Fail)];
-        assert_eq!(told(&checks), expected);
+        assert_eq!(states(&checks), expected);
         assert_eq!(checks[2].fix.as_deref(), Some("look at the disk"));
     }
 
@@ -195,7 +196,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let home = Home::in_folder(folder.path());
         std::fs::create_dir_all(home.data()).expect("a folder");
-        assert_eq!(told(&checks(&home)), [("server", State::Info)], "nobody holds the ledger");
+        assert_eq!(states(&checks(&home)), [("server", State::Info)], "the ledger is free");
 
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let mut instance = Instance::take(&home).expect("the ledger");
@@ -209,8 +210,8 @@ mod tests {
                 write!(stream, "HTTP/1.0 200 OK\r\n\r\n{body}").expect("an answer");
             }
         });
-        assert_eq!(told(&checks(&home)), [("server", State::Ok)]);
-        assert_eq!(told(&checks(&home)), [("server", State::Warn)], "what answers is not our server");
+        assert_eq!(states(&checks(&home)), [("server", State::Ok)]);
+        assert_eq!(states(&checks(&home)), [("server", State::Warn)], "what answers is not our server");
         answering.join().expect("both were asked");
     }
 }

@@ -14,9 +14,9 @@ use crate::failure::plain;
 use crate::instance::Instance;
 use crate::{figures, store_backups};
 
-/// How long a large ledger is looked through; beyond that the rest is not.
+/// Time limit for the check of a large ledger; the rest is then left unchecked.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The same where somebody waits for a few lines.
+/// Time limit for the brief form.
 const PATIENCE_BRIEF: Duration = Duration::from_secs(1);
 
 fn check(name: &'static str, state: State, text: impl Into<String>) -> Check {
@@ -54,7 +54,7 @@ pub(super) fn checks(home: &Home, is_brief: bool, now: Millis) -> Vec<Check> {
     checks
 }
 
-/// When the store was last backed up, and whether that is as the user wants it.
+/// Checks the age of the last backup of the store against its schedule.
 fn backups(home: &Home, now: Millis) -> Option<Check> {
     let standing = store_backups::standing(home, now);
     if let Some(problem) = standing.problem {
@@ -70,7 +70,7 @@ fn backups(home: &Home, now: Millis) -> Option<Check> {
             Some(check("backup", State::Ok, format!("the store was backed up {age} ago{schedule}")))
         }
         None if standing.schedule.is_some() => {
-            Some(check("backup", State::Info, format!("the store was not backed up yet{schedule}")))
+            Some(check("backup", State::Info, format!("the store has no backup yet{schedule}")))
         }
         None if home.data().join("ledger.db").exists() => {
             let text = "the store was never backed up";
@@ -96,18 +96,19 @@ fn ledger(path: &Path, patience: Duration) -> Check {
         Ok(true) => {}
         Ok(false) if beside(path, "-wal").exists() => {
             let text = format!("`{shown}` is gone, but its log is there: nothing of it can be shown");
-            return check("ledger", State::Fail, text)
-                .fix("put the file back, or run `agent-tracer recover`, which salvages what the log holds");
+            return check("ledger", State::Fail, text).fix(
+                "restore the file, or run `agent-tracer recover`, which salvages the contents of the log",
+            );
         }
         Ok(false) => return check("ledger", State::Info, "nothing is recorded yet"),
         Err(cause) => {
-            return check("ledger", State::Fail, format!("cannot look at `{shown}`: {}", plain(&cause)))
+            return check("ledger", State::Fail, format!("cannot access `{shown}`: {}", plain(&cause)))
                 .fix("check the owner and mode of the home folder");
         }
     }
     let until = Instant::now() + patience;
     match check_store(path, move || Instant::now() < until) {
-        Ok(true) => check("ledger", State::Ok, "the ledger can be read and is whole"),
+        Ok(true) => check("ledger", State::Ok, "the ledger is readable and intact"),
         Ok(false) => {
             let text = format!(
                 "the ledger can be read; {} s were too short to look through all of it",
@@ -116,8 +117,9 @@ fn ledger(path: &Path, patience: Duration) -> Check {
             check("ledger", State::Info, text)
         }
         Err(error) => {
-            let told = error.to_string();
-            let (text, hint) = told.split_once("\nhint: ").unwrap_or((&told, "see the log of the server"));
+            let message = error.to_string();
+            let (text, hint) =
+                message.split_once("\nhint: ").unwrap_or((&message, "see the log of the server"));
             // An older one is brought up to date by the next start, and nothing is wrong with it.
             let state = if matches!(error, OpenError::Older { .. }) { State::Info } else { State::Fail };
             let check = check("ledger", state, format!("cannot open `{shown}`: {text}"));
@@ -202,7 +204,7 @@ mod tests {
 
     use super::*;
 
-    fn told(home: &Home) -> Vec<(&'static str, State, String)> {
+    fn findings(home: &Home) -> Vec<(&'static str, State, String)> {
         checks(home, false, Millis(1_790_000_000_000))
             .into_iter()
             .map(|check| (check.name, check.state, check.text))
@@ -221,9 +223,9 @@ mod tests {
     fn a_ledger_that_is_well_or_not_there_is_no_failure() {
         let folder = tempfile::tempdir().expect("a folder");
         let empty = Home::in_folder(folder.path());
-        assert_eq!(told(&empty), [("ledger", State::Info, "nothing is recorded yet".to_owned())]);
+        assert_eq!(findings(&empty), [("ledger", State::Info, "nothing is recorded yet".to_owned())]);
         let (home, _) = home(&folder);
-        let seen = told(&home);
+        let seen = findings(&home);
         let names: Vec<_> = seen.iter().map(|(name, state, _)| (*name, *state)).collect();
         assert_eq!(names, [("ledger", State::Ok), ("pages", State::Ok), ("backup", State::Info)], "{seen:?}");
     }
@@ -276,7 +278,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let home = Home::in_folder(folder.path());
         File::create(home.data().join("ledger.db-wal")).expect("a log");
-        let told = told(&home);
-        assert!(told[0].1 == State::Fail && told[0].2.contains("is gone"), "{told:?}");
+        let found = findings(&home);
+        assert!(found[0].1 == State::Fail && found[0].2.contains("is gone"), "{found:?}");
     }
 }

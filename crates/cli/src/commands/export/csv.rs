@@ -18,9 +18,9 @@ const EVENTS: &str = "task_id,task_title,agent,agent_type,project,session,event_
 
 /// A field.
 enum Field<'a> {
-    /// Somebody's words.
+    /// Text of a person or program.
     Text(&'a str),
-    /// What cannot be a formula: our own words, numbers, times.
+    /// Text that cannot be a formula: our own words, numbers, times.
     Plain(String),
 }
 

@@ -1,4 +1,4 @@
-//! What an import says of itself: one line while it runs, if anybody looks, and one when it is done.
+//! Reports the progress of an import: one line while it runs on a terminal, and one when it is done.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -57,7 +57,7 @@ fn line(progress: &Progress, elapsed: Duration) -> String {
     )
 }
 
-/// What would be read.
+/// Returns the text for a planned import.
 pub(super) fn planned(plan: &Plan) -> String {
     let old = if plan.too_old > 0 { format!(", {} too old", plan.too_old) } else { String::new() };
     format!(
@@ -69,7 +69,7 @@ pub(super) fn planned(plan: &Plan) -> String {
     )
 }
 
-/// What was read.
+/// Returns the text for a finished import.
 pub(super) fn done(plan: &Plan, summary: &Summary, elapsed: Duration) -> String {
     let mut text = format!(
         "read {} of {} files: {} rows, {} in {}; {} unchanged",

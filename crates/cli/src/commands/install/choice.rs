@@ -20,7 +20,7 @@ pub(super) struct Choice {
     pub(super) clients: Vec<InstalledClient>,
 }
 
-/// Where a version comes from.
+/// Lists the sources of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
     /// The user gave it.
@@ -28,7 +28,7 @@ enum Source {
     /// The settings are shared, so every version has to accept them.
     Shared,
     /// The clients of this machine were asked.
-    Asked,
+    Installed,
 }
 
 impl Choice {
@@ -39,7 +39,7 @@ impl Choice {
             .as_deref()
             .map(|text| {
                 let refused = || {
-                    Failure::usage(format!("`{text}` is no version of {}", arguments.agent.name())).hint(
+                    Failure::usage(format!("`{text}` is not a version of {}", arguments.agent.name())).hint(
                         format!("it is three numbers; `{} --version` says them", arguments.agent.spec().word),
                     )
                 };
@@ -54,7 +54,7 @@ impl Choice {
         let (version, source) = match given {
             Some(version) => (Some(version), Source::Given),
             None if arguments.scope == ScopeName::Project => (None, Source::Shared),
-            None => (clients::oldest(&clients), Source::Asked),
+            None => (clients::oldest(&clients), Source::Installed),
         };
         Ok(Choice { version, source, clients })
     }
@@ -68,12 +68,14 @@ impl Choice {
         let oldest = claude::versions::OLDEST_DRIVEN;
         match (self.source, self.version) {
             (Source::Shared, _) => {
-                output.say("note: these settings are shared, so they are what every version accepts")?;
+                output.say(
+                    "note: these settings are shared, so they use the form that every version accepts",
+                )?;
             }
             (Source::Given, Some(version)) => {
-                output.say(&format!("chosen for {title} {version}, as given"))?
+                output.say(&format!("settings for {title} {version}, as requested"))?
             }
-            (Source::Asked, Some(version)) => {
+            (Source::Installed, Some(version)) => {
                 let programs: Vec<String> = self
                     .clients
                     .iter()
@@ -81,17 +83,18 @@ impl Choice {
                         Some(format!("{} (`{}`)", client.version?, client.program.display()))
                     })
                     .collect();
-                output.say(&format!("chosen for {title} {}", programs.join(", ")))?;
+                output.say(&format!("settings for {title} {}", programs.join(", ")))?;
                 if programs.len() > 1 {
                     output.say(&format!("note: several are installed; the oldest decides, {version}"))?;
                 }
             }
-            (Source::Asked | Source::Given, None) => {
+            (Source::Installed | Source::Given, None) => {
                 let why = match self.clients.iter().find(|client| client.version.is_none()) {
                     Some(client) => format!("`{}` does not say its version", client.program.display()),
                     None => format!("`{}` is not on the `PATH`", agent.spec().word),
                 };
-                output.say(&format!("note: {why}, so what was chosen is what every version accepts"))?;
+                output
+                    .say(&format!("note: {why}, so the settings use the form that every version accepts"))?;
                 output.say(&format!(
                     "hint: run `agent-tracer install {}` again once it is there, or give `--client-version`",
                     agent.spec().word
@@ -99,7 +102,9 @@ impl Choice {
             }
         }
         if let Some(version) = self.version.filter(|version| *version < oldest) {
-            output.say(&format!("warning: {title} {version} is older than what was ever tried, {oldest}"))?;
+            output.say(&format!(
+                "warning: {title} {version} is older than the oldest tested version, {oldest}"
+            ))?;
         }
         if !left_out.is_empty() {
             let who =
@@ -117,7 +122,7 @@ impl Choice {
         let oldest = codex::versions::OLDEST_DRIVEN;
         if version < oldest {
             return output
-                .say(&format!("warning: Codex {version} is older than what was ever tried, {oldest}"));
+                .say(&format!("warning: Codex {version} is older than the oldest tested version, {oldest}"));
         }
         output.say(&format!("Codex {version} has {called} of these {} events", events.len()))
     }

@@ -26,7 +26,7 @@ pub(super) fn events(agent: Agent, names: &[String]) -> Result<Option<Vec<String
             return Err(Failure::usage(format!(
                 "`{name}` cannot be registered: a hook that only looks on would break worktrees"
             ))
-            .hint("leave it out; nothing else reports the same, but transcripts do"));
+            .hint("remove it; only transcripts report the same"));
         }
         checked.push(one_of("event", agent, name, &known)?);
     }
@@ -45,7 +45,7 @@ pub(super) fn tools(agent: Agent, names: &[String]) -> Result<Option<Vec<String>
         match unchecked {
             Some(name) if is_matcher(name) => checked.push(name.to_owned()),
             Some(name) => {
-                return Err(Failure::usage(format!("`{name}` is no name of a tool"))
+                return Err(Failure::usage(format!("`{name}` is not a tool name"))
                     .hint("a name has letters, digits, `_` and `-`; `.*` may stand at its end"));
             }
             None => checked.push(one_of("tool", agent, name, known)?),
@@ -64,7 +64,7 @@ fn one_of(what: &str, agent: Agent, name: &str, known: &[&str]) -> Result<String
         return Ok(name.to_owned());
     }
     let failure = Failure::usage(format!("{} has no {what} `{name}`", agent.name()));
-    // Both agents compare exactly, so `bash` would never match and nobody would notice.
+    // Both agents compare exactly, so `bash` would never match, without any sign of it.
     Err(match known.iter().find(|known| known.eq_ignore_ascii_case(name)) {
         Some(known) => failure.hint(format!("did you mean `{known}`?")),
         None if what == "tool" => failure

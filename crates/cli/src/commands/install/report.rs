@@ -1,4 +1,4 @@
-//! What `install` tells the user: the change as a diff, what was done, and what is left to do.
+//! Writes the report of `install`: the change as a diff, the steps done, and the steps left to the user.
 
 use std::path::Path;
 
@@ -53,9 +53,9 @@ pub(super) fn installed(
     output.say(&format!("{} is connected: {} in `{path}`", target.agent.name(), summary(change)))?;
     match &change.status_line {
         StatusLineChange::Chained(command) => {
-            output.say(&format!("your status line stays: ours runs `{command}` and stands below it"))?;
+            output.say(&format!("your status line stays: ours runs `{command}` and prints below it"))?;
         }
-        StatusLineChange::LeftAlone => output.say("your status line was left alone: it cannot be chained")?,
+        StatusLineChange::LeftAlone => output.say("your status line is unchanged: it cannot be chained")?,
         StatusLineChange::Untouched
         | StatusLineChange::Added
         | StatusLineChange::Updated
@@ -98,7 +98,7 @@ pub(super) fn other_ways(target: &Target, ways: &[String], output: &mut Output) 
     output.say("hint: keep one of them, and disconnect the others")
 }
 
-/// Warns about foreign hooks of Codex whose number, and with it their trust, has changed.
+/// Warns about foreign hooks of Codex with a new number, which voids their trust.
 pub(in crate::commands) fn shifted(
     agent: Agent,
     change: &Change,
@@ -124,14 +124,14 @@ pub(super) fn proof(
     let version = client.version.map(|version| format!(" {version}")).unwrap_or_default();
     match proof {
         Proof::Called(events) => {
-            output.say(&format!("tried: {title}{version} called the hook ({})", events.join(", ")))
+            output.say(&format!("verified: {title}{version} called the hook ({})", events.join(", ")))
         }
         Proof::NotCalled(said) => {
             let said = said.as_ref().map(|line| format!("; it said `{line}`")).unwrap_or_default();
-            output.say(&format!("warning: {title}{version} was tried and did not call the hook{said}"))?;
-            output.say("hint: `agent-tracer doctor` says what may be in the way")
+            output.say(&format!("warning: {title}{version} was started and did not call the hook{said}"))?;
+            output.say("hint: run `agent-tracer doctor` to find the cause")
         }
-        Proof::NotTried(why) => output.say(&format!("note: {title}{version} could not be tried: {why}")),
+        Proof::NotTried(why) => output.say(&format!("note: {title}{version} could not be started: {why}")),
     }
 }
 
@@ -149,7 +149,7 @@ pub(super) fn advice(
             target.agent.name(),
             target.path.display()
         ))?;
-        output.say("hint: it reads plain JSON only; correct the file, and nothing else has to be done")?;
+        output.say("hint: Claude Code reads plain JSON only; correct the file, no other step is needed")?;
     }
     match target.agent {
         Agent::CLAUDE_CODE => {
@@ -165,17 +165,17 @@ pub(super) fn advice(
                 output.say("note: `MessageDisplay` holds up the turn for as long as the hook runs")?;
             }
             let when = if ignored.is_some() { "once it is corrected, new" } else { "new" };
-            output.say(&format!(
-                "{when} sessions are recorded; `agent-tracer doctor` shows whether all is well"
-            ))
+            output.say(&format!("{when} sessions are recorded; run `agent-tracer doctor` to check the setup"))
         }
         Agent::CODEX if client.is_some_and(|client| !codex::versions::asks_for_trust(client)) => {
-            output.say("new sessions are recorded; `agent-tracer doctor` shows whether all is well")
+            output.say("new sessions are recorded; run `agent-tracer doctor` to check the setup")
         }
         _ => {
-            output.say("one step is yours: start `codex` in a terminal and accept the hooks under \"Hooks need review\"")?;
-            output.say("until then Codex does not run them, and `codex exec` says nothing about it")?;
-            output.say("`agent-tracer doctor` shows which are trusted")
+            output.say(
+                "next step: start `codex` in a terminal and accept the hooks under \"Hooks need review\"",
+            )?;
+            output.say("until then Codex does not run them, and `codex exec` prints no warning")?;
+            output.say("run `agent-tracer doctor` to see which are trusted")
         }
     }
 }
@@ -187,7 +187,7 @@ pub(super) fn template(agent: Agent, output: &mut Output) -> Result<(), Failure>
         _ => (".codex/hooks.json", ", and reviews the hooks in Codex"),
     };
     output.say(&format!("hint: put this into the project's `{file}`"))?;
-    output.say(&format!("hint: everybody on the team needs `agent-tracer-hook` on the `PATH`{also}"))
+    output.say(&format!("hint: every team member needs `agent-tracer-hook` on the `PATH`{also}"))
 }
 
 fn summary(change: &Change) -> String {

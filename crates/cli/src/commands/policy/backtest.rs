@@ -15,7 +15,7 @@ use crate::local_time::LocalTime;
 use crate::output::{Output, Paint, one_line};
 use crate::reading::{self, Reading};
 use crate::table::{Cell, Side, Table};
-use crate::{moment, policy_files, replaying, signals, sources};
+use crate::{moment, policy_files, replay, signals, sources};
 
 /// Examples of one rule that a person is shown.
 const SHOWN: usize = 5;
@@ -29,9 +29,7 @@ pub(super) fn run(
     let reading = Reading::open(options, environment)?;
     let policy = meant(arguments, &reading, environment)?;
     if policy.rules().next().is_none() {
-        return Err(
-            Failure::new("there are no rules to try").hint("name a file, or run `agent-tracer policy init`")
-        );
+        return Err(Failure::new("no rules to replay").hint("name a file, or run `agent-tracer policy init`"));
     }
     let since = moment::parse(&arguments.since, reading.now)?;
     let project = reading.project(arguments.project.as_deref(), environment)?;
@@ -39,7 +37,7 @@ pub(super) fn run(
         reading.say_empty(output, environment, false)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let setting = replaying::setting(environment, sources::prices(&reading.home)?);
+    let setting = replay::setting(environment, sources::prices(&reading.home)?);
     let ask = Ask { policy: &policy, since, now: reading.now, project, setting: &setting };
     let stop = Stop::new();
     signals::request_on_end(&stop)?;
@@ -124,7 +122,7 @@ fn show(found: &Backtest, environment: &Environment, output: &mut Output) -> Res
         outcomes.stopped
     ))?;
     if !found.complete {
-        output.say("stopped before everything was looked at: what is older is missing")?;
+        output.say("stopped early: older tasks are missing")?;
     }
     Ok(())
 }

@@ -25,12 +25,12 @@ pub(super) fn run(
     } else {
         for rules in &files {
             let path = rules.path.display();
-            let told = match &rules.content {
+            let faults = match &rules.content {
                 Ok(file) => &file.notes,
                 Err(faults) => faults,
             };
             let kind = if rules.content.is_ok() { "note" } else { "error" };
-            for fault in told {
+            for fault in faults {
                 output.say(&format!("{kind}: {path}:{fault}"))?;
             }
             if let Ok(file) = &rules.content {
@@ -48,7 +48,7 @@ pub(super) fn run(
 }
 
 fn as_json(rules: &Rules) -> Value {
-    let told = |faults: &[Fault]| -> Vec<Value> {
+    let listed = |faults: &[Fault]| -> Vec<Value> {
         faults
             .iter()
             .map(|it| json!({"line": it.line, "column": it.column, "what": it.what, "hint": it.hint}))
@@ -56,9 +56,9 @@ fn as_json(rules: &Rules) -> Value {
     };
     match &rules.content {
         Ok(file) => json!({"path": rules.path, "sha256": rules.hash, "rules": file.rules.len(), "faults": [],
-            "notes": told(&file.notes)}),
+            "notes": listed(&file.notes)}),
         Err(faults) => {
-            json!({"path": rules.path, "sha256": rules.hash, "rules": 0, "faults": told(faults), "notes": []})
+            json!({"path": rules.path, "sha256": rules.hash, "rules": 0, "faults": listed(faults), "notes": []})
         }
     }
 }

@@ -29,15 +29,15 @@ pub(super) fn run(
     }
     let found = files::find(&path)?;
     if found.exists() {
-        return Err(Failure::new(format!("`{}` is there already", path.display()))
-            .hint("edit it, or see the examples with `agent-tracer policy init --print`"));
+        return Err(Failure::new(format!("`{}` already exists", path.display()))
+            .hint("edit it, or print the examples with `agent-tracer policy init --print`"));
     }
     if arguments.project {
         files::replace(&found, template().as_bytes())?;
     } else {
         files::write_private(&path, template().as_bytes())?;
     }
-    output.say(&format!("wrote `{}`: nothing in it is in force yet", path.display()))?;
-    output.say("take the `#` away from the rules that you want, then run `agent-tracer policy apply`")?;
+    output.say(&format!("wrote `{}`; no rule in it is in force yet", path.display()))?;
+    output.say("remove the `#` before the rules to use, then run `agent-tracer policy apply`")?;
     Ok(ExitCode::SUCCESS)
 }

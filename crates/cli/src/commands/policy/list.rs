@@ -42,7 +42,7 @@ pub(super) fn run(
     }
 }
 
-/// Whether a rule acts, and if not, why.
+/// Returns the state of a rule, with the reason if it does not act.
 fn state(origin: Origin, rule: &Rule) -> &'static str {
     match rule.mode {
         Mode::DryRun => "dry_run",

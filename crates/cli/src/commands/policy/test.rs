@@ -55,8 +55,8 @@ pub(super) fn run(
         output.data(&format!("{:#}\n", json!({ "trials": trials })))?;
     }
     if tried == 0 {
-        return Err(Failure::new("there is no example to try")
-            .hint("write a `[[rule.example]]` beside each rule: `tool`, `input` and what you `expect`"));
+        return Err(Failure::new("no examples to run")
+            .hint("add a `[[rule.example]]` beside each rule, with `tool`, `input` and `expect`"));
     }
     if !arguments.json {
         output.data(&format!("{}, {failed} failed\n", counted(tried, "example")))?;

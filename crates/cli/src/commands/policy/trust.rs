@@ -27,11 +27,11 @@ pub(super) fn run(
         }
         trusted.save(home)?;
         policy_files::put_in_force(home, environment, project_root(&path), output)?;
-        output.say(&format!("`{}` is not trusted any more", path.display()))?;
+        output.say(&format!("`{}` is no longer trusted", path.display()))?;
         return Ok(ExitCode::SUCCESS);
     }
     if path == home.policy_file() {
-        return Err(Failure::usage(format!("`{}` is your own file and needs no trust", path.display())));
+        return Err(Failure::usage(format!("`{}` is your own file, which needs no trust", path.display())));
     }
     let rules = super::existing(&path)?;
     let hash = rules.hash.clone();
@@ -50,7 +50,7 @@ pub(super) fn run(
         hash.get(..12).unwrap_or(&hash)
     ))?;
     for rule in file.rules.iter().filter(|rule| !Origin::Project.may(rule.decision)) {
-        output.say(&format!("in force from now on: `{}` may {}", rule.name, rule.decision))?;
+        output.say(&format!("now in force: `{}` may {}", rule.name, rule.decision))?;
     }
     Ok(ExitCode::SUCCESS)
 }

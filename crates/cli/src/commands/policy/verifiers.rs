@@ -23,7 +23,7 @@ use crate::output::Output;
 use crate::record::Record;
 use agent_tracer_event::Agent;
 
-/// The hooks that the user's own rules want; none if nobody can read them.
+/// Returns the hooks that the user's own rules need, or `None` if the rules cannot be read.
 fn wanted(home: &Home) -> Result<Option<Vec<WantedHook>>, Failure> {
     let Some(rules) = Rules::find(&home.policy_file())? else { return Ok(Some(Vec::new())) };
     let Ok(file) = &rules.content else { return Ok(None) };
@@ -106,7 +106,7 @@ pub(super) fn apply(home: &Home, environment: &Environment, output: &mut Output)
     let Some(wanted) = wanted(home)? else { return Ok(()) };
     let (target, is_installed, there) = match found(environment) {
         Ok(found) => found,
-        // Nobody wants anything of a file that cannot be read.
+        // An unreadable file needs no hooks.
         Err(_) if wanted.is_empty() => return Ok(()),
         Err(failure) => return Err(failure),
     };

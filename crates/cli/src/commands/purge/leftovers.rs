@@ -1,7 +1,7 @@
-//! What tasks leave outside of the ledger, and how it goes with them: envelopes that wait or were put aside, posts that
-//! were set aside, copies of the store, copies of what went into compactions, and what agents are told of the past.
+//! Deletes the traces of tasks outside the ledger: envelopes in the spool and its quarantine, posts set aside, copies
+//! of the store, copies of compactions, and context pages.
 //!
-//! Law: it goes before the tasks do. Whoever is ended on the way finds the tasks still there and asks again.
+//! Law: they go before the tasks do. After an interruption the tasks are still there and the purge can be repeated.
 
 use std::fs;
 use std::io;
@@ -14,12 +14,12 @@ use agent_tracer_ledger::{Ledger, TaskNames, purge_aside, upgrade_copies};
 use agent_tracer_spool::{Home, Spool, context};
 use serde_json::{Value, json};
 
-use crate::commands::tend;
+use crate::backup_job;
+use crate::commands::maintenance;
 use crate::failure::{Failure, plain};
-use crate::keeping;
 use crate::output::Output;
 
-/// What went, and what could not be judged.
+/// Counts the removed traces and those that could not be judged.
 #[derive(Debug, Default)]
 pub(super) struct Leftovers {
     /// Envelopes of the spool.
@@ -47,7 +47,7 @@ pub(super) fn remove(
     let meant = names.cloned();
     ledger
         .change_cursors(move |cursor| cursor_without_content(cursor, meant.as_ref()))
-        .map_err(|error| tend::refused(&error))?;
+        .map_err(|error| maintenance::refused(&error))?;
     Ok(gone)
 }
 
@@ -61,16 +61,16 @@ pub(super) fn remove_files(
     let spool = purge_spool(&Spool::at(&home.spool()), names, now)
         .map_err(|error| Failure::new(format!("cannot delete from the spool: {error}")))?;
     let aside = purge_aside(&store(home), names)
-        .map_err(|cause| Failure::new(format!("cannot delete what was set aside: {}", plain(&cause))))?;
+        .map_err(|cause| Failure::new(format!("cannot delete the posts set aside: {}", plain(&cause))))?;
     (gone.envelopes, gone.set_aside) = (spool.removed, aside.removed);
     gone.unreadable = spool.unknown + aside.unknown;
     gone.compaction_copies =
-        backup::remove(&keeping::folder(home), |copy| names.is_none_or(|names| names.has_id(&copy.task)))
+        backup::remove(&backup_job::folder(home), |copy| names.is_none_or(|names| names.has_id(&copy.task)))
             .map_err(|cause| {
                 Failure::new(format!("cannot remove a copy of a compaction: {}", plain(&cause)))
             })?;
     remove_pages(home)
-        .map_err(|cause| Failure::new(format!("cannot remove what agents are told: {}", plain(&cause))))?;
+        .map_err(|cause| Failure::new(format!("cannot remove the context pages: {}", plain(&cause))))?;
     Ok(gone)
 }
 
@@ -97,7 +97,7 @@ fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Removes the pages that agents are told when they begin: a server writes them anew from what is left.
+/// Removes the context pages: a server writes them again from the rest.
 fn remove_pages(home: &Home) -> io::Result<()> {
     let entries = match fs::read_dir(home.context()) {
         Ok(entries) => entries,
@@ -114,7 +114,7 @@ fn remove_pages(home: &Home) -> io::Result<()> {
 }
 
 impl Leftovers {
-    /// Takes note of tasks whose part of the totals cannot be told.
+    /// Records tasks with totals that cannot be separated.
     pub(super) fn note_inseparable(&mut self, tasks: u64) {
         self.inseparable = tasks;
     }

@@ -1,14 +1,14 @@
 //! The language of searches: `tool:Bash state:failed >10s cargo`, the same as in the dashboard.
 //!
-//! Whatever has no meaning is a word to search for, so that text with colons can be searched too. A meaning with a value
-//! that cannot be meant (`state:borken`) is said to be wrong: finding nothing would be no answer.
+//! A word without a known meaning is searched for, so that text with colons can be searched too. A known key with an
+//! invalid value (`state:borken`) is an error: no hits would hide it.
 
 use agent_tracer_event::{Agent, CallState, Kind};
 
 use crate::failure::Failure;
 use crate::output::one_line;
 
-/// What a search says.
+/// Holds the parts of a search.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Chips {
     pub(super) words: String,
@@ -95,8 +95,8 @@ impl Chips {
 
 fn wrong<'a>(name: &str, value: &str, known: impl IntoIterator<Item = &'a str>) -> Failure {
     let known: Vec<String> = known.into_iter().map(|word| format!("`{word}`")).collect();
-    Failure::usage(format!("`{}` is no {name}", one_line(value)))
-        .hint(format!("known are {}", known.join(", ")))
+    Failure::usage(format!("unknown {name} `{}`", one_line(value)))
+        .hint(format!("known: {}", known.join(", ")))
         .hint(format!("to search for the text itself, quote it: '\"{name}:{}\"'", one_line(value)))
 }
 
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn words_with_a_meaning_are_told_from_words() {
+    fn words_with_a_meaning_differ_from_words() {
         let expected = Chips {
             words: "cargo http://x te".to_owned(),
             tool: Some("Bash".to_owned()),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_and_what_nobody_knows_stay_words() {
+    fn quoted_and_unknown_keys_stay_words() {
         assert_eq!(read(&["\"tool:Bash\""]).words, "tool:Bash");
         assert_eq!(read(&["a:b", "tool:", ">x", "> 5", "-v"]).words, "a:b tool: >x > 5 -v");
     }

@@ -24,7 +24,7 @@ pub(super) fn open(
         book: Arc::clone(&shared.book),
         past: shared.ledger.history(),
         store: shared.ledger.store(),
-        arrivals: Arc::new(Spooled(drained.clone())),
+        arrivals: Arc::new(SpoolArrivals(drained.clone())),
         now: Arc::new(move || {
             let nanos = nanos();
             let now = Millis::from_nanos(nanos);
@@ -34,10 +34,10 @@ pub(super) fn open(
     })
 }
 
-/// What is in the spool.
-struct Spooled(Drained);
+/// Shows the drain state of the spool to the policy server.
+struct SpoolArrivals(Drained);
 
-impl Arrivals for Spooled {
+impl Arrivals for SpoolArrivals {
     fn wait_for_earlier(&self, name: &EnvelopeName, session: Option<&str>, most: Duration) -> bool {
         self.0.wait_for_earlier(name, session, most)
     }

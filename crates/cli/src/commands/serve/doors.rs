@@ -1,4 +1,4 @@
-//! What the server is given.
+//! Builds the dependencies of the server.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,11 +16,11 @@ use agent_tracer_spool::{Home, Spool};
 use super::excluded;
 use crate::client_drift;
 use crate::instance::LockState;
-use crate::retention::Kept;
-use crate::shipping::Progress;
+use crate::retention::RetentionState;
+use crate::ship_job::Progress;
 use crate::store_backups;
 
-/// What the rooms of this process share.
+/// Holds the state that the parts of this process share.
 pub(super) struct Shared {
     pub(super) ledger: Arc<Ledger>,
     pub(super) live: Live,
@@ -31,20 +31,20 @@ pub(super) struct Shared {
     pub(super) intake: Arc<Mutex<Option<Intake>>>,
     /// Transcripts that posted hooks name.
     pub(super) named: NamedFiles,
-    pub(super) kept: Kept,
-    /// What the server can do beyond answering.
+    pub(super) kept: RetentionState,
+    /// Actions of the server beyond queries.
     pub(super) acts: Capabilities,
     /// The rules in force.
     pub(super) book: Arc<ActiveRules>,
-    /// How far the way to a team's server is gone.
+    /// Progress of shipping to a team's server.
     pub(super) shipped: Progress,
-    /// What became of alerts.
+    /// Counts of sent alerts.
     pub(super) alerts: Counts,
-    /// What happened to the file that names this process.
+    /// State of the lock file.
     pub(super) lock: LockState,
-    /// What is left of a purge that was ended before its time. Only another purge ends it, and that needs this server stopped.
+    /// Problem text for an interrupted purge. Only another purge ends it, and that needs this server stopped.
     pub(super) unfinished_purge: Option<String>,
-    /// Where the settings of agents no longer suit their versions.
+    /// Agents with settings that no longer fit their version.
     pub(super) drift: client_drift::Problems,
 }
 
@@ -131,7 +131,7 @@ impl Append for Queue {
     }
 
     fn soon(&self) -> Option<Box<dyn Fn() -> bool + Send + Sync>> {
-        /// More than this is not folded while somebody waits for an answer.
+        /// Size of the folding backlog above which a waiting query is not served first.
         const SOON_BYTES: u64 = 4 << 20;
         let ledger = Arc::clone(&self.ledger);
         (1..=SOON_BYTES).contains(&ledger.waiting_bytes()).then(|| {
@@ -191,20 +191,20 @@ fn look(spool: &Spool, now: Millis, state: Option<State>) -> SpoolView {
     }
 }
 
-/// What went wrong with the store and the files around it.
+/// Returns the faults of the store and the files around it.
 fn faults(mut faults: StoreFaults, parked: u64, lock: &LockState) -> StoreFaults {
     faults.parked_files = parked;
     if parked > 0 {
         faults.problems.push(format!(
             "the store does not take what {parked} files of agents say; they are tried again by themselves\n\
-             hint: stop the server and run `agent-tracer recover`, which makes a new store of what can be read"
+             hint: stop the server and run `agent-tracer recover`, which salvages the readable part"
         ));
     }
     faults.problems.extend(lock.problem());
     faults
 }
 
-/// How far the history is, as it is told.
+/// Returns the progress of the import in the server's types.
 fn progress(history: History) -> ImportHealth {
     let (running, progress) = match history {
         History::Reading(progress) => (true, progress),
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_and_since_when_is_told() {
+    fn the_backlog_and_its_age_are_reported() {
         let folder = tempfile::tempdir().expect("a folder");
         let spool = Spool::at(&folder.path().join("spool"));
         spool.prepare().expect("prepared");
@@ -256,10 +256,10 @@ mod tests {
             history,
         };
         let problems = |history| look(&spool, Millis(0), Some(state(history))).problems;
-        let told = problems(History::Reading(progress));
-        assert!(told[0].contains("2 of 9 files"), "{told:?}");
+        let found = problems(History::Reading(progress));
+        assert!(found[0].contains("2 of 9 files"), "{found:?}");
         assert_eq!(problems(History::Reading(Progress::default())), Vec::<String>::new());
-        let import = |history| look(&spool, Millis(0), Some(state(history))).import.expect("told");
+        let import = |history| look(&spool, Millis(0), Some(state(history))).import.expect("an import");
         let half = ImportHealth { running: true, files: 2, files_total: 9, ..ImportHealth::default() };
         assert_eq!(import(History::Reading(progress)), half);
         assert_eq!(import(History::Done(progress)), ImportHealth { running: false, ..half });

@@ -1,5 +1,5 @@
-//! Sessions of which nothing may be recorded, kept over a restart: one id of a task to a line, behind a line that says
-//! which exclusions they were found by. Ids are hashes and tell nobody where anybody works.
+//! Remembers excluded sessions over a restart: one task id per line, behind a line that identifies the exclusions in
+//! force. Ids are hashes and reveal no folder.
 //!
 //! Law: once the exclusions are others, nothing of this is believed any more. While it is not known what they are, the
 //! file stays as it is and everything in it is believed.
@@ -21,15 +21,15 @@ use crate::files;
 
 /// The most bytes that are read: some forty thousand sessions.
 const FILE_BYTES: u64 = 1 << 20;
-/// So many are kept; the oldest give way.
+/// Limit of remembered ids; the oldest are dropped first.
 const KEPT: usize = 10_000;
 
-/// Where they are.
+/// Returns the path of the file.
 pub(super) fn path(home: &Home) -> PathBuf {
     home.data().join("excluded")
 }
 
-/// Those of before, and where new ones go.
+/// Returns the remembered sessions, and appends new ones to the file.
 pub(super) fn remembered(path: PathBuf, privacy: &PrivacyFile) -> ExcludedSessions {
     match privacy.current() {
         Ok(privacy) => of(path, &privacy.config),

@@ -12,16 +12,17 @@ use agent_tracer_ledger::{Paging, Store, TaskFilter};
 use agent_tracer_policy::daemon::{ActiveRules, project_root};
 
 use crate::failure::Failure;
-use crate::rounds::Rounds;
+use crate::periodic::PeriodicJob;
 
-/// How often to look.
+/// Pause between two checks.
 const EVERY: Duration = Duration::from_secs(2);
-/// Whoever worked within this time tells where there may be rules.
+/// Age of the last event up to which a project counts as active and its rules are read.
 const RECENT_MS: i64 = 24 * 60 * 60 * 1000;
-/// How many of them are asked.
+/// Limit of recent tasks that are read.
 const RECENT_TASKS: u32 = 200;
 
-/// Looks until somebody asks to stop. The first look is over when this returns: nobody is answered by older rules.
+/// Starts the thread that checks until it is stopped. The first check is over when this returns, so that no answer
+/// follows older rules.
 pub(super) fn start(
     book: &Arc<ActiveRules>,
     store: Arc<dyn Store>,
@@ -29,8 +30,9 @@ pub(super) fn start(
     notes: &Notes,
     stop: &Stop,
 ) -> Result<JoinHandle<()>, Failure> {
-    let mut watch = Watch { book: Arc::clone(book), store, seen: None, roots: Vec::new(), told: Vec::new() };
-    let rounds = Rounds { name: "rules", every: EVERY, notes, stop };
+    let mut watch =
+        Watch { book: Arc::clone(book), store, seen: None, roots: Vec::new(), reported: Vec::new() };
+    let rounds = PeriodicJob { name: "rules", every: EVERY, notes, stop };
     let (clock, notes) = (Arc::clone(clock), Arc::clone(notes));
     rounds.at_once(move || {
         watch.look(clock(), &notes);
@@ -44,8 +46,8 @@ struct Watch {
     /// The place in the order of delivery up to which `roots` is what it should be.
     seen: Option<u64>,
     roots: Vec<PathBuf>,
-    /// Problems that were told.
-    told: Vec<String>,
+    /// Problems that were reported.
+    reported: Vec<String>,
 }
 
 impl Watch {
@@ -61,13 +63,13 @@ impl Watch {
         if looked.changed {
             notes(Note::info(format!("rules in force: {}", self.book.rules().len())));
         }
-        for problem in looked.problems.iter().filter(|problem| !self.told.contains(problem)) {
+        for problem in looked.problems.iter().filter(|problem| !self.reported.contains(problem)) {
             notes(Note::warning(problem.clone()));
         }
-        self.told = looked.problems;
+        self.reported = looked.problems;
     }
 
-    /// The roots of the projects in which somebody worked lately.
+    /// Returns the roots of recently active projects.
     fn recent(&self, now: Millis) -> Vec<PathBuf> {
         let filter = TaskFilter {
             since: Some(Millis(now.0.saturating_sub(RECENT_MS))),

@@ -66,7 +66,7 @@ fn proxy(arguments: &Serve, environment: &Environment) -> Result<Option<Proxy>, 
     let Some(header) = &arguments.proxy_header else { return Ok(None) };
     let is_name = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'-' || letter == b'_';
     if header.is_empty() || !header.bytes().all(is_name) {
-        return Err(Failure::usage(format!("`{header}` is no name of a header")));
+        return Err(Failure::usage(format!("`{header}` is not a header name")));
     }
     let secret =
         environment.variable("AGENT_TRACER_PROXY_SECRET").and_then(|secret| secret.into_string().ok());

@@ -156,7 +156,7 @@ fn with_subagents(summary: &TaskSummary) -> &'static str {
     if summary.agents > 0 { "with subagents " } else { "" }
 }
 
-/// How long people were waited for. The agents' own files do not tell of permission prompts.
+/// Returns the time spent waiting for people. The agents' own files record no permission prompts.
 fn waiting(summary: &TaskSummary) -> String {
     match (summary.permissions_recorded, summary.waiting_ms) {
         (true, ms) => format!("{} waiting for people", duration(ms)),
@@ -173,7 +173,8 @@ fn permissions(summary: &TaskSummary) -> String {
     }
 }
 
-/// How many responses have no price, if any; what only the client's account knows may be among them.
+/// Returns the number of responses without a price, if any; responses known only to the client's account may be among
+/// them.
 fn without_price(of: &UsageProvenance) -> String {
     match of.unpriced {
         0 => String::new(),

@@ -12,7 +12,7 @@ use crate::local_time::LocalTime;
 use crate::output::{Output, Paint, one_line};
 use crate::table::cut;
 
-/// Rows whose last line is remembered.
+/// Limit of rows with a remembered line.
 const REMEMBERED: usize = 4_096;
 /// Columns of what it is.
 const WHAT: usize = 18;
@@ -21,7 +21,7 @@ const WHAT: usize = 18;
 pub(super) struct Lines {
     zone: LocalTime,
     is_json: bool,
-    /// What was last shown of each row.
+    /// Last printed line of each row.
     shown: HashMap<String, String>,
 }
 

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use agent_tracer_ledger::view::Row;
 
-use super::wanted::Wanted;
+use super::filter::TailFilter;
 use crate::failure::Failure;
 
-/// How long a server may take to accept.
+/// Time limit for a server to accept.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The server says something at least every few seconds; after this it is gone.
 const SILENCE: Duration = Duration::from_secs(90);
@@ -21,7 +21,7 @@ const LINE_BYTES: u64 = 32 << 20;
 
 /// Why a stream ended.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum StreamEnd {
     /// There is no such stream.
     Unreachable,
     /// It was followed and ended: the server stopped.
@@ -33,11 +33,11 @@ pub(super) enum Ended {
 /// Follows a server from behind `after`, which is moved on with every row.
 pub(super) fn follow(
     address: SocketAddr,
-    wanted: &Wanted,
+    filter: &TailFilter,
     after: &mut u64,
     show: &mut dyn FnMut(&Row) -> Result<(), Failure>,
-) -> Result<Ended, Failure> {
-    let Some(stream) = connect(address, &query(wanted, *after)) else { return Ok(Ended::Unreachable) };
+) -> Result<StreamEnd, Failure> {
+    let Some(stream) = connect(address, &query(filter, *after)) else { return Ok(StreamEnd::Unreachable) };
     read(BufReader::new(stream), after, show)
 }
 
@@ -52,15 +52,15 @@ fn connect(address: SocketAddr, query: &str) -> Option<TcpStream> {
     Some(stream)
 }
 
-fn query(wanted: &Wanted, after: u64) -> String {
+fn query(filter: &TailFilter, after: u64) -> String {
     let mut query = format!("after={after}");
-    if let Some(task) = &wanted.task {
+    if let Some(task) = &filter.task {
         query.push_str(&format!("&task={task}&tree=true"));
     }
-    for lane in &wanted.lanes {
+    for lane in &filter.lanes {
         query.push_str(&format!("&lane={lane}"));
     }
-    for kind in &wanted.kinds {
+    for kind in &filter.kinds {
         query.push_str(&format!("&kind={kind}"));
     }
     query
@@ -71,28 +71,28 @@ fn read(
     mut stream: impl BufRead,
     after: &mut u64,
     show: &mut dyn FnMut(&Row) -> Result<(), Failure>,
-) -> Result<Ended, Failure> {
-    let Some(status) = line(&mut stream) else { return Ok(Ended::Unreachable) };
+) -> Result<StreamEnd, Failure> {
+    let Some(status) = line(&mut stream) else { return Ok(StreamEnd::Unreachable) };
     if status.split(' ').nth(1) != Some("200") {
-        return Ok(Ended::Unreachable);
+        return Ok(StreamEnd::Unreachable);
     }
     loop {
         match line(&mut stream) {
-            None => return Ok(Ended::Unreachable),
+            None => return Ok(StreamEnd::Unreachable),
             Some(header) if header.is_empty() => break,
             Some(_) => {}
         }
     }
     while let Some(line) = line(&mut stream) {
         if line == "event: missed" {
-            return Ok(Ended::Missed);
+            return Ok(StreamEnd::Missed);
         }
         let Some(data) = line.strip_prefix("data: ") else { continue };
         let Ok(row) = serde_json::from_str::<Row>(data) else { continue };
         show(&row)?;
         *after = (*after).max(row.seq);
     }
-    Ok(Ended::Stopped)
+    Ok(StreamEnd::Stopped)
 }
 
 /// The next line; none at the end, after too long a silence, or if it is no text.
@@ -138,13 +138,13 @@ mod tests {
         }
     }
 
-    fn heard(answer: &str) -> (Ended, Vec<u64>, u64) {
+    fn follow_text(answer: &str) -> (StreamEnd, Vec<u64>, u64) {
         let (mut after, mut seen) = (0, Vec::new());
         let ended = read(answer.as_bytes(), &mut after, &mut |row| {
             seen.push(row.seq);
             Ok(())
         });
-        (ended.expect("nobody fails"), seen, after)
+        (ended.expect("the receiver never fails"), seen, after)
     }
 
     #[test]
@@ -155,15 +155,15 @@ mod tests {
             data(4),
             data(7)
         );
-        assert_eq!(heard(&answer), (Ended::Stopped, vec![4, 7], 7));
+        assert_eq!(follow_text(&answer), (StreamEnd::Stopped, vec![4, 7], 7));
         let cut = answer.get(..answer.len() - 5).expect("a part");
-        assert_eq!(heard(cut), (Ended::Stopped, vec![4], 4), "half a row is no row");
+        assert_eq!(follow_text(cut), (StreamEnd::Stopped, vec![4], 4), "half a row is no row");
     }
 
     #[test]
-    fn a_gap_is_told() {
+    fn a_gap_is_reported() {
         let answer = "HTTP/1.0 200 OK\r\n\r\nevent: missed\nid: 9\ndata: {\"from\":1,\"to\":9}\n\n";
-        assert_eq!(heard(answer), (Ended::Missed, Vec::new(), 0));
+        assert_eq!(follow_text(answer), (StreamEnd::Missed, Vec::new(), 0));
     }
 
     #[test]
@@ -171,14 +171,14 @@ mod tests {
         for answer in
             ["", "HTTP/1.0 401 Unauthorized\r\n\r\n", "HTTP/1.0 200 OK\r\n", "SSH-2.0-x\r\n", "\u{0}"]
         {
-            assert_eq!(heard(answer), (Ended::Unreachable, Vec::new(), 0), "{answer:?}");
+            assert_eq!(follow_text(answer), (StreamEnd::Unreachable, Vec::new(), 0), "{answer:?}");
         }
     }
 
     #[test]
     fn what_is_wanted_is_asked_for() {
         let (lanes, kinds) = (vec![Lane::User, Lane::Rule], vec![Kind::UserMessage]);
-        let wanted = Wanted { lanes, kinds, ..Wanted::default() };
-        assert_eq!(query(&wanted, 7), "after=7&lane=user&lane=rule&kind=user.message");
+        let filter = TailFilter { lanes, kinds, ..TailFilter::default() };
+        assert_eq!(query(&filter, 7), "after=7&lane=user&lane=rule&kind=user.message");
     }
 }

@@ -7,7 +7,7 @@ use crate::figures;
 use crate::output::Paint;
 use crate::table::{Cell, Side, Table};
 
-/// What the numbers of a task count.
+/// Selects the tasks that the numbers count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::commands) enum Scope {
     /// The task alone: where its subagents have lines of their own.
@@ -56,7 +56,7 @@ pub(in crate::commands) fn table(nodes: &[TreeNode], now: Millis, scope: Scope) 
     table
 }
 
-/// Who: the product, and the type of a subagent.
+/// Returns the agent, and the type of a subagent.
 fn agent(task: &Task) -> String {
     let product = task.agent.spec().word;
     match task.agent_type.as_str() {
@@ -65,7 +65,7 @@ fn agent(task: &Task) -> String {
     }
 }
 
-/// Where it stands, and what it waits for.
+/// Returns the status of a task and the cause of a wait.
 pub(in crate::commands) fn status(task: &Task) -> Cell {
     let (text, paint) = match (task.status, task.waiting_reason) {
         (TaskStatus::Running, _) if task.stale => ("stale", Some(Paint::Yellow)),

@@ -17,7 +17,7 @@ use agent_tracer_ledger::project::tally::{DOLLAR, ModelSums};
 use agent_tracer_ledger::view::{BlockForecast, Residual, UsageProvenance, UsageView};
 use agent_tracer_prices::{Prices, Spent, Tier};
 
-use super::{Item, Part, Question, Window, sum, whole};
+use super::{Item, Question, UsagePart, Window, sum, whole};
 use crate::arguments::{ByName, Options, PeriodName};
 use crate::environment::Environment;
 use crate::failure::Failure;
@@ -25,7 +25,7 @@ use crate::output::Output;
 use crate::reading::agent_of;
 use crate::sources;
 
-/// How much is read at once: it stays in the nearer caches while it is looked at.
+/// Size of one read: it stays in the nearer caches while it is scanned.
 const CHUNK: usize = 256 * 1024;
 
 /// One response, or what only an account knows.
@@ -44,9 +44,9 @@ struct Spending {
     residual: Option<String>,
 }
 
-/// What one thread found.
+/// Holds the results of one thread.
 #[derive(Default)]
-struct Scanned {
+struct ScanResult {
     book: UsageBook,
     codex: Vec<ScannedResponse>,
     failed: Vec<String>,
@@ -119,7 +119,7 @@ pub(super) fn roots(
         Some(folder) => {
             let folder = environment.absolute(folder);
             if !folder.is_dir() {
-                return Err(Failure::new(format!("there is no folder `{}`", folder.display())));
+                return Err(Failure::new(format!("no folder `{}`", folder.display())));
             }
             sources::roots_in(folder, wanted)
         }
@@ -137,7 +137,7 @@ fn read(found: &[Found], prices: &Prices) -> Result<(Vec<Spending>, Vec<String>)
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(found.len().max(1));
     let next = AtomicUsize::new(0);
     let work = || {
-        let mut mine = Scanned::default();
+        let mut mine = ScanResult::default();
         let mut buffer = vec![0; CHUNK];
         while let Some(file) = found.get(next.fetch_add(1, Ordering::Relaxed)) {
             if let Err(error) = scan(file, &mut buffer, &mut mine) {
@@ -146,12 +146,12 @@ fn read(found: &[Found], prices: &Prices) -> Result<(Vec<Spending>, Vec<String>)
         }
         mine
     };
-    let all: Vec<Scanned> = std::thread::scope(|scope| {
+    let all: Vec<ScanResult> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
     });
     if all.len() < threads {
-        return Err(Failure::new("a file could not be read to its end"));
+        return Err(Failure::new("a file could not be read completely"));
     }
     let mut notes = Vec::new();
     let mut all = all.into_iter();
@@ -173,7 +173,7 @@ fn read(found: &[Found], prices: &Prices) -> Result<(Vec<Spending>, Vec<String>)
     Ok((spending, notes))
 }
 
-fn scan(file: &Found, buffer: &mut [u8], into: &mut Scanned) -> std::io::Result<()> {
+fn scan(file: &Found, buffer: &mut [u8], into: &mut ScanResult) -> std::io::Result<()> {
     let mut bytes = files::open(&file.path, &file.kind)?;
     match &file.kind {
         Kind::Transcript(about) => {
@@ -213,7 +213,7 @@ fn folders(found: &[Found]) -> HashMap<String, PathBuf> {
     own.collect()
 }
 
-/// What people call the folder that a transcript lies in: the project, as far as the client's spelling tells.
+/// Returns the display name of a transcript's folder: the project, as far as the client's spelling shows it.
 fn project(folders: &HashMap<String, PathBuf>, session: &str) -> String {
     let folder = folders.get(session).and_then(|path| path.parent()?.file_name()?.to_str());
     folder.unwrap_or_default().to_owned()
@@ -279,9 +279,9 @@ fn account_of(scanned: &ScannedAccount) -> Account {
     Account { started: scanned.started.map(|at| at.0), models: models.collect() }
 }
 
-/// What only the accounts of sessions know.
+/// Returns the usage known only to the accounts of sessions.
 fn left(book: &UsageBook, folders: &HashMap<String, PathBuf>, prices: &Prices) -> Vec<Spending> {
-    let mut told: HashMap<&str, Vec<(i64, &str, ModelSums)>> = HashMap::new();
+    let mut counted: HashMap<&str, Vec<(i64, &str, ModelSums)>> = HashMap::new();
     for response in book.responses() {
         let tokens = response.tokens;
         let count = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
@@ -296,14 +296,14 @@ fn left(book: &UsageBook, folders: &HashMap<String, PathBuf>, prices: &Prices) -
             ..ModelSums::default()
         };
         let at = response.at.map_or(i64::MAX, |at| at.0);
-        told.entry(response.session).or_default().push((at, response.model, sums));
+        counted.entry(response.session).or_default().push((at, response.model, sums));
     }
     let mut all = Vec::new();
     for (session, accounts) in book.accounts() {
         let Some(last) = accounts.last() else { continue };
         let account = account_of(last);
         let mut own = ByModel::new();
-        for (at, model, sums) in told.get(session).into_iter().flatten() {
+        for (at, model, sums) in counted.get(session).into_iter().flatten() {
             if account.started.is_none_or(|started| *at >= started) {
                 own.entry((*model).to_owned()).or_default().add(sums, 1);
             }
@@ -332,8 +332,8 @@ fn left(book: &UsageBook, folders: &HashMap<String, PathBuf>, prices: &Prices) -
     all
 }
 
-/// What the account of a fork began with: the last one of the session that has counted since the same moment and was
-/// there before it.
+/// Returns the account that a fork started from: the last one of the session that counts since the same time and
+/// precedes it.
 fn base(book: &UsageBook, session: &str, account: &Account) -> ByModel {
     let (Some(started), Some(began)) = (account.started, book.began(session)) else { return ByModel::new() };
     let mut best: Option<(Millis, &ScannedAccount)> = None;
@@ -422,7 +422,7 @@ fn view(spending: &Spending) -> UsageView {
     }
 }
 
-/// What is summed for one line.
+/// Holds the sums of one line.
 #[derive(Default)]
 struct Sums {
     usage: UsageView,
@@ -452,7 +452,8 @@ impl Sums {
 
     fn item(self, key: String, block: Option<Window>) -> Item {
         let parts = |all: BTreeMap<String, UsageView>| {
-            let mut parts: Vec<Part> = all.into_iter().map(|(key, usage)| Part { key, usage }).collect();
+            let mut parts: Vec<UsagePart> =
+                all.into_iter().map(|(key, usage)| UsagePart { key, usage }).collect();
             parts.sort_by(|one, two| two.usage.cost_usd.total_cmp(&one.usage.cost_usd));
             parts
         };

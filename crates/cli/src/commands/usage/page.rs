@@ -81,7 +81,7 @@ pub(super) fn text(report: &Report, question: &Question<'_>, output: &Output) ->
     text
 }
 
-/// What is known of a rate limit.
+/// Returns the line for a rate limit.
 fn limit_line(limit: &Limit, question: &Question<'_>) -> String {
     let window = if limit.window == "five_hour" { "5 h" } else { "7 d" };
     let mut line = format!("{} {window} limit: {:.0}% used", limit.agent, limit.used_pct);
@@ -125,7 +125,7 @@ fn note(item: &Item, question: &Question<'_>) -> String {
     }
 }
 
-/// How a window goes on. Without a price for every response only its tokens are known.
+/// Returns the forecast of a window. If a response has no price, only tokens are forecast.
 fn pace(forecast: &BlockForecast) -> String {
     let dollars = |dollars: Option<f64>, unit: &str| {
         dollars.map(|dollars| format!(", ${dollars:.2}{unit}")).unwrap_or_default()
@@ -173,7 +173,7 @@ fn line(key: &str, part: &str, usage: &UsageView) -> String {
     )
 }
 
-/// A field of somebody's words: quoted, and never a formula.
+/// Returns a text as a CSV field: quoted, and never a formula.
 fn field(text: &str) -> String {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let text = format!("{}{text}", if is_formula { "'" } else { "" });

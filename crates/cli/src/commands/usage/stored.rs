@@ -4,7 +4,7 @@ use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ledger::view::{TaskKind, UsageBucket};
 use agent_tracer_ledger::{Range, TaskFilter, UsageBy};
 
-use super::{Item, Part, Question, Window};
+use super::{Item, Question, UsagePart, Window};
 use crate::arguments::{ByName, PeriodName};
 use crate::environment::Environment;
 use crate::failure::Failure;
@@ -53,19 +53,19 @@ fn by_of(by: ByName) -> UsageBy {
     }
 }
 
-/// What lies between two moments, told apart as was asked.
+/// Returns the usage between two times, in the requested groups.
 fn parts(
     question: &Question<'_>,
     reading: &Reading,
     range: &Range,
     (from, to): (Millis, Millis),
-) -> Result<Vec<Part>, Failure> {
+) -> Result<Vec<UsagePart>, Failure> {
     let Some(by) = question.arguments.by.map(by_of) else { return Ok(Vec::new()) };
     let since = Some(range.since.map_or(from, |since| since.max(from)));
     let until = Some(range.until.map_or(to, |until| until.min(to)));
     let part = Range { since, until, ..range.clone() };
     let buckets = list(question, reading, &part, by)?;
-    Ok(buckets.into_iter().map(|bucket| Part { key: bucket.key, usage: bucket.usage }).collect())
+    Ok(buckets.into_iter().map(|bucket| UsagePart { key: bucket.key, usage: bucket.usage }).collect())
 }
 
 fn by_time(
@@ -132,11 +132,11 @@ fn sessions(question: &Question<'_>, reading: &Reading, range: &Range) -> Result
         let mut agents = Vec::new();
         if let (Some(store), Some(id)) = (reading.store(), TaskId::parse(&task.id)) {
             if let Some(by) = question.arguments.by {
-                let told = store.task_usage(&id, by_of(by)).map_err(crate::reading::refused)?;
-                parts = told
+                let buckets = store.task_usage(&id, by_of(by)).map_err(crate::reading::refused)?;
+                parts = buckets
                     .items
                     .into_iter()
-                    .map(|bucket| Part { key: bucket.key, usage: bucket.usage })
+                    .map(|bucket| UsagePart { key: bucket.key, usage: bucket.usage })
                     .collect();
             }
             if question.arguments.json {
@@ -145,7 +145,7 @@ fn sessions(question: &Question<'_>, reading: &Reading, range: &Range) -> Result
                     .items
                     .into_iter()
                     .filter(|node| node.depth > 0)
-                    .map(|node| Part { key: node.task.runtime_session_id, usage: node.task.usage })
+                    .map(|node| UsagePart { key: node.task.runtime_session_id, usage: node.task.usage })
                     .collect();
             }
         }

@@ -32,8 +32,8 @@ pub(super) fn items(
         .prefix("agent-tracer-usage-")
         .tempdir()
         .map_err(|cause| Failure::new(format!("cannot make a temporary folder: {}", plain(&cause))))?;
-    let told = LedgerOptions { machine_id: "local".to_owned(), pricer, ..LedgerOptions::default() };
-    let ledger = Ledger::open(&place.path().join("ledger.db"), told)
+    let options = LedgerOptions { machine_id: "local".to_owned(), pricer, ..LedgerOptions::default() };
+    let ledger = Ledger::open(&place.path().join("ledger.db"), options)
         .map_err(|error| Failure::new(format!("cannot count in `{}`: {error}", place.path().display())))?;
     let ledger = Arc::new(ledger);
     // Nothing of it stays, so it matters neither what may be kept nor by which key.
@@ -42,7 +42,7 @@ pub(super) fn items(
     let reader = Files::new(sink, privacy, Arc::new(Projects::new()), sources::clock());
     let plan = Plan::make(&reader, &roots, None);
     for (folder, cause) in &plan.unreadable {
-        output.say(&format!("warning: cannot look into `{}`: {}", folder.display(), plain(cause)))?;
+        output.say(&format!("warning: cannot read the folder `{}`: {}", folder.display(), plain(cause)))?;
     }
     let done = read_plan(&reader, &plan, Patience::Fail, &Stop::new(), &mut |_| {});
     for failure in done.map_err(|error| refused(&error))?.failures {

@@ -1,4 +1,4 @@
-//! Moving from one machine to a team's store: proven by counts and checksums, whoever dies on the way.
+//! Moves one machine's records to a team's store: proven by counts and checksums, whichever process dies on the way.
 
 use super::*;
 
@@ -16,10 +16,10 @@ fn tell_engine(port: u16, statement: &str) -> String {
     text
 }
 
-/// What the engine counts.
+/// Returns the engine's row count.
 fn counted(port: u16, table: &str) -> u64 {
-    let told = tell_engine(port, &format!("SELECT count() FROM tracer.{table} FINAL"));
-    let (_, body) = told.split_once("\r\n\r\n").expect("an answer");
+    let seen = tell_engine(port, &format!("SELECT count() FROM tracer.{table} FINAL"));
+    let (_, body) = seen.split_once("\r\n\r\n").expect("an answer");
     body.trim().parse().expect("a number")
 }
 
@@ -32,9 +32,9 @@ fn what_is_copied_is_proven_to_be_there_and_a_second_run_copies_nothing() {
     let store = fleet.store();
     let words =
         ["migrate", "--from", "sqlite", "--to", "clickhouse", "--store", &store, "--owner", "ann", "--json"];
-    let told =
+    let seen =
         |fleet: &Fleet| -> Value { serde_json::from_str(&fleet.run("machine", &words)).expect("JSON") };
-    let first = told(&fleet);
+    let first = seen(&fleet);
     assert!(first["copied"]["facts"].as_u64() > Some(200), "{first}");
     assert_eq!(
         first["copied"],
@@ -42,7 +42,7 @@ fn what_is_copied_is_proven_to_be_there_and_a_second_run_copies_nothing() {
             "tasks": first["verified"]["tasks"], "facts": first["verified"]["facts"]
         })
     );
-    let again = told(&fleet);
+    let again = seen(&fleet);
     assert_eq!((&again["copied"]["facts"], &again["verified"]), (&0.into(), &first["verified"]));
     // The engine is away in the middle; the same command goes on.
     ledger.append(Batch { observed: history.batch(usize::MAX), ..Batch::default() }).expect("kept");
@@ -50,7 +50,7 @@ fn what_is_copied_is_proven_to_be_there_and_a_second_run_copies_nothing() {
     let failed = fleet.command("machine", &words).output().expect("it starts");
     assert_eq!(failed.status.code(), Some(1));
     fleet.start_engine();
-    let more = told(&fleet);
+    let more = seen(&fleet);
     assert!(more["verified"]["facts"].as_u64() > first["verified"]["facts"].as_u64(), "{more}");
     // A row that is not as it was is found.
     let change = "ALTER TABLE tracer.fact UPDATE data = concat(data, ' ') WHERE kind = 'user.message' SETTINGS mutations_sync = 2";
@@ -113,12 +113,12 @@ fn a_move_that_is_killed_anywhere_goes_on_and_is_proven_at_its_end() {
     }
     assert!(cut_short > 0 && places.len() > 2, "{cut_short} were cut short, at {places:?}");
     ledger.append(Batch { observed: history.batch(usize::MAX), ..Batch::default() }).expect("kept");
-    let told: Value = serde_json::from_str(&fleet.run("machine", &words)).expect("JSON");
-    let verified = |what: &str| told["verified"][what].as_u64().expect("a number");
-    assert!(verified("facts") > 800, "{told}");
+    let seen: Value = serde_json::from_str(&fleet.run("machine", &words)).expect("JSON");
+    let verified = |what: &str| seen["verified"][what].as_u64().expect("a number");
+    assert!(verified("facts") > 800, "{seen}");
     // Nothing is there beside what was proven.
     assert_eq!(counted(fleet.engine_port, "fact"), verified("facts"));
     assert_eq!(counted(fleet.engine_port, "task"), verified("tasks"));
     let again: Value = serde_json::from_str(&fleet.run("machine", &words)).expect("JSON");
-    assert_eq!((&again["copied"]["facts"], &again["verified"]), (&0.into(), &told["verified"]));
+    assert_eq!((&again["copied"]["facts"], &again["verified"]), (&0.into(), &seen["verified"]));
 }

@@ -10,25 +10,25 @@ use serde::Deserialize;
 use super::mark::{Mark, OwnersDay, version};
 use super::{ADDED, CLOSES_MS, DAY_MS, DURATIONS, GRACE_MS, day_of};
 use crate::clickhouse::fleet::{Fleet, FleetError, any_of, as_it_is, literal};
-use crate::clickhouse::read::whose_tasks;
+use crate::clickhouse::read::join_tasks;
 use crate::clickhouse::schema;
 
-/// So many facts, with their older versions, are added up by one statement: some seconds, and some hundred megabytes.
+/// Limit of facts, older versions included, that one statement adds up: some seconds, and some hundred megabytes.
 const FACTS_AT_ONCE: u64 = 400_000;
 
-/// So many days of owners are named by one statement.
+/// Limit of owner days that one statement names.
 const DAYS_AT_ONCE: usize = 500;
 
 /// Longer than this no statement may take that makes sums: less than the time in which a marked day is left alone.
 const LONGEST_S: i64 = GRACE_MS / 1_000 - 20;
 
-/// So many marks are looked at in one round.
+/// Limit of marks that one round reads.
 const MARKS_AT_ONCE: u64 = 20_000;
 
-/// When more marks than this were taken away, their rows go.
+/// Number of withdrawn marks above which their rows are deleted.
 const MOST_OLD_MARKS: u64 = 50_000;
 
-/// How long it is waited.
+/// Holds the pauses between the steps.
 #[derive(Clone, Copy, Debug)]
 pub struct RollupDelays {
     /// So long after its end a day is closed.
@@ -43,16 +43,16 @@ impl Default for RollupDelays {
     }
 }
 
-/// What was made.
+/// Counts the rows and days that a run produced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RollupReport {
     /// Days of owners that were closed.
     pub closed: u64,
-    /// Days of owners whose sums were made again.
+    /// Days of owners with recalculated sums.
     pub again: u64,
 }
 
-/// How many facts an owner has in a day.
+/// Counts the facts of an owner in one day.
 #[derive(Clone, Debug, Row, Deserialize)]
 struct Unit {
     owner: String,
@@ -100,7 +100,7 @@ impl Fleet {
         waits: RollupDelays,
         go_on: &dyn Fn() -> bool,
     ) -> Result<RollupReport, FleetError> {
-        // What was marked a moment ago may be taken away now, if nobody waits.
+        // Without waiting threads, a mark set a moment ago may be withdrawn already.
         self.marks().forget();
         let now = self.clock()?;
         let closed = self.close_days(now.saturating_sub(waits.closes_ms), go_on)?;
@@ -119,7 +119,7 @@ impl Fleet {
         Ok(found.first().copied())
     }
 
-    /// How many days of owners wait for their sums to be made again.
+    /// Returns the number of owner days that await recalculation.
     ///
     /// # Errors
     /// If the server cannot be reached or refuses.
@@ -164,7 +164,7 @@ impl Fleet {
         self.run(&format!("INSERT INTO closed_day (until) VALUES ({until})"))
     }
 
-    /// Makes the sums of days again whose newest mark is older than a moment.
+    /// Recalculates the sums of days with a newest mark older than the given time.
     fn make_again(&self, before: i64, go_on: &dyn Fn() -> bool) -> Result<u64, FleetError> {
         let Some(closed) = self.closed_until()? else { return Ok(0) };
         let marks: Vec<Mark> = self.ask(&format!(
@@ -219,7 +219,7 @@ impl Fleet {
         if days.is_empty() {
             return Ok(());
         }
-        // Whoever looks at the facts later has the greater version, and is right.
+        // A later reader of the facts has the greater version, and is right.
         let version = self.clock()?;
         for statement in [sums(&days, version), durations(&days, version)] {
             self.run(&statement)?;
@@ -256,7 +256,7 @@ fn tasks_of(days: &BTreeSet<OwnersDay>) -> String {
     format!("SELECT owner, task FROM task_day WHERE {}", among(days, "day"))
 }
 
-/// The condition that a fact is in some days, whoever's they are.
+/// Returns the condition that selects the facts of some days, of every owner.
 fn facts_between(from: i64, to: i64) -> String {
     format!(
         "occurred >= {from} AND occurred < {to} \
@@ -264,7 +264,7 @@ fn facts_between(from: i64, to: i64) -> String {
     )
 }
 
-/// What a row of sums is told apart by.
+/// Columns that identify a row of sums.
 const KEY: &str = "owner, day, dim, level, at, project, agent, agent_type, key, machine";
 
 fn sums(days: &BTreeSet<OwnersDay>, version: i64) -> String {
@@ -280,7 +280,7 @@ fn sums(days: &BTreeSet<OwnersDay>, version: i64) -> String {
                  cache_read, cache_write, reasoning, cost, unpriced \
                FROM fact FINAL ARRAY JOIN sums.dim AS dim, sums.key AS key, sums.n AS own_n, sums.failures AS own_failures, \
                  sums.ms AS own_ms, sums.wait_ms AS own_wait_ms, sums.spends AS spends \
-               WHERE {}) AS told {} \
+               WHERE {}) AS counted {} \
            UNION ALL \
            SELECT {KEY}, 0 AS alive, toInt64(0) AS moment, {} FROM day_sum FINAL WHERE {} AND dim <> {DURATIONS} \
          ) GROUP BY {KEY} SETTINGS max_execution_time = {LONGEST_S}",
@@ -294,7 +294,7 @@ fn sums(days: &BTreeSet<OwnersDay>, version: i64) -> String {
         Level::Quarter.end(0),
         by_quarters(),
         facts_of(days),
-        whose_tasks(&of_owners(days), &tasks_of(days)),
+        join_tasks(&of_owners(days), &tasks_of(days)),
         each(&|name| format!("toInt64(0) AS f_{name}")),
         among(days, "day"),
     )
@@ -309,7 +309,7 @@ fn durations(days: &BTreeSet<OwnersDay>, version: i64) -> String {
                toInt64(1) AS alive, occurred AS moment, assumeNotNull(duration) AS f_ms, \
                [toInt64(assumeNotNull(bucket))] AS f_buckets, [toUInt64(1)] AS f_calls FROM ( \
                  SELECT owner, task, occurred, {} AS day, ifNull(toString(tool), '') AS key, duration, bucket \
-                 FROM fact FINAL WHERE {} AND bucket IS NOT NULL) AS told {} \
+                 FROM fact FINAL WHERE {} AND bucket IS NOT NULL) AS counted {} \
              UNION ALL \
              SELECT {KEY}, toInt64(0) AS alive, toInt64(0) AS moment, toInt64(0) AS f_ms, \
                CAST([], 'Array(Int64)') AS f_buckets, CAST([], 'Array(UInt64)') AS f_calls \
@@ -317,7 +317,7 @@ fn durations(days: &BTreeSet<OwnersDay>, version: i64) -> String {
            ) GROUP BY {KEY} SETTINGS max_execution_time = {LONGEST_S}",
         day_of("occurred"),
         facts_of(days),
-        whose_tasks(&of_owners(days), &tasks_of(days)),
+        join_tasks(&of_owners(days), &tasks_of(days)),
         among(days, "day"),
     )
 }

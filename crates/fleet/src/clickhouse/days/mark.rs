@@ -10,21 +10,22 @@ use serde::{Deserialize, Serialize};
 use super::{DAY_MS, NOW, OPEN_MS, day_of};
 use crate::clickhouse::fleet::{Fleet, FleetError, any_of, as_it_is, literal};
 
-/// A day that this process marked is not marked again for so long. Far less than the time in which nobody makes its sums.
+/// Time for which this process does not mark the same day again. Far shorter than the grace period before sums are
+/// made.
 const REMEMBERED: Duration = Duration::from_secs(30);
 
-/// So many tasks are looked up by one statement.
+/// Limit of tasks that one statement looks up.
 const AT_ONCE: usize = 1_000;
 
 /// A day of an owner.
 pub(crate) type OwnersDay = (String, i64);
 
-/// Which days this process marked a moment ago.
+/// Holds the days that this process marked a moment ago.
 #[derive(Debug, Default)]
 pub(crate) struct Marks(Mutex<HashMap<OwnersDay, Instant>>);
 
 impl Marks {
-    /// Those of some days that nobody here has marked lately.
+    /// Returns those of the given days that this process has not marked lately.
     fn unknown(&self, days: BTreeSet<OwnersDay>) -> Vec<OwnersDay> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|_, at| at.elapsed() < REMEMBERED);
@@ -50,9 +51,9 @@ pub(super) struct Mark {
     pub(super) gone: u8,
 }
 
-/// What time it is there, and which days some tasks have facts in.
+/// Holds the time of the database and the days in which some tasks have facts.
 #[derive(Row, Deserialize)]
-struct Touched {
+struct AffectedDays {
     now: i64,
     days: Vec<OwnersDay>,
 }
@@ -72,9 +73,9 @@ pub(crate) fn all_days_marked() -> String {
     )
 }
 
-/// What is to be written, as far as days are concerned.
+/// Holds the lines of a pending write, as far as days are concerned.
 #[derive(Debug, Default)]
-pub(crate) struct Change<'line> {
+pub(crate) struct PendingLines<'line> {
     /// The tasks that anything is written of.
     pub(crate) tasks: BTreeSet<(&'line str, &'line str)>,
     /// Days that facts are written into.
@@ -88,7 +89,7 @@ impl Fleet {
     /// a change touches all days that any version of any fact of its tasks stands in, and those it writes into.
     pub(crate) fn with_days_marked(
         &self,
-        change: &Change<'_>,
+        change: &PendingLines<'_>,
         write: impl FnOnce() -> Result<(), FleetError>,
     ) -> Result<(), FleetError> {
         let begun = Instant::now();
@@ -103,7 +104,7 @@ impl Fleet {
     }
 
     /// The days that may be closed among those that a change touches.
-    fn touched(&self, change: &Change<'_>) -> Result<BTreeSet<OwnersDay>, FleetError> {
+    fn touched(&self, change: &PendingLines<'_>) -> Result<BTreeSet<OwnersDay>, FleetError> {
         let tasks: Vec<&(&str, &str)> = change.tasks.iter().collect();
         let mut days = BTreeSet::new();
         let mut open = i64::MIN;
@@ -118,7 +119,7 @@ impl Fleet {
                 any_of(part.iter().map(|(owner, _)| *owner)),
                 day_of(&format!("({NOW} - {OPEN_MS})"))
             );
-            let found: Touched = self.wait(self.client().query(&as_it_is(&ask)).fetch_one())?;
+            let found: AffectedDays = self.wait(self.client().query(&as_it_is(&ask)).fetch_one())?;
             open = found.now.saturating_sub(OPEN_MS);
             days.extend(found.days);
         }
@@ -185,7 +186,7 @@ impl Fleet {
         })
     }
 
-    /// What time it is in the database.
+    /// Returns the time of the database, in milliseconds since 1970.
     pub(crate) fn clock(&self) -> Result<i64, FleetError> {
         self.wait(self.client().query(&format!("SELECT {NOW}")).fetch_one())
     }

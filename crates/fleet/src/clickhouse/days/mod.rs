@@ -1,31 +1,31 @@
 //! Sums of closed days.
 //!
-//! A question over a month would otherwise add up every fact of that month. So the sums of each owner's UTC days are made
-//! once, in `day_sum`, and only what is open is added up when somebody asks.
+//! A query over a month would otherwise add up every fact of that month. So the sums of each owner's UTC days are made
+//! once, in `day_sum`, and a query adds up the open rest only.
 //!
-//! Laws. Sums are made of deduplicated facts, never by an insert of facts: what is inserted may be a repetition. Before a
-//! fact of a day that may be closed is written or deleted, that day of its owner is marked, and a marked day is asked of
-//! the facts themselves until its sums were made again. So an answer is the same whether a day is closed or not, and
-//! whoever dies in the middle of anything leaves at worst a day that costs more.
+//! Laws. Sums are made of deduplicated facts, never by an insert of facts: an inserted row may be a repetition. Before
+//! a fact of a day that may be closed is written or deleted, that day of its owner is marked, and a marked day is
+//! answered from the facts themselves until its sums were made again. So an answer is the same whether a day is closed
+//! or not, and a process that dies in the middle of a step leaves at worst a day that costs more.
 //!
-//! There are no transactions. What stands in their place is time, told by the clock of the database alone:
+//! There are no transactions. Time takes their place, read from the clock of the database alone:
 //!
 //! - A day is marked from [`OPEN_MS`] after its end on, and closed [`CLOSES_MS`] after it: a writer that looked before
 //!   it had to mark has long ended.
-//! - A marked day is left alone for [`GRACE_MS`] after its newest mark: whoever marked it has written by then, or marks
-//!   it again.
+//! - A marked day is left alone for [`GRACE_MS`] after its newest mark: by then the writer that set the mark has
+//!   written, or marks it again.
 //! - The mark that was seen before sums were made is taken away, and no newer one.
 
 mod make;
 mod mark;
 
 pub use make::{RollupDelays, RollupReport};
-pub(crate) use mark::{Change, Marks, OwnersDay, all_days_marked};
+pub(crate) use mark::{Marks, OwnersDay, PendingLines, all_days_marked};
 
 /// A day.
 pub(crate) const DAY_MS: i64 = 86_400_000;
 
-/// For so long after its end nobody marks a day.
+/// Time after its end during which a day is not marked, in milliseconds.
 pub(crate) const OPEN_MS: i64 = 10 * 60_000;
 
 /// So long after its end a day is closed.
@@ -37,7 +37,7 @@ pub(crate) const GRACE_MS: i64 = 120_000;
 /// The dimension of durations, beside those of the ledger.
 pub(crate) const DURATIONS: i64 = 100;
 
-/// What is added up.
+/// Columns of sums that are added up.
 pub(crate) const ADDED: [&str; 11] = [
     "n",
     "failures",
@@ -57,5 +57,5 @@ pub(crate) fn day_of(moment: &str) -> String {
     format!("{moment} - positiveModulo({moment}, {DAY_MS})")
 }
 
-/// What time it is in the database, as an expression.
+/// SQL expression for the time of the database.
 pub(crate) const NOW: &str = "toUnixTimestamp64Milli(now64(3))";

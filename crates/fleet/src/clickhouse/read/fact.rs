@@ -42,18 +42,18 @@ pub(crate) struct FactShown {
     place: i64,
 }
 
-/// A fact, whose it is and when it last changed.
+/// Holds a fact with its owner and the time of its last change.
 #[derive(Clone, Debug)]
-pub(crate) struct Stored {
+pub(crate) struct StoredFact {
     pub(crate) key: Key,
     pub(crate) version: u64,
-    /// When it arrived; if it did more than once, the last time.
+    /// Time of arrival; of a repeated fact, the last.
     pub(crate) arrived: i64,
     pub(crate) place: i64,
     pub(crate) row: FactRow,
 }
 
-impl From<FactShown> for Stored {
+impl From<FactShown> for StoredFact {
     fn from(shown: FactShown) -> Self {
         let row = FactRow {
             fact: shown.fact,
@@ -95,8 +95,8 @@ pub(crate) struct Version {
 }
 
 impl Reader {
-    /// Those of some versions that are the newest of their facts, each once, in no order.
-    pub(crate) fn newest_of(&self, versions: Vec<Version>) -> Answer<Vec<Stored>> {
+    /// Returns the newest version of each fact among the given versions, each once, in no order.
+    pub(crate) fn newest_of(&self, versions: Vec<Version>) -> Answer<Vec<StoredFact>> {
         let versions: HashSet<Version> = versions.into_iter().collect();
         if versions.is_empty() {
             return Ok(Vec::new());
@@ -123,17 +123,17 @@ impl Reader {
                 newest.insert(key, row);
             }
         }
-        let shown = newest.into_values().filter(|row| row.gone == 0).map(Stored::from).filter(|stored| {
-            let Stored { key, version, row, .. } = stored;
+        let shown = newest.into_values().filter(|row| row.gone == 0).map(StoredFact::from).filter(|stored| {
+            let StoredFact { key, version, row, .. } = stored;
             versions.contains(&Version { key: key.clone(), fact: row.fact, version: *version })
         });
         Ok(shown.collect())
     }
 
     /// Facts; `rest` begins behind the table.
-    pub(crate) fn facts(&self, rest: &str) -> Answer<Vec<Stored>> {
+    pub(crate) fn facts(&self, rest: &str) -> Answer<Vec<StoredFact>> {
         let columns = columns::<FactShown>().replace("`place`", &format!("{PLACE} AS place"));
         let shown = self.rows::<FactShown>(&format!("SELECT {columns} FROM fact FINAL {rest}"))?;
-        Ok(shown.into_iter().map(Stored::from).collect())
+        Ok(shown.into_iter().map(StoredFact::from).collect())
     }
 }

@@ -11,14 +11,14 @@ use clickhouse::{Row, RowOwned, RowRead};
 use serde::Deserialize;
 
 use super::task::parsed;
-use super::{Key, Named, Reader, columns, keys_in};
+use super::{Key, Reader, TaskRef, columns, keys_in};
 use crate::clickhouse::fleet::literal;
 use crate::clickhouse::write::TaskLine;
 
 /// More descendants than this are not shown.
 const MOST_DESCENDANTS: usize = 5_000;
 
-/// So many tasks are named in one statement: names may be long, and a level of a family has no end.
+/// Limit of tasks that one statement names: names may be long, and a level of a family has no end.
 const AT_ONCE: usize = 5_000;
 
 /// Deeper than this no tree is followed.
@@ -26,7 +26,7 @@ const DEEPEST: u32 = 64;
 
 /// A row of `task`, in some of its columns.
 pub(crate) trait TaskColumns: RowOwned + RowRead {
-    /// Which task it is.
+    /// Returns the key of the task.
     fn key(&self) -> Key;
 }
 
@@ -34,17 +34,17 @@ pub(crate) trait TaskColumns: RowOwned + RowRead {
 pub(crate) trait Versioned: TaskColumns {
     /// Its version.
     fn version(&self) -> u64;
-    /// Whether it is deleted.
+    /// Returns whether the task is deleted.
     fn is_gone(&self) -> bool;
     /// The task that started it; empty: none.
     fn parent(&self) -> &str;
-    /// When it was first seen.
+    /// Returns the time at which the task was first seen.
     fn started(&self) -> i64;
-    /// Where it ran.
+    /// Returns the machine on which the task ran.
     fn machine(&self) -> &str;
 }
 
-/// What the rows of a task need to know of it.
+/// Holds the fields of a task that its rows need.
 #[derive(Clone, Debug, Row, Deserialize)]
 pub(crate) struct Member {
     owner: String,
@@ -124,9 +124,9 @@ impl From<&TaskLine> for Member {
     }
 }
 
-/// When a process of a task began, and whether it went on with what was there.
+/// Holds the start of a process of a task, and whether it continued an earlier session.
 #[derive(Row, Deserialize)]
-struct Began {
+struct RunStart {
     owner: String,
     task: String,
     occurred: i64,
@@ -150,7 +150,7 @@ impl Reader {
                 let owners: Vec<String> = found.iter().map(|one| format!("`{}`", one.key().owner)).collect();
                 let more = if owners.len() > 2 { " and others" } else { "" };
                 Err(QueryError::Bad(format!(
-                    "more than one person has this session: say with `owner` whose you mean, {}{more}",
+                    "more than one person has this session: name one with `owner`, {}{more}",
                     owners.get(..2).unwrap_or(&owners).join(" or ")
                 )))
             }
@@ -158,7 +158,7 @@ impl Reader {
         }
     }
 
-    /// Whose a task is.
+    /// Returns the owner of a task.
     ///
     /// # Errors
     /// If there is no such task, or the database cannot answer.
@@ -210,7 +210,7 @@ impl Reader {
     fn below<T: Versioned>(&self, parents: &[Key]) -> Answer<Vec<T>> {
         let mut any: BTreeSet<Key> = BTreeSet::new();
         for part in parents.chunks(AT_ONCE) {
-            let found: Vec<Named> = self.rows(&format!(
+            let found: Vec<TaskRef> = self.rows(&format!(
                 "SELECT DISTINCT owner, task FROM task WHERE (owner, parent) IN {}",
                 keys_in(part)
             ))?;
@@ -235,13 +235,13 @@ impl Reader {
         if with_subagents { self.families(vec![root]) } else { Ok(vec![root]) }
     }
 
-    /// What the rows of each of these tasks have in common.
+    /// Returns the fields that the rows of each task share.
     pub(crate) fn abouts(&self, members: &[Member]) -> Answer<HashMap<Key, About>> {
         let keys: Vec<Key> = members.iter().map(TaskColumns::key).collect();
         if keys.is_empty() {
             return Ok(HashMap::new());
         }
-        let starts = self.rows::<Began>(&format!(
+        let starts = self.rows::<RunStart>(&format!(
             "SELECT owner, task, occurred, if(JSONHas(derived, 'sessionSource'), JSONExtractString(derived, 'sessionSource'), \
              JSONExtractString(data, 'm', 'sessionSource')) = 'resume' AS resumes FROM fact FINAL \
              WHERE (owner, task) IN {} AND list = {} ORDER BY owner, task, occurred LIMIT {MOST_STAYS} BY owner, task",

@@ -16,15 +16,15 @@ use agent_tracer_ledger::{Answer, Range};
 use clickhouse::Row;
 use serde::Deserialize;
 
-use super::closed::{Closed, of_sums};
-use super::sums::{Asked, Span, whose_tasks};
+use super::closed_days::{ClosedDays, of_sums};
+use super::sums::{QuerySpan, Span, join_tasks};
 use super::{Reader, texts_in};
 use crate::clickhouse::days::day_of;
 use crate::clickhouse::write::word;
 
-/// What a type of agent did with a file in one day or month.
+/// Sums the use of a file by one type of agent in one day or month.
 #[derive(Row, Deserialize)]
-struct Entry {
+struct FilePeriod {
     at: i64,
     path: String,
     product: String,
@@ -34,7 +34,7 @@ struct Entry {
 
 /// A file and how it was used.
 #[derive(Row, Deserialize)]
-struct Filed {
+struct FileSums {
     path: String,
     reads: i64,
     changes: i64,
@@ -42,13 +42,13 @@ struct Filed {
 
 /// A file and a project that used it.
 #[derive(Row, Deserialize)]
-struct Home {
+struct FileHome {
     path: String,
     home: String,
 }
 
 /// A file that is ranked, and when it was used most.
-struct Ranked {
+struct FileRank {
     path: String,
     stretch: Span,
 }
@@ -60,13 +60,13 @@ impl Reader {
     /// As [`Reader::tools`].
     pub fn files(&self, range: &Range) -> Answer<Page<FileStat>> {
         cursor::place::<2>(Listing::Ranked, &range.paging)?;
-        let Some(Asked { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
+        let Some(QuerySpan { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
         let ranked = self.ranked_files(&closed, span, range)?;
         if ranked.is_empty() {
             return Ok(Page::whole(Vec::new()));
         }
         let paths: Vec<&str> = ranked.iter().map(|file| file.path.as_str()).collect();
-        let files = self.rows::<Filed>(&format!(
+        let files = self.rows::<FileSums>(&format!(
             "SELECT path, sum(read) AS reads, sum(changed) AS changes FROM ({}) \
              GROUP BY path HAVING reads + changes > 0",
             self.uses(&closed, Level::Day.around(span), range, Some(&texts_in(&paths)))
@@ -88,7 +88,7 @@ impl Reader {
 
     /// Every use of a file in the days of a span by tasks of the range's project, agent and type of agent: of all files
     /// or of some.
-    fn uses(&self, closed: &Closed, span: Span, range: &Range, paths: Option<&str>) -> String {
+    fn uses(&self, closed: &ClosedDays, span: Span, range: &Range, paths: Option<&str>) -> String {
         let (mine, facts, dim) = (self.mine(), self.my_facts(), Dim::File.code());
         let of = of_sums(range);
         let among = |path: &str| paths.map_or_else(String::new, |paths| format!(" AND {path} IN {paths}"));
@@ -104,11 +104,11 @@ impl Reader {
                 "SELECT {} AS day, path, read, changed, project, agent, agent_type FROM ( \
                    SELECT owner, task, occurred, path, read, changed FROM fact FINAL \
                    ARRAY JOIN sums.dim AS own_dim, sums.key AS path, sums.n AS read, sums.failures AS changed \
-                   WHERE {facts} AND {} AND own_dim = {dim}{}) AS told {} WHERE {of}",
+                   WHERE {facts} AND {} AND own_dim = {dim}{}) AS counted {} WHERE {of}",
                 day_of("occurred"),
                 open.facts,
                 among("path"),
-                whose_tasks(&mine, &open.tasks)
+                join_tasks(&mine, &open.tasks)
             )
         });
         let parts: Vec<String> = made.into_iter().chain(open).collect();
@@ -116,8 +116,8 @@ impl Reader {
     }
 
     /// The files that are ranked.
-    fn ranked_files(&self, closed: &Closed, span: Span, range: &Range) -> Answer<Vec<Ranked>> {
-        let is_asked = |entry: &Entry| {
+    fn ranked_files(&self, closed: &ClosedDays, span: Span, range: &Range) -> Answer<Vec<FileRank>> {
+        let is_asked = |entry: &FilePeriod| {
             range.agent.is_none_or(|agent| word(agent) == entry.product)
                 && range.agent_type.as_ref().is_none_or(|name| *name == entry.type_of_agent)
         };
@@ -137,20 +137,26 @@ impl Reader {
         }
         let Ok(found) = ranking::candidates(&lists, |path| Ok::<_, Infallible>(paths.name(path)));
         let ranked = found.into_iter().filter_map(|file| {
-            Some(Ranked { path: paths.name(file.path), stretch: *stretches.get(file.stretch)? })
+            Some(FileRank { path: paths.name(file.path), stretch: *stretches.get(file.stretch)? })
         });
         Ok(ranked.collect())
     }
 
     /// The most used of every day or month of a span, oldest first, of the range's project: enough to tell the best.
-    fn most_used(&self, closed: &Closed, span: Span, level: Level, range: &Range) -> Answer<Vec<Entry>> {
+    fn most_used(
+        &self,
+        closed: &ClosedDays,
+        span: Span,
+        level: Level,
+        range: &Range,
+    ) -> Answer<Vec<FilePeriod>> {
         let of = Range { project: range.project.clone(), ..Range::default() };
         let used = self.uses(closed, span, &of, None);
         let at = match level {
             Level::Month => format!("roundDown(day, {})", self.months(closed, span)?),
             _ => "day".to_owned(),
         };
-        self.rows::<Entry>(&format!(
+        self.rows::<FilePeriod>(&format!(
             "SELECT toInt64({at}) AS at, path, toString(agent) AS product, toString(agent_type) AS type_of_agent, \
                sum(read + changed) AS uses FROM ({used}) \
              GROUP BY at, path, product, type_of_agent HAVING uses > 0 ORDER BY at, uses DESC LIMIT {} BY at",
@@ -160,7 +166,7 @@ impl Reader {
 
     /// The beginnings of the months that had anything. They are counted here: the engine's own dates end in 2299, and a
     /// clock may be wrong by more.
-    fn months(&self, closed: &Closed, span: Span) -> Answer<String> {
+    fn months(&self, closed: &ClosedDays, span: Span) -> Answer<String> {
         let (mine, facts) = (self.mine(), self.my_facts());
         let made = closed.made(span, Level::Day).map(|made| {
             let dim = Dim::Activity.code();
@@ -182,9 +188,14 @@ impl Reader {
         Ok(format!("[{}]", months.join(", ")))
     }
 
-    /// The projects of files: whose folder holds a file, else the first by name of those that used it when it was used
-    /// most.
-    fn homes(&self, closed: &Closed, files: &[Filed], ranked: &[Ranked]) -> Answer<HashMap<String, String>> {
+    /// Returns the project of each file: the one that contains the file, else the first by name of those that used it
+    /// when it was used most.
+    fn homes(
+        &self,
+        closed: &ClosedDays,
+        files: &[FileSums],
+        ranked: &[FileRank],
+    ) -> Answer<HashMap<String, String>> {
         let projects: Vec<String> = self.rows(&format!(
             "SELECT DISTINCT toString(project) FROM task FINAL WHERE {} AND events > 0",
             self.mine()
@@ -205,7 +216,7 @@ impl Reader {
             }
         }
         for (stretch, paths) in outside {
-            let found = self.rows::<Home>(&format!(
+            let found = self.rows::<FileHome>(&format!(
                 "SELECT path, min(toString(project)) AS home FROM ({}) GROUP BY path",
                 self.uses(closed, stretch, &Range::default(), Some(&texts_in(&paths)))
             ))?;

@@ -14,7 +14,7 @@ use agent_tracer_ledger::{Answer, QueryError, Search, SearchFilter};
 use clickhouse::Row;
 use serde::Deserialize;
 
-use super::fact::{Stored, Version};
+use super::fact::{StoredFact, Version};
 use super::family::{Member, TaskColumns};
 use super::task::{PLACE, ask, holds};
 use super::{Key, Reader, keys_in};
@@ -29,7 +29,7 @@ fn bad_state(state: &str) -> QueryError {
 
 /// A fact by its place in the list.
 #[derive(Row, Deserialize)]
-struct Found {
+struct HitPosition {
     owner: String,
     task: String,
     fact: i64,
@@ -40,7 +40,7 @@ struct Found {
 }
 
 /// The place of a fact in the list.
-fn place_of(stored: &Stored) -> [i64; 4] {
+fn place_of(stored: &StoredFact) -> [i64; 4] {
     [stored.row.occurred, stored.row.order, stored.row.fact, stored.place]
 }
 
@@ -49,7 +49,7 @@ fn behind([occurred, order, fact, task]: [i64; 4]) -> String {
     format!("(occurred, ord, fact, {PLACE}) < ({occurred}, {order}, {fact}, {task})")
 }
 
-/// How far it is looked back at first, then behind that, and so on; at last as far as there is anything.
+/// Search windows in days, each behind the one before; the last search has no limit.
 const DAYS_BACK: [i64; 3] = [1, 16, 256];
 
 /// A part of the history that is searched at once.
@@ -96,7 +96,7 @@ impl Reader {
         Ok(stretches)
     }
 
-    /// What the rows are narrowed by beside the words; none if nothing is asked for.
+    /// Returns the conditions that a search has beside its words, or `None` without a filter.
     fn narrow_search(&self, filter: &SearchFilter) -> Answer<Option<Vec<String>>> {
         let ask = ask(&filter.q);
         let mut all = Vec::new();
@@ -145,12 +145,12 @@ impl Reader {
     /// and those that are not the newest of their facts are dropped: the newest one is met at its own place in the list, if
     /// it meets them. Of those that stand at one place it comes first: a part may end between them, and the next one
     /// begins behind that place.
-    fn newest_that_hold(&self, all: &[String], limit: usize) -> Answer<Vec<Stored>> {
+    fn newest_that_hold(&self, all: &[String], limit: usize) -> Answer<Vec<StoredFact>> {
         let (mut found, mut before) = (Vec::new(), None);
         loop {
             let mut all = all.to_vec();
             all.extend(before.map(behind));
-            let any = self.rows::<Found>(&format!(
+            let any = self.rows::<HitPosition>(&format!(
                 "SELECT owner, task, fact, version, occurred, ord, {PLACE} AS place FROM fact WHERE {} \
                  ORDER BY occurred DESC, ord DESC, fact DESC, place DESC, version DESC LIMIT {limit}",
                 all.join(" AND ")

@@ -1,8 +1,8 @@
-//! The lanes of a task, one event, what arrived since somebody last looked, and how the store is.
+//! Reads the lanes of a task, one event, recent changes, and the state of the store.
 //!
 //! Places in the order of delivery are milliseconds of arrival here, because every sender counts its own versions. Two
-//! processes may write at once, and what arrived earlier may be seen later: whoever follows looks back a little and drops
-//! what it has seen.
+//! processes may write at once, and an earlier arrival may become visible later: a follower reads a little further back
+//! and drops the rows it has seen.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,18 +18,18 @@ use agent_tracer_ledger::{Answer, Changes, QueryError};
 use clickhouse::Row;
 use serde::Deserialize;
 
-use super::closed::Closed;
-use super::fact::{Stored, Version};
+use super::closed_days::ClosedDays;
+use super::fact::{StoredFact, Version};
 use super::family::{Member, TaskColumns};
 use super::sums::ALWAYS;
 use super::task::parsed;
 use super::{Key, Reader, keys_in};
 use crate::clickhouse::schema;
 
-/// So many rows are sent at once, whatever is asked for.
+/// Limit of rows in one answer, whatever limit the caller gives.
 const MOST_CHANGES: u32 = 5_000;
 
-/// How far it is looked back for the newest arrival, one after the other.
+/// Search windows for the newest arrival, tried one after the other.
 const LOOKS_BACK_MS: [u64; 3] = [60_000, 3_600_000, 86_400_000];
 
 /// More rows than this are not named one by one in a statement.
@@ -37,7 +37,7 @@ const AT_ONCE: usize = 500;
 
 /// A row, as far as it is drawn.
 #[derive(Row, Deserialize)]
-struct Drawn {
+struct MarkRow {
     owner: String,
     task: String,
     fact: i64,
@@ -50,7 +50,7 @@ struct Drawn {
     certainty: String,
 }
 
-impl Drawn {
+impl MarkRow {
     fn mark(self, picture: &Picture) -> Mark<String> {
         let state: Option<CallState> = parsed(&self.state);
         let is_running = self.ended.is_none() && state == Some(CallState::Running);
@@ -70,14 +70,14 @@ impl Drawn {
 
 /// The title of a row.
 #[derive(Row, Deserialize)]
-struct Titled {
+struct TitleRow {
     fact: i64,
     title: String,
 }
 
 /// A version that arrived.
 #[derive(Row, Deserialize)]
-struct Arrived {
+struct ArrivedRow {
     owner: String,
     task: String,
     fact: i64,
@@ -102,7 +102,7 @@ impl Names<String> for Namer<'_> {
             return Ok(Vec::new());
         }
         let numbers: Vec<String> = facts.iter().map(ToString::to_string).collect();
-        let titled = self.reader.rows::<Titled>(&format!(
+        let titled = self.reader.rows::<TitleRow>(&format!(
             "SELECT fact, JSONExtractString(data, 't') AS title FROM fact FINAL WHERE (owner, task) IN {} AND fact IN ({})",
             keys_in([&self.key]),
             numbers.join(", ")
@@ -152,14 +152,14 @@ impl Reader {
              WHERE (owner, task) IN {} AND kind <> ''",
             keys_in(&keys)
         );
-        let mut before = self.rows::<Drawn>(&format!(
+        let mut before = self.rows::<MarkRow>(&format!(
             "{columns} AND occurred >= {} AND occurred < {} ORDER BY occurred DESC, ord DESC, fact DESC \
              LIMIT {MOST_BEFORE} BY owner, task",
             picture.from.saturating_sub(LOOK_BACK_MS),
             picture.from
         ))?;
         before.reverse();
-        let inside = self.rows::<Drawn>(&format!(
+        let inside = self.rows::<MarkRow>(&format!(
             "{columns} AND occurred >= {} AND occurred < {} ORDER BY occurred, ord, fact",
             picture.from,
             picture.end()
@@ -177,7 +177,7 @@ impl Reader {
         Ok(marks)
     }
 
-    /// One event. What was said of it stays with the machine that heard it: only what it came to is here.
+    /// Returns one event. Its observations stay with the machine that recorded them; only the resulting fact is here.
     ///
     /// # Errors
     /// If there is no such event, or the database cannot answer.
@@ -194,7 +194,7 @@ impl Reader {
     }
 
     /// The tasks of some facts.
-    pub(crate) fn members_of(&self, facts: &[Stored]) -> Answer<Vec<Member>> {
+    pub(crate) fn members_of(&self, facts: &[StoredFact]) -> Answer<Vec<Member>> {
         let keys: BTreeSet<&Key> = facts.iter().map(|stored| &stored.key).collect();
         let keys: Vec<Key> = keys.into_iter().cloned().collect();
         Ok(self.newest_tasks(&keys)?.into_values().collect())
@@ -217,7 +217,7 @@ impl Reader {
             List::Turn.code()
         );
         let any =
-            self.rows::<Arrived>(&format!("SELECT owner, task, fact, version FROM fact WHERE {between}"))?;
+            self.rows::<ArrivedRow>(&format!("SELECT owner, task, fact, version FROM fact WHERE {between}"))?;
         let versions: Vec<Version> = any
             .into_iter()
             .map(|row| Version {
@@ -233,13 +233,13 @@ impl Reader {
                 "WHERE (owner, task, fact) IN (SELECT owner, task, fact FROM fact WHERE {between}) AND {between}"
             ))?,
         };
-        let moment = |stored: &Stored| u64::try_from(stored.arrived).unwrap_or(0);
-        // What arrived once more is told where it did so last.
+        let moment = |stored: &StoredFact| u64::try_from(stored.arrived).unwrap_or(0);
+        // A repeated row is returned at its last arrival.
         facts.retain(|stored| (after + 1..=last).contains(&moment(stored)));
         facts.sort_by_key(|stored| (stored.arrived, stored.version, stored.row.fact));
         let abouts = self.abouts(&self.members_of(&facts)?)?;
-        // What arrived before its task is told when it changes, or is asked for.
-        let row = |stored: &Stored| {
+        // A row that arrived before its task is returned when it changes, or on request.
+        let row = |stored: &StoredFact| {
             let mut row = abouts.get(&stored.key)?.row(&stored.row, stored.version);
             row.seq = moment(stored);
             Some(row)
@@ -256,7 +256,7 @@ impl Reader {
         Ok(now.first().and_then(|at| u64::try_from(*at).ok()).unwrap_or(0))
     }
 
-    /// How many rows, with their older versions, arrived after a moment, and when the newest of them did.
+    /// Returns how many rows, older versions included, arrived after a time, and the time of the newest.
     ///
     /// # Errors
     /// If the database cannot answer.
@@ -269,8 +269,8 @@ impl Reader {
         Ok((count, u64::try_from(newest).unwrap_or(0)))
     }
 
-    /// How many events there are.
-    fn events(&self, closed: &Closed) -> Answer<u64> {
+    /// Returns the number of events.
+    fn events(&self, closed: &ClosedDays) -> Answer<u64> {
         let (mine, facts) = (self.mine(), self.my_facts());
         let made = closed.made(ALWAYS, Level::Day).map(|made| {
             let dim = Dim::Activity.code();
@@ -299,7 +299,7 @@ impl Reader {
         let one = |statement: String| -> Answer<u64> {
             Ok(self.rows::<u64>(&statement)?.first().copied().unwrap_or(0))
         };
-        let bytes = self.fleet.on_disk()?.iter().map(|table| table.bytes).sum();
+        let bytes = self.fleet.disk_usage()?.iter().map(|table| table.bytes).sum();
         Ok(StoreHealth {
             kind: "clickhouse".to_owned(),
             bytes,

@@ -1,8 +1,7 @@
-//! How much of each account's rate limits is used.
+//! Reads how much of each account's rate limits is used.
 //!
-//! A limit belongs to an account, and an account to whoever works with it: what one owner saw says nothing of another's
-//! limits, so that owners are told apart. Two machines that ship under one name are one owner, as two sessions of one
-//! machine are.
+//! A limit belongs to an account, and an account to one person: the limits of one owner say nothing of another's, so
+//! owners are kept apart. Two machines that ship under one name are one owner, as two sessions of one machine are.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +19,7 @@ use super::{Key, Reader, keys_in};
 use crate::clickhouse::fleet::literal;
 use crate::clickhouse::write::word;
 
-/// So many owners are looked at, those first who were heard of last.
+/// Limit of owners, those with the latest records first.
 const MOST_OWNERS: u32 = 200;
 
 /// A session that may have seen limits.
@@ -38,7 +37,7 @@ impl TaskColumns for Session {
 }
 
 impl Reader {
-    /// How much of each agent's rate limits is used. A reader of more than one owner tells whose they are.
+    /// Returns how much of each agent's rate limits is used. A reader of several owners also gets the owner of each.
     ///
     /// # Errors
     /// If the database cannot answer.

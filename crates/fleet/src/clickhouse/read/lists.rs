@@ -9,7 +9,7 @@ use agent_tracer_ledger::view::{
 };
 use agent_tracer_ledger::{Answer, RowFilter, Timeline};
 
-use super::fact::Stored;
+use super::fact::StoredFact;
 use super::family::{Member, TaskColumns};
 use super::task::PLACE;
 use super::{Key, Reader, keys_in, texts_in};
@@ -31,7 +31,7 @@ impl Reader {
         id: &TaskId,
         lists: &[List],
         filter: &RowFilter,
-    ) -> Answer<(Vec<Member>, Page<Stored>)> {
+    ) -> Answer<(Vec<Member>, Page<StoredFact>)> {
         let family: Vec<Member> = self.family(id, filter.tree)?;
         let after = cursor::place::<4>(listing(filter), &filter.paging)?;
         let limit = cursor::limit(&filter.paging);
@@ -90,7 +90,7 @@ impl Timeline for Reader {
     fn timeline(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Row>> {
         let (family, page) = self.page_of(id, &[], filter)?;
         let abouts = self.abouts(&family)?;
-        let row = |stored: &Stored| Some(abouts.get(&stored.key)?.row(&stored.row, stored.version));
+        let row = |stored: &StoredFact| Some(abouts.get(&stored.key)?.row(&stored.row, stored.version));
         Ok(Page { items: page.items.iter().filter_map(row).collect(), next_cursor: page.next_cursor })
     }
 

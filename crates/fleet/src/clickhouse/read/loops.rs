@@ -32,9 +32,9 @@ struct Repeat {
     newest: i64,
 }
 
-/// What the newest of them was called.
+/// Holds the name of the newest repeat.
 #[derive(Row, Deserialize)]
-struct Called {
+struct RepeatName {
     owner: String,
     task: String,
     fact: i64,
@@ -100,14 +100,14 @@ impl Reader {
             .map(|repeat| Key { owner: repeat.owner.clone(), task: repeat.task.clone() })
             .collect();
         let facts: Vec<String> = repeats.iter().map(|repeat| repeat.newest.to_string()).collect();
-        let called = self.rows::<Called>(&format!(
+        let called = self.rows::<RepeatName>(&format!(
             "SELECT owner, task, fact, ifNull(toString(tool), '') AS called, JSONExtractString(data, 't') AS shown \
              FROM fact FINAL WHERE (owner, task) IN {} AND fact IN ({})",
             keys_in(&keys),
             facts.join(", ")
         ))?;
         let one =
-            |row: Called| ((Key { owner: row.owner, task: row.task }, row.fact), (row.called, row.shown));
+            |row: RepeatName| ((Key { owner: row.owner, task: row.task }, row.fact), (row.called, row.shown));
         Ok(called.into_iter().map(one).collect())
     }
 }

@@ -3,20 +3,20 @@
 //! A reader is about some owners, and maybe about one machine: no statement here reads a row of anybody else. Questions about one task read the rows
 //! of that task, which are neighbours; sums over time are those of closed days, and what open days add to them.
 
-mod closed;
+mod closed_days;
 mod fact;
 mod family;
 mod files;
 mod find;
 mod follow;
 mod limits;
-mod listed;
 mod lists;
 mod loops;
 mod numbers;
 mod rules;
 mod sums;
 mod task;
+mod task_page;
 mod turns;
 mod usage;
 
@@ -27,7 +27,7 @@ use agent_tracer_ledger::{Answer, Diagnostics, OwnerFilter, QueryError, Store};
 use clickhouse::{RowOwned, RowRead};
 
 use crate::clickhouse::fleet::{Fleet, FleetError, any_of, as_it_is, literal};
-pub(crate) use sums::whose_tasks;
+pub(crate) use sums::join_tasks;
 
 impl From<FleetError> for QueryError {
     fn from(error: FleetError) -> Self {
@@ -45,7 +45,7 @@ pub struct Reader {
     machine: Option<String>,
 }
 
-/// A task and whose it is: the same id may come from two owners, and they are two tasks.
+/// Identifies a task by owner and id: two owners may have the same id, and these are two tasks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Key {
     pub(crate) owner: String,
@@ -54,13 +54,13 @@ pub(crate) struct Key {
 
 /// A row that only says which task.
 #[derive(clickhouse::Row, serde::Deserialize)]
-struct Named {
+struct TaskRef {
     owner: String,
     task: String,
 }
 
-impl From<Named> for Key {
-    fn from(named: Named) -> Self {
+impl From<TaskRef> for Key {
+    fn from(named: TaskRef) -> Self {
         Self { owner: named.owner, task: named.task }
     }
 }
@@ -82,13 +82,13 @@ impl Reader {
 
     /// A reader of less: of one of its owners, of one machine.
     #[must_use]
-    pub fn of(&self, owners: &OwnerFilter) -> Self {
+    pub fn of(&self, filter: &OwnerFilter) -> Self {
         let mut reader = self.clone();
-        if let Some(owner) = &owners.owner {
+        if let Some(owner) = &filter.owner {
             let has = self.owners.as_ref().is_none_or(|owners| owners.contains(owner));
             reader.owners = Some(has.then(|| owner.clone()).into_iter().collect());
         }
-        if let Some(machine) = &owners.machine {
+        if let Some(machine) = &filter.machine {
             reader.machine = Some(machine.clone());
         }
         reader

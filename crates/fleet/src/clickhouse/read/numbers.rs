@@ -12,8 +12,8 @@ use clickhouse::Row;
 use serde::Deserialize;
 
 use super::Reader;
-use super::closed::Closed;
-use super::sums::Asked;
+use super::closed_days::ClosedDays;
+use super::sums::QuerySpan;
 use super::task::narrowed;
 
 /// The number of tasks of one agent type, and how long they ran.
@@ -39,7 +39,7 @@ pub(crate) fn tasks_of(range: &Range) -> TaskFilter {
 /// The scope of a window: which days are closed, and what the rows are narrowed by.
 #[derive(Clone, Debug)]
 pub struct Scope {
-    closed: Closed,
+    closed: ClosedDays,
     range: Range,
 }
 
@@ -47,7 +47,8 @@ impl Rollups for Reader {
     type Scope = Scope;
 
     fn window(&self, range: &Range) -> Answer<Option<Window<Scope>>> {
-        let window = |Asked { span, closed }| Window { span, scope: Scope { closed, range: range.clone() } };
+        let window =
+            |QuerySpan { span, closed }| Window { span, scope: Scope { closed, range: range.clone() } };
         Ok(self.asked(range)?.map(window))
     }
 

@@ -1,4 +1,4 @@
-//! What rules of the user's decided, newest first, and how often each of them did.
+//! Reads the decisions of the user's rules, newest first, and their counts.
 
 use std::collections::HashMap;
 
@@ -15,22 +15,22 @@ use agent_tracer_ledger::{Answer, DecisionFilter, Decisions, Range};
 use clickhouse::Row;
 use serde::Deserialize;
 
-use super::closed::Closed;
+use super::closed_days::ClosedDays;
 use super::family::{Member, TaskColumns};
-use super::sums::{ALWAYS, Asked};
+use super::sums::{ALWAYS, QuerySpan};
 use super::task::PLACE;
 use super::{Reader, keys_in};
 
-/// When a rule last came to something.
+/// Holds the time of a rule's last decision.
 #[derive(Row, Deserialize)]
-struct Last {
+struct LastDecision {
     key: String,
     at: i64,
 }
 
 impl Reader {
     /// When each rule last spoke, by its name and its project.
-    fn last_of_rules(&self, closed: &Closed) -> Answer<HashMap<(String, String), i64>> {
+    fn last_of_rules(&self, closed: &ClosedDays) -> Answer<HashMap<(String, String), i64>> {
         let (mine, facts, dim) = (self.mine(), self.my_facts(), Dim::Rule.code());
         let made = closed.made(ALWAYS, Level::Day).map(|made| {
             format!(
@@ -46,7 +46,7 @@ impl Reader {
             )
         });
         let parts: Vec<String> = made.into_iter().chain(open).collect();
-        let lines = self.rows::<Last>(&format!(
+        let lines = self.rows::<LastDecision>(&format!(
             "SELECT rule AS key, max(moment) AS at FROM ({}) GROUP BY key",
             parts.join(" UNION ALL ")
         ))?;
@@ -103,7 +103,7 @@ impl Decisions for Reader {
     /// How often each rule decided what, most decisions first.
     fn rules(&self, range: &Range) -> Answer<Page<RuleStat>> {
         cursor::place::<2>(Listing::Ranked, &range.paging)?;
-        let Some(Asked { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
+        let Some(QuerySpan { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
         let sums = self.sums(&closed, Dim::Rule, span, range, GroupBy::Key)?;
         let sums = sums.into_iter().map(|summed| (RuleKey::parse(&summed.key), summed.sums));
         let stats: Vec<(i64, RuleStat)> = (0..).zip(presenters::rule_stats(sums)).collect();
@@ -112,8 +112,8 @@ impl Decisions for Reader {
             [-i64::try_from(stat.count).unwrap_or(i64::MAX), *place]
         })?;
         Ok(page.map(|(_, mut stat)| {
-            let whose = (stat.rule.clone(), stat.project.clone().unwrap_or_default());
-            stat.last_at = last.get(&whose).copied().map(Millis);
+            let key = (stat.rule.clone(), stat.project.clone().unwrap_or_default());
+            stat.last_at = last.get(&key).copied().map(Millis);
             stat
         }))
     }

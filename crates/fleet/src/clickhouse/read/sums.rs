@@ -14,7 +14,7 @@ use clickhouse::Row;
 use serde::Deserialize;
 
 use super::Reader;
-use super::closed::{Closed, Open, of_sums};
+use super::closed_days::{ClosedDays, Open, of_sums};
 use crate::clickhouse::days::{ADDED, DURATIONS};
 use crate::clickhouse::fleet::literal;
 use crate::clickhouse::write::word;
@@ -22,7 +22,7 @@ use crate::clickhouse::write::word;
 /// From when to when.
 pub(crate) type Span = (i64, i64);
 
-/// Sums, and what they were told apart by.
+/// Holds sums with the key that groups them.
 #[derive(Clone, Debug, Row, Deserialize)]
 struct SumLine {
     key: String,
@@ -73,7 +73,7 @@ struct Extent {
 
 /// The durations of a tool: buckets, and how many are in each.
 #[derive(Row, Deserialize)]
-struct Bucketed {
+struct ToolLatency {
     name: String,
     latency: (Vec<i64>, Vec<u64>),
 }
@@ -101,7 +101,7 @@ fn group_start(by: GroupBy, moment: &str) -> String {
 /// Returns the join that supplies columns of tasks, where the grouping needs them.
 fn group_join(by: GroupBy, mine: &str, tasks: &str) -> String {
     match by {
-        GroupBy::Project | GroupBy::Agent | GroupBy::AgentType | GroupBy::Machine => whose_tasks(mine, tasks),
+        GroupBy::Project | GroupBy::Agent | GroupBy::AgentType | GroupBy::Machine => join_tasks(mine, tasks),
         GroupBy::Key | GroupBy::Owner | GroupBy::Time(_) => String::new(),
     }
 }
@@ -114,11 +114,11 @@ const fn group_level(by: GroupBy) -> Level {
     }
 }
 
-/// What is asked: from when to when, and which days of it are closed.
+/// Holds the span of a query and the closed days in it.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct QuerySpan {
     pub(crate) span: Span,
-    pub(crate) closed: Closed,
+    pub(crate) closed: ClosedDays,
 }
 
 /// All time.
@@ -129,12 +129,12 @@ fn each(one: impl Fn(&'static str) -> String) -> String {
     ADDED.map(one).join(", ")
 }
 
-/// Joins whose some tasks are, which a statement tells; of a fact whose task has not arrived yet nobody knows.
-pub(crate) fn whose_tasks(mine: &str, tasks: &str) -> String {
+/// Joins owner columns for the tasks that a statement selects; missing tasks yield defaults.
+pub(crate) fn join_tasks(mine: &str, tasks: &str) -> String {
     // Owners are named again, so that their shards alone are asked.
     format!(
         "LEFT ANY JOIN (SELECT owner, task, project, agent, agent_type, machine FROM task FINAL \
-           WHERE {mine} AND (owner, task) IN ({tasks})) AS whose USING (owner, task)"
+           WHERE {mine} AND (owner, task) IN ({tasks})) AS task_owner USING (owner, task)"
     )
 }
 
@@ -148,7 +148,7 @@ fn together(extents: &[Extent]) -> Option<(i64, i64)> {
 const LINES: &str = "JSONExtract(residual, 'lines', 'Array(Tuple(model String, reason String, input Int64, \
     output Int64, cacheRead Int64, cacheWrite Int64, cost Int64, unpriced Int64))')";
 
-/// When the account behind a task's residual was written.
+/// Time at which the account behind a task's residual was written.
 const ACCOUNT_AT: &str = "JSONExtractInt(residual, 'at')";
 
 /// The condition that a task has an account that knows more than its facts.
@@ -186,7 +186,7 @@ impl Reader {
     /// To deduplicate every open row and every task for two ends would cost as much as most questions themselves. So the
     /// ends of all versions are found first, which reads one column, and then it is seen whether the newest versions stand
     /// there.
-    fn moments(&self, closed: &Closed) -> Answer<Option<(i64, i64)>> {
+    fn moments(&self, closed: &ClosedDays) -> Answer<Option<(i64, i64)>> {
         let mine = self.mine();
         let ends = |facts: &str, tasks: &str| {
             let mut parts = vec![format!(
@@ -222,13 +222,13 @@ impl Reader {
     }
 
     /// The end of the newest quarter-hour that has anything.
-    pub(crate) fn newest(&self, closed: &Closed) -> Answer<Option<i64>> {
+    pub(crate) fn newest(&self, closed: &ClosedDays) -> Answer<Option<i64>> {
         Ok(self.moments(closed)?.map(|(_, last)| Level::Quarter.end(last)))
     }
 
     /// The range, cut to whole days of which anything is known, and which of them are closed; none if nothing can be in
     /// it.
-    pub(crate) fn asked(&self, range: &Range) -> Answer<Option<Asked>> {
+    pub(crate) fn asked(&self, range: &Range) -> Answer<Option<QuerySpan>> {
         if let (Some(since), Some(until)) = (range.since, range.until)
             && since > until
         {
@@ -249,13 +249,13 @@ impl Reader {
         let (first, last) = (Level::Day.start(first), Level::Day.end(last));
         let from = range.since.map_or(first, |since| since.0.max(first));
         let to = range.until.map_or(last, |until| until.0.min(last));
-        Ok((from < to).then_some(Asked { span: (from, to), closed }))
+        Ok((from < to).then_some(QuerySpan { span: (from, to), closed }))
     }
 
     /// The sums of a dimension in a span, of the tasks of a range's project, agent and type of agent.
     pub(crate) fn sums(
         &self,
-        closed: &Closed,
+        closed: &ClosedDays,
         dim: Dim,
         span: Span,
         range: &Range,
@@ -307,7 +307,7 @@ impl Reader {
                  output, cache_read, cache_write, reasoning, cost, unpriced \
                FROM fact FINAL ARRAY JOIN sums.dim AS own_dim, sums.key AS own_key, sums.n AS own_n, \
                  sums.failures AS own_failures, sums.ms AS own_ms, sums.wait_ms AS own_wait_ms, sums.spends AS spends \
-               WHERE {facts} AND {}{of}) AS told {} WHERE own_dim = {}",
+               WHERE {facts} AND {}{of}) AS counted {} WHERE own_dim = {}",
             group_name(by),
             group_start(by, "occurred"),
             open.facts,
@@ -344,7 +344,7 @@ impl Reader {
     pub(crate) fn durations_of(
         &self,
         span: Span,
-        closed: &Closed,
+        closed: &ClosedDays,
         range: &Range,
     ) -> Answer<HashMap<String, Durations>> {
         let span = Level::Day.around(span);
@@ -368,7 +368,7 @@ impl Reader {
         if parts.is_empty() {
             return Ok(HashMap::new());
         }
-        let rows = self.rows::<Bucketed>(&format!(
+        let rows = self.rows::<ToolLatency>(&format!(
             "SELECT tool_name AS name, sumMap(f_buckets, f_calls) AS latency FROM ({}) GROUP BY name",
             parts.join(" UNION ALL ")
         ))?;

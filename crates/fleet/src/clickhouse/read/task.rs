@@ -1,4 +1,4 @@
-//! Tasks: the list, one, a tree of them, and those that wait for somebody.
+//! Reads tasks: the list, one, a tree of them, and those that need a person.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ use agent_tracer_ledger::{Answer, MAX_LIMIT, QueryError, TaskFilter, Tasks};
 use serde_json::Value;
 
 use super::family::{Member, TaskColumns};
-use super::{Key, Named, Reader, columns, keys_in};
+use super::{Key, Reader, TaskRef, columns, keys_in};
 use crate::clickhouse::fleet::literal;
 use crate::clickhouse::schema::{BEGINNING, BEGINNINGS};
 use crate::clickhouse::write::{TaskLine, word};
@@ -23,7 +23,7 @@ use crate::clickhouse::write::{TaskLine, word};
 /// A question longer than this is cut.
 const LONGEST_QUESTION: usize = 1_000;
 
-/// A task's place among those that were last heard of at the same moment.
+/// SQL expression that orders tasks with the same last event.
 pub(crate) const PLACE: &str = "reinterpretAsInt64(cityHash64(owner, task))";
 
 /// Reads the words of a question.
@@ -192,7 +192,7 @@ fn within(stretches: &[StatusWindow]) -> String {
 }
 
 impl Reader {
-    /// Which of these tasks have a call that nobody ended, as far as that matters at a moment.
+    /// Returns those of the tasks that have an unfinished call, as far as that matters now.
     fn with_open_calls(&self, now: Millis, lines: &[TaskLine]) -> Answer<HashSet<Key>> {
         let may_be_stale: Vec<Key> = lines
             .iter()
@@ -207,13 +207,13 @@ impl Reader {
         if any.is_empty() { Ok(any) } else { self.with_an_open("fact FINAL", &any) }
     }
 
-    /// Those of some tasks that have an open call in some versions of the facts.
+    /// Returns those of the tasks that have an open call in some version of the facts.
     fn with_an_open<'key>(
         &self,
         versions: &str,
         tasks: impl IntoIterator<Item = &'key Key>,
     ) -> Answer<HashSet<Key>> {
-        let open = self.rows::<Named>(&format!(
+        let open = self.rows::<TaskRef>(&format!(
             "SELECT DISTINCT owner, task FROM {versions} WHERE (owner, task) IN {} AND open = 1",
             keys_in(tasks)
         ))?;

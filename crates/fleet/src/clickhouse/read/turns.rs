@@ -17,12 +17,12 @@ use agent_tracer_ledger::{Answer, Paging, QueryError, TaskDetails, UsageBy};
 use clickhouse::Row;
 use serde::Deserialize;
 
-use super::fact::Stored;
+use super::fact::StoredFact;
 use super::family::{Member, TaskColumns};
 use super::{Key, Reader, keys_in};
 use crate::clickhouse::write::TaskLine;
 
-/// What one turn spent.
+/// Sums the usage of one turn.
 #[derive(Row, Deserialize)]
 struct TurnSums {
     turn: i64,
@@ -55,9 +55,9 @@ impl TurnSums {
     }
 }
 
-/// What a task did with a file.
+/// Sums the use of a file by a task.
 #[derive(Row, Deserialize)]
-struct Used {
+struct TaskFileUse {
     owner: String,
     task: String,
     path: String,
@@ -71,14 +71,14 @@ struct Used {
 const IN_ORDER: &str = "ORDER BY occurred, ord, fact";
 
 impl Reader {
-    fn list_of(&self, key: &Key, list: List, rest: &str) -> Answer<Vec<Stored>> {
+    fn list_of(&self, key: &Key, list: List, rest: &str) -> Answer<Vec<StoredFact>> {
         self.facts(&format!("WHERE (owner, task) IN {} AND list = {} {rest}", keys_in([key]), list.code()))
     }
 
     /// What each of these tasks did with each file.
-    fn used<T: TaskColumns>(&self, family: &[T]) -> Answer<Vec<Used>> {
+    fn used<T: TaskColumns>(&self, family: &[T]) -> Answer<Vec<TaskFileUse>> {
         let keys: Vec<Key> = family.iter().map(TaskColumns::key).collect();
-        self.rows::<Used>(&format!(
+        self.rows::<TaskFileUse>(&format!(
             "SELECT owner, task, path, sum(reads) AS reads, sum(changes) AS changes, \
              toInt64(sum(failed)) AS failures, min(occurred) AS first, max(occurred) AS last \
              FROM (SELECT owner, task, occurred, failed, dim, path, reads, changes FROM fact FINAL \
@@ -105,7 +105,7 @@ impl Reader {
         Ok(turns)
     }
 
-    /// When the facts of these lists happened, in their order.
+    /// Returns the times of the facts in these lists, in their order.
     fn moments_of(&self, key: &Key, lists: &[List]) -> Answer<Vec<i64>> {
         let mut all = Vec::new();
         let rest = format!("{IN_ORDER} LIMIT {}", presenters::MOST_SESSIONS);
@@ -116,7 +116,7 @@ impl Reader {
         Ok(all)
     }
 
-    /// Whether a hook saw one of these tasks.
+    /// Returns whether a hook saw one of these tasks.
     fn is_hooked(&self, keys: &[Key]) -> Answer<bool> {
         let lists: Vec<String> =
             presenters::HOOKED_LISTS.iter().map(|list| list.code().to_string()).collect();
@@ -129,7 +129,7 @@ impl Reader {
         Ok(found.first().is_some_and(|found| *found > 0))
     }
 
-    /// When people were waited for in some tasks.
+    /// Returns the times during which some tasks waited for people.
     fn waits(&self, keys: &[Key]) -> Answer<Vec<TimeSpan>> {
         let lists: Vec<String> =
             presenters::WAITING_LISTS.iter().map(|list| list.code().to_string()).collect();
@@ -137,10 +137,10 @@ impl Reader {
         Ok(self.facts(&rest)?.iter().filter_map(|stored| presenters::wait(&stored.row)).collect())
     }
 
-    /// How often the context was compacted.
+    /// Returns the number of compactions of the context.
     fn compactions(&self, key: &Key) -> Answer<u64> {
-        let told = self.list_of(key, List::Context, "")?;
-        Ok(presenters::compactions(told.iter().map(|stored| &stored.row)))
+        let compactions = self.list_of(key, List::Context, "")?;
+        Ok(presenters::compactions(compactions.iter().map(|stored| &stored.row)))
     }
 
     /// The stays of the process.
@@ -175,7 +175,7 @@ impl TaskDetails for Reader {
         ))?;
         let permissions = permissions.first().copied().unwrap_or(0);
         let used = self.used(&family)?;
-        let distinct = |times: fn(&Used) -> i64| {
+        let distinct = |times: fn(&TaskFileUse) -> i64| {
             used.iter().filter(|used| times(used) > 0).map(|used| &used.path).collect::<HashSet<_>>().len()
         };
         let is_running = staleness::shown(own.kept(false), now.0).0 == TaskStatus::Running;
@@ -210,14 +210,14 @@ impl TaskDetails for Reader {
         let after = cursor::place::<3>(Listing::Turns, paging)?;
         let key = line.key();
         let about = self.about(&line)?;
-        let all: Vec<(u64, Stored)> = (1..).zip(self.list_of(&key, List::Turn, IN_ORDER)?).collect();
-        let place = |stored: &Stored| [stored.row.occurred, stored.row.order, stored.row.fact];
+        let all: Vec<(u64, StoredFact)> = (1..).zip(self.list_of(&key, List::Turn, IN_ORDER)?).collect();
+        let place = |stored: &StoredFact| [stored.row.occurred, stored.row.order, stored.row.fact];
         let rest = all.into_iter().filter(|(_, turn)| after.is_none_or(|after| place(turn) > after));
         let page =
             cursor::cut(Listing::Turns, cursor::limit(paging), rest.collect(), |(_, turn)| place(turn));
         let (prompts, ends) =
             (self.list_of(&key, List::Prompt, IN_ORDER)?, self.list_of(&key, List::Stop, IN_ORDER)?);
-        let rows = |stored: Vec<Stored>| stored.into_iter().map(|stored| stored.row);
+        let rows = |stored: Vec<StoredFact>| stored.into_iter().map(|stored| stored.row);
         let edges = TurnEdges::new(rows(prompts), rows(ends));
         let sums = self.rows::<TurnSums>(&format!(
             "SELECT assumeNotNull(turn) AS turn, toInt64(sum(is_call)) AS calls, toInt64(sum(failed)) AS failures, \
@@ -243,7 +243,7 @@ impl TaskDetails for Reader {
         let about = self.about(&line)?;
         let is_whole = paging.limit == 0 && after.is_none();
         let limit = if is_whole { usize::MAX } else { cursor::limit(paging) };
-        let place = |stored: &Stored| [stored.row.occurred, stored.row.order, stored.row.fact];
+        let place = |stored: &StoredFact| [stored.row.occurred, stored.row.order, stored.row.fact];
         // Thinned as a whole, whatever the page, so that pages together are the chart.
         let mut marks = self.list_of(&line.key(), List::Context, IN_ORDER)?;
         // Where the client never said how full its window was, its responses do.
@@ -252,7 +252,7 @@ impl TaskDetails for Reader {
             marks.sort_by_key(place);
         }
         let mut marks = presenters::thinned(marks, |mark| is_measure(mark.row.kind, mark.row.list));
-        let shown = |stored: &Stored| point(about.row_id(stored.row.fact), &stored.row);
+        let shown = |stored: &StoredFact| point(about.row_id(stored.row.fact), &stored.row);
         let before = after.and_then(|after| marks.iter().rfind(|mark| place(mark) <= after)).and_then(shown);
         marks.retain(|mark| after.is_none_or(|after| place(mark) > after));
         let page = cursor::cut(Listing::Context, limit, marks, place);

@@ -1,4 +1,4 @@
-//! What was spent: by time, by model, by project, by task, in windows of five hours.
+//! Sums usage by time, model, project and task, and in windows of five hours.
 
 use std::collections::BTreeMap;
 
@@ -22,9 +22,9 @@ use super::task::narrowed;
 use super::{Key, Reader, keys_in};
 use crate::clickhouse::write::TaskLine;
 
-/// What a model was asked for in some tasks.
+/// Sums the requests to a model in some tasks.
 #[derive(Row, Deserialize)]
-struct Answered {
+struct ModelSums {
     name: String,
     was_copied: u8,
     n: i64,
@@ -36,9 +36,9 @@ struct Answered {
     f_unpriced: i64,
 }
 
-/// What was answered for a skill in some tasks.
+/// Sums the responses for a skill in some tasks.
 #[derive(Row, Deserialize)]
-struct Skilled {
+struct SkillSums {
     name: String,
     n: i64,
     f_input: i64,
@@ -50,7 +50,7 @@ struct Skilled {
     f_unpriced: i64,
 }
 
-/// What each of some tasks spent, by what it has in common with others.
+/// Returns the usage of the tasks, grouped by a property that they share with others.
 fn spent_by_member(family: &[TaskLine], by: UsageBy) -> BTreeMap<String, Spent> {
     let mut parts: BTreeMap<String, Spent> = BTreeMap::new();
     for (place, line) in family.iter().enumerate() {
@@ -148,7 +148,7 @@ impl Reader {
 
     fn spent_by_skill(&self, family: &[TaskLine]) -> Answer<BTreeMap<String, Spent>> {
         let keys: Vec<Key> = family.iter().map(TaskColumns::key).collect();
-        let answered = self.rows::<Skilled>(&format!(
+        let answered = self.rows::<SkillSums>(&format!(
             "SELECT key AS name, sum(ms) AS n, sum(input) AS f_input, sum(output) AS f_output, \
                sum(cache_read) AS f_cache_read, sum(cache_write) AS f_cache_write, sum(reasoning) AS f_reasoning, \
                sum(cost) AS f_cost, sum(unpriced) AS f_unpriced \
@@ -159,7 +159,7 @@ impl Reader {
             keys_in(&keys),
             Dim::Skill.code()
         ))?;
-        let spent = |row: Skilled| {
+        let spent = |row: SkillSums| {
             let spent = Spent {
                 input: row.f_input,
                 output: row.f_output,
@@ -178,7 +178,7 @@ impl Reader {
 
     fn spent_by_model(&self, family: &[TaskLine]) -> Answer<BTreeMap<String, Spent>> {
         let keys: Vec<Key> = family.iter().map(TaskColumns::key).collect();
-        let answered = self.rows::<Answered>(&format!(
+        let answered = self.rows::<ModelSums>(&format!(
             "SELECT toString(model) AS name, copied AS was_copied, toInt64(count()) AS n, sum(input) AS f_input, \
              sum(output) AS f_output, sum(cache_read) AS f_cache_read, sum(cache_write) AS f_cache_write, \
              sum(cost) AS f_cost, sum(unpriced) AS f_unpriced FROM fact FINAL \

@@ -28,7 +28,7 @@ pub const VERSION: u32 = 5;
 #[must_use]
 pub fn step(version: u32, layout: &Layout) -> Vec<String> {
     match version {
-        // Who read whose sessions, and a way to a task whose owner nobody names.
+        // The access log, and an index of tasks by id for queries without an owner.
         2 => create(layout).into_iter().chain(add_indexes(layout)).collect(),
         // A view of latencies; and what was there before an index was is found by it too.
         3 => create(layout).into_iter().chain(fill_indexes(layout)).collect(),
@@ -41,7 +41,8 @@ pub fn step(version: u32, layout: &Layout) -> Vec<String> {
         5 => {
             let mut statements = vec![all_days_marked()];
             statements.extend(add_machine(layout));
-            // The filter of parents told too many of them apart from none: children of a page were looked for everywhere.
+            // Too many parents passed this filter as possible matches for none: children of a page were searched
+            // everywhere.
             statements.push(drop_index("task", "by_parent", layout));
             statements.extend(add_indexes(layout));
             statements.extend(fill_indexes(layout));

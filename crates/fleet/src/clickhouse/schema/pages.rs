@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{Column, TABLES, VIEWS};
 
-/// What stands before the tables: why they are as they are.
+/// Text before the tables that explains their design.
 const WHY: &str = include_str!("why.md");
 
 /// The whole page, as `docs/tables.md` keeps it.

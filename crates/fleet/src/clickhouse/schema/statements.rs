@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::tables::USUAL_GRANULE;
 use super::{AGING, Column, Index, TABLES, Table, VIEWS, View};
 
-/// Where the tables live.
+/// Lists the places where the tables can live: one server or a cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
     /// On one server.
@@ -26,7 +26,7 @@ impl Layout {
         }
     }
 
-    /// What every statement is sent with.
+    /// Returns the settings that every statement is sent with.
     pub(crate) const fn settings(&self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Single => &[],

@@ -7,9 +7,9 @@ pub struct Column {
     pub name: &'static str,
     /// Its type.
     pub kind: &'static str,
-    /// How it is packed; empty means as the server likes.
+    /// Codec of the column; empty means the server's default.
     pub codec: &'static str,
-    /// What it holds.
+    /// Description of the content.
     pub about: &'static str,
 }
 
@@ -21,19 +21,19 @@ pub type Index = (&'static str, &'static str, &'static str);
 pub struct Table {
     /// Its name.
     pub name: &'static str,
-    /// What it holds.
+    /// Description of the content.
     pub about: &'static str,
     /// Its columns.
     pub columns: &'static [Column],
-    /// What its rows are ordered by and told apart by.
+    /// Columns that order and identify its rows.
     pub key: &'static [&'static str],
     /// Indexes over granules.
     pub indexes: &'static [Index],
-    /// How many rows a granule has: what is read at least.
+    /// Rows of a granule, the smallest unit that is read.
     pub granule: u32,
 }
 
-/// As the engine has them unless somebody says otherwise.
+/// Default of the engine.
 pub(super) const USUAL_GRANULE: u32 = 8_192;
 
 /// Facts of some ten tasks: a question about tasks of one day, which lie anywhere, reads little else.
@@ -42,7 +42,7 @@ const FACT_GRANULE: u32 = 1_024;
 /// Rows of tasks are read whole for a page of them, which lie anywhere too.
 const TASK_GRANULE: u32 = 256;
 
-/// So many letters of every term are in an index of beginnings. Fewer are in nearly every granule.
+/// Letters of every term that the prefix index holds. Shorter prefixes are in nearly every granule.
 pub(crate) const BEGINNING: usize = 5;
 
 /// The beginnings of terms, as that index has them.
@@ -60,7 +60,7 @@ const TEXT: &str = "ZSTD(3)";
 /// Words of small sets.
 const WORD: &str = "LowCardinality(String)";
 
-/// Tasks: one row each, small, read whole for lists and joined to facts by whoever asks about projects or agents.
+/// Holds tasks: one row each, small, read whole for lists and joined to facts for queries by project or agent.
 const TASK: Table = Table {
     name: "task",
     about: "tasks as the machines that ran them derived them",
@@ -129,7 +129,7 @@ const TASK: Table = Table {
     granule: TASK_GRANULE,
 };
 
-/// Facts: most questions are about one task, whose rows are neighbours; sums over time read few columns of many.
+/// Holds facts: most queries are about one task and its rows are neighbours; sums over time read few columns of many.
 const FACT: Table = Table {
     name: "fact",
     about: "events and turns as the machines that saw them derived them",
@@ -225,7 +225,7 @@ const TOKEN: Table = Table {
     granule: USUAL_GRANULE,
 };
 
-/// Reads of sessions: written when somebody looks at what another person did, read by whoever answers for the team.
+/// Holds the access log: written when a reader opens sessions of another person, read by administrators.
 const VISIT: Table = Table {
     name: "visit",
     about: "who read whose sessions",
@@ -286,7 +286,7 @@ const DAY_SUM: Table = Table {
     granule: USUAL_GRANULE,
 };
 
-/// Days whose sums are not to be believed: read whole before every sum.
+/// Holds the days with outdated sums: read whole before every sum.
 const DAY_MARK: Table = Table {
     name: "day_mark",
     about: "days whose sums are to be made anew",
@@ -301,7 +301,7 @@ const DAY_MARK: Table = Table {
     granule: USUAL_GRANULE,
 };
 
-/// Where the facts of a day are: tasks lie by their ids, which say nothing of time.
+/// Maps days to the tasks with facts in them: tasks are ordered by their ids, which carry no time.
 const TASK_DAY: Table = Table {
     name: "task_day",
     about: "the tasks that have facts in a day, in any of their versions",
@@ -320,7 +320,7 @@ const TASK_DAY: Table = Table {
 /// Every table.
 pub const TABLES: &[Table] = &[TASK, FACT, TASK_DAY, DAY_SUM, DAY_MARK, TOKEN, VISIT];
 
-/// The tables whose rows grow old, each with what says when. Tokens have an end of their own; the sums of a day end with
+/// Tables with retention by age, each with its time column. Tokens carry their own expiry; the sums of a day end with
 /// its last moment.
 pub const AGING: &[(&str, &str)] = &[
     ("task", "last"),

@@ -7,11 +7,11 @@ use super::Column;
 pub struct View {
     /// Its name.
     pub name: &'static str,
-    /// What it holds.
+    /// Description of the content.
     pub about: &'static str,
     /// Its columns.
     pub columns: &'static [Column],
-    /// Where its rows come from.
+    /// Table or subquery that yields its rows.
     pub from: &'static str,
 }
 
@@ -20,8 +20,8 @@ const fn column(name: &'static str, expression: &'static str, about: &'static st
     Column { name, kind: expression, codec: "", about }
 }
 
-/// How many calls are in each bucket of durations: integers that are added, and taken apart again by whoever needs a
-/// percentile.
+/// Counts the calls in each bucket of durations: integers that can be added, and from which a reader computes
+/// percentiles.
 const LATENCY: &str = "sumMap([toInt64(assumeNotNull(bucket))], [toUInt64(1)])";
 
 /// Every view.

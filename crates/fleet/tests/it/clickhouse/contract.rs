@@ -1,10 +1,10 @@
 //! One contract for two engines: the same events, the same questions, the same answers.
 //!
-//! Every captured scenario is brought to an embedded ledger in parts; after each part what changed is shipped, and every
-//! other shipment is shipped twice. Then both are asked. [`COMPARED`] names the questions; a question
-//! that is not there is not claimed. What may differ is said where it is evened out: cursors (each engine has its own
-//! words for the same place, so pages are followed to the end), whose a task is, the order among tasks, loops, hits and
-//! files of a task that the list's order calls equal, and the order of what changed.
+//! Every captured scenario is brought to an embedded ledger in parts; after each part the changes are shipped, and
+//! every other shipment is shipped twice. Then both are queried. [`COMPARED`] names the queries; a query that is not
+//! there is not claimed. Permitted differences are documented where they are evened out: cursors (each engine has its
+//! own form for the same place, so pages are followed to the end), the owner of a task, the order among tasks, loops,
+//! hits and files of a task that the list's order calls equal, and the order of changes.
 //!
 //! An engine needs some milliseconds to plan any statement, however little it reads: tasks are asked about side by side.
 
@@ -74,7 +74,7 @@ pub(crate) const COMPARED: [&str; 41] = [
     "web",
 ];
 
-/// Days are closed at their end, and nobody waits for whoever marked one.
+/// Closes days at their end, without the grace period for marks.
 pub(crate) const AT_ONCE_CLOSED: RollupDelays = RollupDelays { closes_ms: 0, grace_ms: 0 };
 
 /// As many tasks are asked about at once.
@@ -109,7 +109,7 @@ pub(crate) struct Both {
     name: String,
     pub(crate) sqlite: Arc<dyn Store>,
     pub(crate) reader: Reader,
-    /// Whether everything is asked in every way. Of a long history only some is: short pages cost many statements.
+    /// Every query is made in every way. Of a long history only some are: short pages cost many statements.
     pub(crate) is_asked_whole: bool,
     compared: Mutex<BTreeSet<&'static str>>,
     differences: Mutex<Vec<String>>,
@@ -126,7 +126,7 @@ pub(crate) fn shown<T: Serialize>(answer: Answer<T>) -> Value {
     }
 }
 
-/// An answer without whose each task is: a machine's own store does not tell.
+/// Removes the owners from an answer: a machine's own store has none.
 fn without_owners(answer: &mut Value) {
     match answer {
         Value::Object(fields) => {
@@ -151,12 +151,12 @@ impl Both {
         }
     }
 
-    /// Whether the task or range of this turn is asked in every way.
+    /// Returns whether the task or range of this turn is queried in every way.
     pub(crate) fn asks_whole(&self, turn: usize) -> bool {
         self.is_asked_whole || turn.is_multiple_of(4)
     }
 
-    /// How many items a page holds, so short that there are several pages wherever everything is asked.
+    /// Returns the number of items on a page, so short that there are several pages wherever every query is made.
     pub(crate) fn page(&self, turn: usize, short: u32) -> u32 {
         if self.asks_whole(turn) { short } else { 500 }
     }
@@ -346,17 +346,17 @@ fn ask_of_rows(both: &Both, id: &TaskId, filter: &RowFilter, limit: u32, turn: u
 }
 
 fn ask_what_is_not_there(both: &Both, now: Millis) {
-    let nobody = agent_tracer_event::TaskKey::new(Agent::CODEX, "nobody").task_id();
-    same!(both, "unknown_task", "task", |store| store.task(now, &nobody));
-    same!(both, "unknown_task", "timeline", |store| store.timeline(&nobody, &RowFilter::default()));
-    same!(both, "unknown_task", "turns", |store| store.turns(&nobody, &Paging::default()));
+    let unknown = agent_tracer_event::TaskKey::new(Agent::CODEX, "unknown").task_id();
+    same!(both, "unknown_task", "task", |store| store.task(now, &unknown));
+    same!(both, "unknown_task", "timeline", |store| store.timeline(&unknown, &RowFilter::default()));
+    same!(both, "unknown_task", "turns", |store| store.turns(&unknown, &Paging::default()));
     let garbage = Paging { cursor: Some("garbage".to_owned()), limit: 3 };
     same!(both, "tasks", "a cursor that is none", |store| store
         .tasks(now, &TaskFilter { paging: garbage.clone(), ..TaskFilter::default() }));
-    same!(both, "turns", "a cursor that is none", |store| store.turns(&nobody, &garbage));
+    same!(both, "turns", "a cursor that is none", |store| store.turns(&unknown, &garbage));
 }
 
-/// Asks both everything about all tasks, and everything about those tasks whose place is chosen. Gives the questions.
+/// Makes every query about all tasks, and about the chosen ones. Returns the queries.
 pub(crate) fn ask(both: &Both, chosen: impl Fn(usize) -> bool) -> BTreeSet<&'static str> {
     let all = |paging| TaskFilter { paging, ..TaskFilter::default() };
     let tasks = every(500, |paging| both.sqlite.tasks(Millis(0), &all(paging))).unwrap();
@@ -403,7 +403,7 @@ fn ask_with_days_closed(both: &Both, fleet: &Fleet) {
 #[test]
 fn both_engines_answer_alike_about_every_captured_scenario() {
     let (fleet, _) = engine::database();
-    // `CONTRACT=part of a name` looks at some alone, for whoever is after one difference.
+    // `CONTRACT=part of a name` limits the queries, to look into one difference.
     let only = std::env::var("CONTRACT").unwrap_or_default();
     let histories: Vec<Vec<Observed>> = scenarios()
         .iter()

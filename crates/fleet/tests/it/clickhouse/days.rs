@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use agent_tracer_event::Millis;
-use agent_tracer_fleet::clickhouse::{Fleet, Forget, Place, Reader, RollupDelays};
+use agent_tracer_fleet::clickhouse::{DeletionScope, Fleet, Reader, RollupDelays, StoreAddress};
 use agent_tracer_ledger::record::{FORMAT, Removed, Shipment};
 use agent_tracer_ledger::{Decisions, Insights, Paging, Range, Usage, UsageBy, Utc};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ const DAY_MS: i64 = 86_400_000;
 /// Two databases with the same rows. One closes its days.
 struct Twins {
     closing: Arc<Fleet>,
-    place: Place,
+    place: StoreAddress,
     plain: Arc<Fleet>,
 }
 
@@ -137,7 +137,7 @@ fn all_sums_can_be_made_again() {
     twins.write("ann", &shipped("2.1.325/agent_fg"));
     twins.write("bob", &shipped("2.1.325/bash_fail"));
     twins.close();
-    // Sums that somebody spoiled, and one of a day that has no facts.
+    // Spoiled sums, and one of a day that has no facts.
     run(
         &twins.place,
         "INSERT INTO day_sum SELECT * REPLACE (n + 5 AS n, version + 1 AS version) FROM day_sum",
@@ -189,7 +189,7 @@ fn a_task_that_turns_out_to_be_of_another_project_takes_its_sums_along() {
 }
 
 #[test]
-fn facts_whose_task_has_not_arrived_count_until_it_does_and_then() {
+fn facts_of_a_missing_task_count_until_it_arrives_and_then() {
     let twins = Twins::new();
     let whole = shipped("2.1.325/agent_fg");
     let facts = Shipment { tasks: Vec::new(), ..whole.clone() };
@@ -204,7 +204,7 @@ fn facts_whose_task_has_not_arrived_count_until_it_does_and_then() {
 }
 
 #[test]
-fn what_is_deleted_is_in_no_sum_and_nobody_makes_sums_while_it_goes() {
+fn what_is_deleted_is_in_no_sum_and_no_sums_are_made_while_it_goes() {
     let twins = Twins::new();
     let (first, second) = (shipped("2.1.325/agent_fg"), shipped("2.1.325/bash_fail"));
     for owner in ["ann", "bob"] {
@@ -219,7 +219,8 @@ fn what_is_deleted_is_in_no_sum_and_nobody_makes_sums_while_it_goes() {
     assert_eq!(twins.rows("owner = 'ann'"), 0, "every sum of its days is gone");
     assert_eq!(twins.close().again, 0, "for a day they are left alone");
     twins.assert_alike("still");
-    let project = Forget::Project { project: first.tasks[0].project.clone(), owner: Some("bob".to_owned()) };
+    let project =
+        DeletionScope::Project { project: first.tasks[0].project.clone(), owner: Some("bob".to_owned()) };
     for fleet in [&twins.closing, &twins.plain] {
         fleet.forget(&project).unwrap();
     }
@@ -228,7 +229,7 @@ fn what_is_deleted_is_in_no_sum_and_nobody_makes_sums_while_it_goes() {
 }
 
 #[test]
-fn a_marked_day_is_left_alone_while_somebody_may_still_write_into_it() {
+fn a_marked_day_is_left_alone_while_a_writer_may_still_be_at_work() {
     let twins = Twins::new();
     let shipment = shipped("2.1.325/agent_fg");
     twins.write("ann", &shipment);
@@ -237,7 +238,7 @@ fn a_marked_day_is_left_alone_while_somebody_may_still_write_into_it() {
     let made = twins.closing.make_days(RollupDelays::default(), &|| true).unwrap();
     assert_eq!((made.closed, made.again), (0, 0));
     twins.assert_alike("marked");
-    // Somebody writes after the marks were read and before the sums are made: what they marked stays.
+    // A write after the marks were read and before the sums are made: its marks stay.
     let other = Fleet::new(twins.place.clone()).unwrap();
     let again = earlier(&shipment, 120_000);
     let wrote = std::cell::Cell::new(false);
@@ -274,7 +275,7 @@ fn days_are_closed_part_by_part_and_an_end_in_between_loses_nothing() {
         }
         twins.write("ann", &moved);
     }
-    // It is told to stop before anything: nothing is closed.
+    // It is stopped before its first step: nothing is closed.
     let made = twins.closing.make_days(AT_ONCE_CLOSED, &|| false).unwrap();
     assert_eq!((made.closed, twins.closing.closed_until().unwrap()), (0, None));
     twins.assert_alike("stopped");

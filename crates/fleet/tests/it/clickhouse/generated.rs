@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use agent_tracer_event::{Agent, Millis};
-use agent_tracer_fleet::clickhouse::{Fleet, Place};
+use agent_tracer_fleet::clickhouse::{Fleet, StoreAddress};
 use agent_tracer_ledger::view::ToolStat;
 use agent_tracer_ledger::{Insights, Observed, Range, Search, SearchFilter, TaskFilter};
 use agent_tracer_testkit::history::{BEGIN, History, MANY, SINGLE};
@@ -16,17 +16,17 @@ use agent_tracer_testkit::{hook, scenario};
 use serde_json::json;
 
 use crate::clickhouse::contract::{AT_ONCE_CLOSED, Both, COMPARED, ask, every, ship};
-use crate::clickhouse::limits::told;
+use crate::clickhouse::limits::sessions;
 use crate::clickhouse::world::World;
 use crate::engine;
 
-/// How many events there are if nobody says.
+/// Default number of events.
 const EVENTS: u64 = 6_000;
 
-/// So many tasks are asked about one by one.
+/// Number of tasks that are queried one by one.
 const TASKS: usize = 12;
 
-/// So many sessions have a word in their title that begins like that of the others.
+/// Number of sessions with a word in their title that begins like that of the others.
 const TICKETS: i64 = 130;
 
 /// Observations that are brought at once.
@@ -35,7 +35,7 @@ const AT_ONCE: usize = 500;
 /// The stated error of a percentile.
 const ERROR: f64 = 0.01;
 
-/// Brings so many observations of a history, every third part of them twice: what is told twice is told once.
+/// Brings a number of observations of a history, every third part of them twice: a repetition counts once.
 fn bring(world: &World, history: &mut History, mut left: usize) {
     for turn in 0.. {
         let observed = history.batch(AT_ONCE.min(left));
@@ -92,7 +92,7 @@ fn tickets() -> Vec<Observed> {
 }
 
 /// Every duration of a tool's calls, shortest first, as the database has them.
-fn durations(place: &Place, tool: &str) -> Vec<i64> {
+fn durations(place: &StoreAddress, tool: &str) -> Vec<i64> {
     let client = clickhouse::Client::default().with_url(&place.url).with_database(&place.database);
     let ask = "SELECT assumeNotNull(duration) FROM fact FINAL WHERE is_call = 1 AND duration IS NOT NULL AND tool = ? \
                ORDER BY duration";
@@ -100,20 +100,20 @@ fn durations(place: &Place, tool: &str) -> Vec<i64> {
     runtime.block_on(client.query(ask).bind(tool).fetch_all::<i64>()).unwrap()
 }
 
-/// Whether a percentile is one: within the stated error of a duration that has about so many below it.
-fn is_percentile(told: f64, level: f64, sorted: &[i64]) -> bool {
+/// Returns whether a value is that percentile: within the stated error of a duration with about as many below it.
+fn is_percentile(value: f64, level: f64, sorted: &[i64]) -> bool {
     let place = level * (sorted.len() - 1) as f64;
     let near = sorted.iter().enumerate().filter(|(rank, _)| (*rank as f64 - place).abs() <= 1.0);
-    near.map(|(_, real)| *real as f64).any(|real| (told - real).abs() <= (real * ERROR).max(1.0))
+    near.map(|(_, real)| *real as f64).any(|real| (value - real).abs() <= (real * ERROR).max(1.0))
 }
 
-fn check_percentiles(place: &Place, tools: &[ToolStat]) {
+fn check_percentiles(place: &StoreAddress, tools: &[ToolStat]) {
     for tool in tools {
         let sorted = durations(place, &tool.tool);
         assert_eq!(sorted.iter().sum::<i64>().cast_unsigned(), tool.total_ms, "`{}`", tool.tool);
-        let told = [(0.5, tool.p50_ms), (0.95, tool.p95_ms), (0.99, tool.p99_ms)];
-        for (level, told) in told.into_iter().filter_map(|(level, told)| Some((level, told?))) {
-            assert!(is_percentile(told, level, &sorted), "{level} of `{}` is told as {told}", tool.tool);
+        let values = [(0.5, tool.p50_ms), (0.95, tool.p95_ms), (0.99, tool.p99_ms)];
+        for (level, value) in values.into_iter().filter_map(|(level, value)| Some((level, value?))) {
+            assert!(is_percentile(value, level, &sorted), "{level} of `{}` is given as {value}", tool.tool);
         }
     }
 }
@@ -130,7 +130,7 @@ fn both_engines_answer_alike_about_a_generated_history() {
         .ok()
         .and_then(|text| text.parse().ok())
         .unwrap_or(EVENTS);
-    let (fleet, place): (Arc<Fleet>, Place) = engine::database();
+    let (fleet, place): (Arc<Fleet>, StoreAddress) = engine::database();
     let world = World::empty();
     let mut history = History::new(events, 11);
     bring(&world, &mut history, usize::try_from(events / 2).unwrap());
@@ -146,7 +146,7 @@ fn both_engines_answer_alike_about_a_generated_history() {
     let ruled = scenario("2.1.325/agent_fg");
     world.bring([ruled.observed(None), ruled.decided()].concat());
     let newest = world.ledger.store().tasks(Millis(0), &TaskFilter::default()).unwrap().items;
-    world.bring(told("6c1c7e36-2d7e-4f6c-9a53-0a1f2e3d4c5b", newest[0].last_event_at.0, 20.0, 15));
+    world.bring(sessions("6c1c7e36-2d7e-4f6c-9a53-0a1f2e3d4c5b", newest[0].last_event_at.0, 20.0, 15));
     ship(&world, "generated", &fleet, after);
     let made = fleet.make_days(AT_ONCE_CLOSED, &|| true).unwrap();
     assert!(made.again > 0, "{made:?}");

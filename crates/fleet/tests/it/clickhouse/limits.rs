@@ -1,4 +1,4 @@
-//! Limits belong to accounts: what one owner saw is told of that owner alone.
+//! Tests that limits belong to accounts: each owner sees only their own.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::engine::{self, Make};
 
 pub(crate) const AT: i64 = 1_794_772_000_000;
 
-/// A session whose status line told so often how much of the limits is used: a little more every minute.
-pub(crate) fn told(session: &str, at: i64, used: f64, times: i64) -> Vec<Observed> {
+/// Returns a session with status lines that report the use of the limits: a little more every minute.
+pub(crate) fn sessions(session: &str, at: i64, used: f64, times: i64) -> Vec<Observed> {
     let refresh = |time: i64| {
         let resets = |hours: i64| at / 1_000 + hours * 3_600;
         let payload = json!({
@@ -51,7 +51,7 @@ pub(crate) fn tells_limits_by_owner(make: Make) {
     let mut embedded = Vec::new();
     for (owner, at, used) in [("ann", AT, 10.0), ("bob", AT + 600_000, 70.0)] {
         let world = World::empty();
-        world.bring(told("7b1c7e36-2d7e-4f6c-9a53-0a1f2e3d4c5b", at, used, 12));
+        world.bring(sessions("7b1c7e36-2d7e-4f6c-9a53-0a1f2e3d4c5b", at, used, 12));
         for shipment in world.shipments(100_000) {
             fleet.write(owner, &shipment).unwrap();
         }
@@ -71,5 +71,5 @@ pub(crate) fn tells_limits_by_owner(make: Make) {
     let both = [named(&embedded[0], "ann"), named(&embedded[1], "bob")].concat();
     assert_eq!(of(&["ann", "bob"]), both, "not one line through the points of two accounts");
     assert_eq!(Reader::everybody(Arc::clone(&fleet)).limits(now).unwrap().items, both);
-    assert_eq!(of(&["nobody"]), []);
+    assert_eq!(of(&["unknown"]), []);
 }

@@ -51,7 +51,7 @@ fn any_order<T: Serialize>(answer: Answer<Vec<T>>) -> Answer<Vec<Value>> {
 /// Numbers over many tasks, limits, changes and words.
 pub(crate) fn ask(both: &Both, now: Millis, tasks: &[Task]) {
     ask_of_sums(both, now, tasks);
-    // Whose they are is told to a reader of many alone; `limits` looks at that.
+    // Only a reader of several owners gets the owner; `limits` tests that.
     same!(both, "limits", now, |store| store
         .limits(now)
         .map(|page| page.map(|limit| Limit { owner: None, ..limit })));
@@ -112,7 +112,7 @@ pub(crate) fn ask_of_sums(both: &Both, now: Millis, tasks: &[Task]) {
     }
 }
 
-/// What rules decided: all of it, of one rule, of some endings, of a task, in a stretch of time.
+/// Compares the decisions of rules: all, of one rule, with some outcomes, of a task, in a range.
 pub(crate) fn ask_of_decisions(both: &Both, tasks: &[Task]) {
     let first = tasks.iter().map(|task| task.started_at.0).min().unwrap();
     let last = tasks.iter().map(|task| task.last_event_at.0).max().unwrap();
@@ -171,13 +171,13 @@ fn changed(store: &dyn Store, mut seen: impl FnMut(Value)) {
     assert!(newest >= after, "nothing is behind the newest place");
 }
 
-/// What arrived since the beginning: every row once, in its newest state.
+/// Compares the changes since the beginning: every row once, in its newest state.
 ///
 /// A long history is compared by the hashes of its rows, because there is no room for it twice; what differs is shown.
 fn ask_what_changed(both: &Both) {
     let hasher = BuildHasherDefault::<DefaultHasher>::default();
     let stores: [&dyn Store; 2] = [both.sqlite.as_ref(), &both.reader];
-    let told = stores.map(|store| {
+    let answers = stores.map(|store| {
         let mut rows: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         changed(store, |row| {
             let (times, hash) = rows.entry(row["id"].to_string()).or_default();
@@ -185,7 +185,7 @@ fn ask_what_changed(both: &Both) {
         });
         rows
     });
-    let [one, two] = &told;
+    let [one, two] = &answers;
     let ids: BTreeSet<&String> =
         one.keys().chain(two.keys()).filter(|id| one.get(*id) != two.get(*id)).collect();
     let ids: BTreeSet<&String> = ids.into_iter().take(20).collect();
@@ -205,11 +205,11 @@ fn ask_what_changed(both: &Both) {
     both.compare("health", "counts", &health(both.sqlite.as_ref()), &health(&both.reader));
 }
 
-/// So many rows are compared of one search. Words that stand in every other row of a long history are looked for in its
-/// newest part: everything that is found is fetched, and the engine reads its table for every page.
+/// Limit of compared hits. Words in every other row of a long history are searched for in its newest part: all hits are
+/// fetched, and the engine reads its table for every page.
 const MOST_FOUND: usize = 5_000;
 
-/// Whether a search finds more than is compared.
+/// Returns whether a search finds more than is compared.
 fn finds_many(both: &Both, filter: &SearchFilter) -> bool {
     let (mut found, mut cursor) = (0, None);
     loop {
@@ -304,7 +304,7 @@ fn some<T: Copy>(both: &Both, turn: usize, ways: &[T]) -> Vec<T> {
     vec![ways[0], ways[1 + turn % (ways.len() - 1)]]
 }
 
-/// What is asked of one task beside its lists.
+/// Compares the queries about one task beside its lists.
 pub(crate) fn ask_of_task(both: &Both, id: &TaskId, turn: usize) {
     let ways = [UsageBy::Model, UsageBy::Skill, UsageBy::AgentType, UsageBy::Task];
     for by in some(both, turn, &ways) {

@@ -19,7 +19,7 @@ use crate::clickhouse::retention::{own_name, run};
 use crate::clickhouse::world::World;
 use crate::engine::{self, Make};
 
-/// So many older versions of everything there are.
+/// Number of older versions of every row.
 const OLDER: u64 = 12;
 
 const DAY_MS: i64 = 86_400_000;
@@ -114,7 +114,7 @@ fn lists(reader: &Reader) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// What arrived, without when: by its ids.
+/// Returns the ids of the arrivals, without times.
 fn arrived(reader: &Reader) -> Vec<String> {
     let (mut rows, mut after) = (Vec::new(), 0);
     loop {
@@ -154,26 +154,26 @@ pub(crate) fn answers_by_newest_versions(make: Make) {
     fleet.write("ann", &newest).unwrap();
     // One that comes late changes nothing either.
     fleet.write("ann", &older(&newest, 1, &mut dice)).unwrap();
-    // A database that never heard of anything older.
+    // A database without any older version.
     let (plain, _) = make();
     plain.write("ann", &newest).unwrap();
     let of = |fleet: &Arc<Fleet>| Reader::new(Arc::clone(fleet), vec!["ann".to_owned()]);
     let (many, one) = (of(&fleet), of(&plain));
-    let told = lists(&one);
+    let answers = lists(&one);
     let is_long = |answer: &Value| answer.as_array().is_some_and(|list| list.len() > 4);
-    assert!(told.iter().filter(|(_, answer)| is_long(answer)).count() > 5, "{told:?}");
-    for ((name, found), (_, told)) in lists(&many).into_iter().zip(told) {
-        assert_eq!(found, told, "{name}");
+    assert!(answers.iter().filter(|(_, answer)| is_long(answer)).count() > 5, "{answers:?}");
+    for ((name, found), (_, answers)) in lists(&many).into_iter().zip(answers) {
+        assert_eq!(found, answers, "{name}");
     }
-    let told = arrived(&one);
-    assert!(told.len() > 500, "{}", told.len());
-    assert_eq!(arrived(&many), told);
-    // A little of it once more, as whoever heard no answer sends it: it is told once, where it arrived last.
+    let answers = arrived(&one);
+    assert!(answers.len() > 500, "{}", answers.len());
+    assert_eq!(arrived(&many), answers);
+    // A part of it once more, as a sender without an answer sends it: each row counts once, where it arrived last.
     let few =
         Shipment { facts: newest.facts.iter().take(40).cloned().collect(), tasks: Vec::new(), ..newest };
     let before = many.seq().unwrap();
     fleet.write("ann", &few).unwrap();
-    assert_eq!(arrived(&many), told);
+    assert_eq!(arrived(&many), answers);
     let again = many.changes(before, 50).unwrap();
     assert!(!again.is_empty() && again.iter().all(|row| row.seq > before), "{}", again.len());
 }

@@ -1,4 +1,4 @@
-//! Whose it is and where it ran: a store of many, asked about one person or one machine, answers as if it had nothing else.
+//! Tests the filters by owner and machine: a store of many answers as if it held only the selected rows.
 
 use std::sync::Arc;
 
@@ -17,12 +17,11 @@ use crate::clickhouse::contract::{AT_ONCE_CLOSED, every};
 use crate::clickhouse::world::World;
 use crate::engine::{self, Make};
 
-/// Who has which machine, and a history of so many events made from this seed: far enough apart that nobody draws the names
-/// of another.
+/// Owners, their machines, and the size and seed of each history: far enough apart that no name is drawn twice.
 const MACHINES: [(&str, &str, u64, u64); 3] =
     [("ann", "desk", 700, 3), ("ann", "laptop", 500, 1_000_003), ("bob", "tower", 600, 2_000_003)];
 
-/// More children than are named in one statement, and far more than a server reads of one unless it is told.
+/// More children than one statement names, and far more text than a server reads of one by default.
 const MANY: usize = 6_000;
 
 fn whole<T: Serialize>(page: impl Fn(Paging) -> Answer<agent_tracer_ledger::view::Page<T>>) -> Value {
@@ -91,14 +90,14 @@ fn answers(store: &dyn Store) -> Vec<(String, Value)> {
     all
 }
 
-fn assert_same(of: &str, found: Vec<(String, Value)>, told: Vec<(String, Value)>) {
-    for ((name, found), (_, told)) in found.into_iter().zip(told) {
+fn assert_same(of: &str, found: Vec<(String, Value)>, expected: Vec<(String, Value)>) {
+    for ((name, found), (_, expected)) in found.into_iter().zip(expected) {
         // Of long lists only what differs first.
-        if let (Some(found), Some(told)) = (found.as_array(), told.as_array()) {
-            let differs = found.iter().zip(told).find(|(found, told)| found != told);
+        if let (Some(found), Some(expected)) = (found.as_array(), expected.as_array()) {
+            let differs = found.iter().zip(expected).find(|(found, expected)| found != expected);
             assert_eq!(differs, None, "{name} of {of}");
         }
-        assert!(found == told, "{name} of {of}");
+        assert!(found == expected, "{name} of {of}");
     }
 }
 
@@ -132,8 +131,8 @@ fn a_store_of_many_asked_about_one_answers_as_if_it_had_nothing_else() {
 pub(crate) fn answers_about_one(make: Make) {
     let everybody = Reader::everybody(filled(make, |_, _| true));
     let of = |owner: Option<&str>, machine: Option<&str>| {
-        let owners = OwnerFilter { owner: owner.map(str::to_owned), machine: machine.map(str::to_owned) };
-        everybody.narrowed(&owners).unwrap()
+        let filter = OwnerFilter { owner: owner.map(str::to_owned), machine: machine.map(str::to_owned) };
+        everybody.narrowed(&filter).unwrap()
     };
     let compare = |owner: Option<&str>, machine: Option<&str>| {
         let alone = Reader::everybody(filled(make, |one, two| {
@@ -145,18 +144,18 @@ pub(crate) fn answers_about_one(make: Make) {
     compare(Some("ann"), None);
     compare(None, Some("laptop"));
     compare(Some("ann"), Some("desk"));
-    let nobody = Reader::everybody(make().0);
+    let all = Reader::everybody(make().0);
     for (owner, machine) in [(Some("eve"), None), (None, Some("eve")), (Some("bob"), Some("desk"))] {
-        for ((name, found), (_, told)) in
-            answers(of(owner, machine).as_ref()).into_iter().zip(answers(&nobody))
+        for ((name, found), (_, expected)) in
+            answers(of(owner, machine).as_ref()).into_iter().zip(answers(&all))
         {
-            assert_eq!(found, told, "{name} of {owner:?} on {machine:?}");
+            assert_eq!(found, expected, "{name} of {owner:?} on {machine:?}");
         }
     }
 }
 
 #[test]
-fn nobody_stands_before_another_with_a_session_of_the_same_id() {
+fn no_owner_hides_another_with_a_session_of_the_same_id() {
     tells_the_same_session_apart(engine::database);
 }
 
@@ -187,7 +186,7 @@ pub(crate) fn tells_the_same_session_apart(make: Make) {
         ]
     };
     let alone = about_one(&everybody);
-    // Somebody whose name comes first in the alphabet says something else of the same session.
+    // Another owner, first in the alphabet, has other values for the same session.
     let mut forged = shipment.clone();
     for fact in &mut forged.facts {
         fact.occurred += 1;
@@ -202,9 +201,9 @@ pub(crate) fn tells_the_same_session_apart(make: Make) {
     }
     for (name, answer) in about_one(&everybody) {
         let Err(QueryError::Bad(why)) = &answer else { panic!("{name}: {answer:?}") };
-        assert!(why.ends_with("say with `owner` whose you mean, `ann` or `bob`"), "{why}");
+        assert!(why.ends_with("name one with `owner`, `ann` or `bob`"), "{why}");
     }
-    // What is told of many says whose it is.
+    // Answers about several owners carry the owner.
     let owners = |rows: &[agent_tracer_ledger::view::Row]| -> Vec<(String, usize)> {
         ["ann", "bob"]
             .map(|owner| {
@@ -264,20 +263,20 @@ fn a_family_is_shown_however_many_they_are_and_on_one_machine_only_whom_it_ran()
 }
 
 #[test]
-fn what_was_spent_is_told_apart_by_person_and_machine() {
+fn usage_is_grouped_by_person_and_machine() {
     let reader = Reader::everybody(filled(engine::database, |_, _| true));
     let spent = |store: &dyn Store, by: UsageBy| {
         let mut buckets = store.usage(&Range::default(), by, &Utc).unwrap().items;
         buckets.sort_by(|one, two| one.key.cmp(&two.key));
         buckets
     };
-    let of = |owners: OwnerFilter| reader.narrowed(&owners).unwrap();
+    let of = |filter: OwnerFilter| reader.narrowed(&filter).unwrap();
     let people = spent(&reader, UsageBy::Owner);
     assert_eq!(people.iter().map(|bucket| bucket.key.as_str()).collect::<Vec<_>>(), ["ann", "bob"]);
     for bucket in people {
-        let owners = OwnerFilter { owner: Some(bucket.key.clone()), machine: None };
+        let filter = OwnerFilter { owner: Some(bucket.key.clone()), machine: None };
         assert!(bucket.usage.cost_usd > 0.0 && bucket.usage.output_tokens > 0, "{bucket:?}");
-        assert_eq!(spent(of(owners).as_ref(), UsageBy::Owner), [bucket]);
+        assert_eq!(spent(of(filter).as_ref(), UsageBy::Owner), [bucket]);
     }
     let machines = spent(&reader, UsageBy::Machine);
     assert_eq!(
@@ -285,8 +284,8 @@ fn what_was_spent_is_told_apart_by_person_and_machine() {
         ["desk", "laptop", "tower"]
     );
     for bucket in machines {
-        let owners = OwnerFilter { owner: None, machine: Some(bucket.key.clone()) };
-        assert_eq!(spent(of(owners).as_ref(), UsageBy::Machine), [bucket]);
+        let filter = OwnerFilter { owner: None, machine: Some(bucket.key.clone()) };
+        assert_eq!(spent(of(filter).as_ref(), UsageBy::Machine), [bucket]);
     }
     let tasks = reader.tasks(Millis(0), &TaskFilter::default()).unwrap().items;
     assert!(tasks.iter().all(|task| task.owner.is_some()));

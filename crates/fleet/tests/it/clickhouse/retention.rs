@@ -1,11 +1,13 @@
-//! What goes is gone: by person, by project, by age, by what a machine purged; and who read what is kept.
+//! Tests deletion by person, project, age and purge, and the access log.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_fleet::clickhouse::schema::{Layout, TABLES};
-use agent_tracer_fleet::clickhouse::{Fleet, Forget, Place, Reader, Token, TokenScope, Visit};
+use agent_tracer_fleet::clickhouse::{
+    AccessEntry, DeletionScope, Fleet, Reader, StoreAddress, Token, TokenScope,
+};
 use agent_tracer_ledger::record::{FORMAT, Removed, Shipment};
 use agent_tracer_ledger::{TaskFilter, Tasks};
 use agent_tracer_server::AuditFilter;
@@ -19,33 +21,33 @@ pub(crate) fn shipped() -> Shipment {
 }
 
 /// Rows of every table, all versions, as the database itself counts them.
-fn counted(place: &Place, condition: &str) -> Vec<(&'static str, u64)> {
+fn counted(place: &StoreAddress, condition: &str) -> Vec<(&'static str, u64)> {
     let count = |table: &str| number(place, &format!("SELECT count() FROM `{table}` WHERE {condition}"));
     TABLES.iter().map(|table| (table.name, count(table.name))).collect()
 }
 
-pub(crate) fn number(place: &Place, ask: &str) -> u64 {
+pub(crate) fn number(place: &StoreAddress, ask: &str) -> u64 {
     let client = clickhouse::Client::default().with_url(&place.url).with_database(&place.database);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(client.query(ask).fetch_one::<u64>()).unwrap()
 }
 
 /// The table that has the rows themselves, wherever it is.
-pub(crate) fn own_name(place: &Place, table: &str) -> String {
+pub(crate) fn own_name(place: &StoreAddress, table: &str) -> String {
     match &place.layout {
         Layout::Single => table.to_owned(),
         Layout::Cluster { name } => format!("{table}_local ON CLUSTER `{name}`"),
     }
 }
 
-pub(crate) fn run(place: &Place, statement: &str) {
+pub(crate) fn run(place: &StoreAddress, statement: &str) {
     let client = clickhouse::Client::default().with_url(&place.url).with_database(&place.database);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(client.query(statement).execute()).unwrap();
 }
 
-fn visit(owner: &str, reader: &str, task: &str, at: i64) -> Visit {
-    Visit {
+fn visit(owner: &str, reader: &str, task: &str, at: i64) -> AccessEntry {
+    AccessEntry {
         owner: owner.to_owned(),
         at,
         reader: reader.to_owned(),
@@ -67,15 +69,15 @@ fn token(owner: &str) -> Token {
 }
 
 /// Two people with the same sessions, tokens, and a look at each other's.
-fn two_people(make: Make) -> (Arc<Fleet>, Place, Shipment) {
+fn two_people(make: Make) -> (Arc<Fleet>, StoreAddress, Shipment) {
     let (fleet, place) = make();
     let shipment = shipped();
     for (owner, other) in [("ann", "bob"), ("bob", "ann")] {
         fleet.write(owner, &shipment).unwrap();
         fleet.write(owner, &shipment).unwrap();
         fleet.put_token(&token(owner), 1).unwrap();
-        fleet.note_visit(&visit(owner, other, &shipment.tasks[0].task, 5)).unwrap();
-        fleet.note_visit(&visit("cat", owner, "t", 6)).unwrap();
+        fleet.record_access(&visit(owner, other, &shipment.tasks[0].task, 5)).unwrap();
+        fleet.record_access(&visit("cat", owner, "t", 6)).unwrap();
     }
     // Days are closed, and one of each is marked since.
     assert_eq!(fleet.make_days(AT_ONCE_CLOSED, &|| true).unwrap().closed, 2);
@@ -98,7 +100,7 @@ pub(crate) fn forgets_a_person(make: Make) {
     let (fleet, place, _) = two_people(make);
     let of_bob = counted(&place, "owner = 'bob'");
     let everybody = counted(&place, "1");
-    let gone = fleet.forget(&Forget::Owner("ann".to_owned())).unwrap();
+    let gone = fleet.forget(&DeletionScope::Owner("ann".to_owned())).unwrap();
     assert!(gone.0.iter().all(|(_, rows)| *rows > 0), "{gone:?}");
     for (table, rows) in counted(&place, "owner = 'ann'") {
         assert_eq!(rows, 0, "{table}");
@@ -107,13 +109,17 @@ pub(crate) fn forgets_a_person(make: Make) {
     for (((table, before), (_, after)), (_, gone)) in everybody.iter().zip(&left).zip(&gone.0) {
         assert_eq!(before - after, *gone, "{table}");
     }
-    let readers = fleet.visits(&AuditFilter::default(), 100).unwrap();
+    let readers = fleet.access_log(&AuditFilter::default(), 100).unwrap();
     assert!(readers.iter().all(|visit| visit.reader != "ann"), "{readers:?}");
-    // Bob's own rows are all there, but nobody knows any more that Ann looked at them.
+    // Bob's own rows are all there, but Ann's accesses to them are gone from the log.
     let expected: Vec<(&str, u64)> =
         of_bob.into_iter().map(|(table, rows)| (table, if table == "visit" { 0 } else { rows })).collect();
     assert_eq!(counted(&place, "owner = 'bob'"), expected);
-    assert_eq!(fleet.forget(&Forget::Owner("ann".to_owned())).unwrap().sum(), 0, "nothing is left to forget");
+    assert_eq!(
+        fleet.forget(&DeletionScope::Owner("ann".to_owned())).unwrap().sum(),
+        0,
+        "nothing is left to forget"
+    );
 }
 
 #[test]
@@ -130,17 +136,17 @@ pub(crate) fn forgets_a_project(make: Make) {
     }
     fleet.write("cat", &other).unwrap();
     let of_cat = counted(&place, "owner = 'cat'");
-    let of_ann = Forget::Project { project: project.clone(), owner: Some("ann".to_owned()) };
+    let of_ann = DeletionScope::Project { project: project.clone(), owner: Some("ann".to_owned()) };
     assert!(fleet.forget(&of_ann).unwrap().sum() > 10);
     let tasks = |owner: &str| {
         let counted = counted(&place, &format!("owner = '{owner}'"));
         // A mark says that a day is to be looked at again, and nothing of what was done in it.
-        let told = counted.into_iter().filter(|(table, _)| !["token", "day_mark"].contains(table));
-        told.map(|(_, rows)| rows).sum::<u64>()
+        let counts = counted.into_iter().filter(|(table, _)| !["token", "day_mark"].contains(table));
+        counts.map(|(_, rows)| rows).sum::<u64>()
     };
     assert_eq!(tasks("ann"), 0);
     assert!(tasks("bob") > 10, "only what one owner did there was meant");
-    fleet.forget(&Forget::Project { project, owner: None }).unwrap();
+    fleet.forget(&DeletionScope::Project { project, owner: None }).unwrap();
     assert_eq!(tasks("bob"), 0);
     assert_eq!(counted(&place, "owner = 'cat'"), of_cat);
 }
@@ -154,8 +160,8 @@ pub(crate) fn forgets_nothing_of_hostile_names(make: Make) {
     let (fleet, place, _) = two_people(make);
     let before = counted(&place, "1");
     for name in ["' OR 1 = 1 --", "ann' OR 'x' = 'x", "\\", "*", "?"] {
-        assert_eq!(fleet.forget(&Forget::Owner(name.to_owned())).unwrap().sum(), 0, "{name}");
-        let project = Forget::Project { project: name.to_owned(), owner: None };
+        assert_eq!(fleet.forget(&DeletionScope::Owner(name.to_owned())).unwrap().sum(), 0, "{name}");
+        let project = DeletionScope::Project { project: name.to_owned(), owner: None };
         assert_eq!(fleet.forget(&project).unwrap().sum(), 0, "{name}");
     }
     assert_eq!(counted(&place, "1"), before);
@@ -223,7 +229,7 @@ pub(crate) fn lets_go_what_a_machine_purged(make: Make) {
     let reader = |owner: &str| Reader::new(Arc::clone(&fleet), vec![owner.to_owned()]);
     let id = TaskId::parse(&task).unwrap();
     assert!(reader("ann").task(Millis(0), &id).is_err());
-    assert!(reader("bob").task(Millis(0), &id).is_ok(), "the same id of somebody else is another task");
+    assert!(reader("bob").task(Millis(0), &id).is_ok(), "the same id of another owner is another task");
     for table in ["task", "fact", "task_day"] {
         let rows = |owner: &str| {
             number(
@@ -255,7 +261,7 @@ pub(crate) fn lets_go_what_a_machine_purged(make: Make) {
 }
 
 #[test]
-fn reads_are_asked_by_whose_by_whom_and_since_when() {
+fn accesses_are_filtered_by_owner_reader_and_time() {
     tells_who_read_what(engine::database);
 }
 
@@ -268,7 +274,7 @@ pub(crate) fn tells_who_read_what(make: Make) {
             since: since.map(Millis),
             ..AuditFilter::default()
         };
-        let found = fleet.visits(&filter, limit).unwrap();
+        let found = fleet.access_log(&filter, limit).unwrap();
         found.into_iter().map(|visit| (visit.reader, visit.owner, visit.at)).collect::<Vec<_>>()
     };
     let row = |reader: &str, owner: &str, at| (reader.to_owned(), owner.to_owned(), at);
@@ -289,7 +295,7 @@ fn a_database_of_the_first_version_gets_what_is_new() {
     }
     run(&place, "INSERT INTO schema_step (version) VALUES (1)");
     fleet.migrate().unwrap();
-    fleet.note_visit(&visit("ann", "bob", "t", 5)).unwrap();
+    fleet.record_access(&visit("ann", "bob", "t", 5)).unwrap();
     let reader = Reader::new(Arc::clone(&fleet), vec!["ann".to_owned()]);
     assert!(!reader.tasks(Millis(0), &TaskFilter::default()).unwrap().items.is_empty());
 }

@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 
 use agent_tracer_event::Millis;
 use agent_tracer_fleet::clickhouse::schema::{Layout, TABLES};
-use agent_tracer_fleet::clickhouse::{Fleet, FleetError, Place, Reader};
+use agent_tracer_fleet::clickhouse::{Fleet, FleetError, Reader, StoreAddress};
 use agent_tracer_ledger::record::{Shipment, TaskRecord};
 use agent_tracer_ledger::{
     Insights, Observed, Range, Search, SearchFilter, TaskFilter, Tasks, Usage, UsageBy, Utc,
@@ -28,7 +28,7 @@ use agent_tracer_testkit::scenario;
 use serde_json::Value;
 
 use crate::clickhouse::contract::{AT_ONCE_CLOSED, Both, COMPARED, ask, shown};
-use crate::clickhouse::limits::{AT, told};
+use crate::clickhouse::limits::{AT, sessions};
 use crate::clickhouse::world::World;
 use crate::clickhouse::{limits, older, owner_isolation, retention, tables, writing};
 use crate::engine::{self, Engine};
@@ -42,10 +42,10 @@ const HALF: &str = "half";
 /// Databases that the configuration knows.
 const DATABASES: u32 = 40;
 
-/// How long the history is that is asked about.
+/// Number of events in the history.
 const EVENTS: u64 = 1_200;
 
-/// So many tasks are asked about one by one.
+/// Number of tasks that are queried one by one.
 const TASKS: usize = 6;
 
 /// Owners, of whom each shard has some.
@@ -58,7 +58,7 @@ fn name(number: u32) -> String {
 /// Configures the clusters and what each of their shards sees.
 fn configure(folder: &Path) -> PathBuf {
     std::fs::create_dir_all(folder).unwrap();
-    // Nothing listens at any of these ports: whoever has the first is asked without a connection.
+    // Nothing listens at any of these ports: the owner of the first needs no connection.
     let (here, nowhere) = (9_000, 1);
     let shard =
         |port: u16| format!("<shard><replica><host>127.0.0.1</host><port>{port}</port></replica></shard>");
@@ -87,24 +87,24 @@ fn configure(folder: &Path) -> PathBuf {
         }
         write!(filters, "</{database}>").unwrap();
     }
-    let told = format!(
+    let text = format!(
         "<clickhouse><profiles><default/></profiles><quotas><default/></quotas><users><default><password/>\
          <networks><ip>::/0</ip></networks><profile>default</profile><quota>default</quota>\
          <databases>{filters}</databases></default></users></clickhouse>"
     );
     let path = folder.join("config.xml");
-    for (path, text) in [(&users, told), (&path, config)] {
+    for (path, text) in [(&users, text), (&path, config)] {
         File::create_new(path).unwrap().write_all(text.as_bytes()).unwrap();
     }
     path
 }
 
-/// The address of a cluster that somebody has, and its name.
+/// Returns the address of an existing cluster, and its name.
 fn theirs() -> Option<(String, String)> {
     std::env::var("CLICKHOUSE_URL").ok().zip(std::env::var("CLICKHOUSE_CLUSTER").ok())
 }
 
-fn place(cluster: &str) -> Place {
+fn place(cluster: &str) -> StoreAddress {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let (url, cluster) = theirs().unwrap_or_else(|| {
@@ -119,11 +119,11 @@ fn place(cluster: &str) -> Place {
     });
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     assert!(number < DATABASES, "the configuration knows fewer databases");
-    Place { layout: Layout::Cluster { name: cluster }, ..engine::place(&url, &name(number)) }
+    StoreAddress { layout: Layout::Cluster { name: cluster }, ..engine::place(&url, &name(number)) }
 }
 
 /// A new, empty database with its tables on every shard.
-fn database() -> (Arc<Fleet>, Place) {
+fn database() -> (Arc<Fleet>, StoreAddress) {
     let place = place(CLUSTER);
     let fleet = Fleet::new(place.clone()).unwrap();
     fleet.migrate().unwrap();
@@ -137,10 +137,10 @@ fn parts() -> [Vec<Observed>; 2] {
     let first = [history.batch(EVENTS as usize / 2), ruled.observed(None), ruled.decided()].concat();
     let rest = history.batch(usize::MAX);
     let session = "6c1c7e36-2d7e-4f6c-9a53-0a1f2e3d4c5b";
-    [first, [rest, told(session, AT, 20.0, 15)].concat()]
+    [first, [rest, sessions(session, AT, 20.0, 15)].concat()]
 }
 
-/// Whose each task is, as if several people had lived one history: a family is one person's.
+/// Assigns owners to tasks, as if several people had made one history: a family belongs to one person.
 fn owners(world: &World) -> BTreeMap<String, &'static str> {
     let tasks: Vec<TaskRecord> =
         world.shipments(100_000).into_iter().flat_map(|shipment| shipment.tasks).collect();
@@ -158,7 +158,7 @@ fn owners(world: &World) -> BTreeMap<String, &'static str> {
     tasks.iter().map(|task| (task.task.clone(), of_root[&root(task)])).collect()
 }
 
-/// What of a shipment is this owner's.
+/// Returns the part of a shipment that belongs to this owner.
 fn of_owner(shipment: &Shipment, owner: &str, owners: &BTreeMap<String, &str>) -> Shipment {
     let mut mine = shipment.clone();
     mine.tasks.retain(|task| owners[&task.task] == owner);
@@ -315,9 +315,9 @@ fn what_lies_on_disk_is_asked_of_every_shard() {
     let (fleet, place) = database();
     fleet.write("ann", &retention::shipped()).unwrap();
     let rows = retention::number(&place, "SELECT count() FROM fact_local");
-    let told = fleet.on_disk().unwrap();
-    let facts = told.iter().find(|table| table.table == "fact").unwrap();
-    assert_eq!(facts.rows, 2 * rows, "both shards are here, and each told of what is here");
+    let text = fleet.disk_usage().unwrap();
+    let facts = text.iter().find(|table| table.table == "fact").unwrap();
+    assert_eq!(facts.rows, 2 * rows, "both shards are here, and each reports its own rows");
     fleet.merges().unwrap();
     let health = Reader::everybody(Arc::clone(&fleet)).health().unwrap();
     assert!(health.bytes > 0 && health.events > 0);

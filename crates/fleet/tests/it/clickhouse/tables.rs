@@ -1,10 +1,11 @@
-//! What the engine itself says of its tables: as defined, as documented, and the same whichever version they began with.
+//! Compares the engine's own description of its tables: as defined, as documented, and the same from every older
+//! version.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use agent_tracer_fleet::clickhouse::schema::{TABLES, VERSION, VIEWS};
-use agent_tracer_fleet::clickhouse::{Fleet, Place, Reader};
+use agent_tracer_fleet::clickhouse::{Fleet, Reader, StoreAddress};
 use agent_tracer_ledger::{Range, Usage, UsageBy, Utc};
 use agent_tracer_testkit::history::History;
 use clickhouse::{Client, Row, RowOwned, RowRead};
@@ -25,13 +26,13 @@ struct Kept {
 
 type Three = (String, String, String);
 
-fn ask<T: RowOwned + RowRead>(place: &Place, ask: &str) -> Vec<T> {
+fn ask<T: RowOwned + RowRead>(place: &StoreAddress, ask: &str) -> Vec<T> {
     let client = Client::default().with_url(&place.url).with_database(&place.database);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(client.query(ask).fetch_all::<T>()).unwrap()
 }
 
-fn columns(place: &Place) -> Vec<Kept> {
+fn columns(place: &StoreAddress) -> Vec<Kept> {
     ask(
         place,
         "SELECT table, name, type AS kind, compression_codec AS codec, comment AS about FROM system.columns \
@@ -40,7 +41,7 @@ fn columns(place: &Place) -> Vec<Kept> {
 }
 
 /// Everything that the engine knows of the tables: columns, order, engines, indexes, views.
-fn everything(place: &Place) -> (Vec<Kept>, Vec<Three>, Vec<Three>) {
+fn everything(place: &StoreAddress) -> (Vec<Kept>, Vec<Three>, Vec<Three>) {
     let tables = ask(
         place,
         "SELECT name, engine_full, if(engine = 'View', as_select, sorting_key) FROM system.tables \
@@ -136,7 +137,7 @@ fn words_of_small_sets_are_dictionaries_wherever_they_stand() {
 }
 
 /// A database as a server of an older version left it, with the rows of another one.
-fn older(fresh: &Place, version: u32, statements: &str, tables: &[(&str, &str)]) -> Place {
+fn older(fresh: &StoreAddress, version: u32, statements: &str, tables: &[(&str, &str)]) -> StoreAddress {
     let mut old = fresh.clone();
     old.database = format!("{}_{version}", fresh.database);
     let server = Client::default().with_url(&old.url);
@@ -171,14 +172,14 @@ fn tables_of_an_older_version_become_the_same_as_new_ones_and_keep_their_rows() 
     assert_eq!(migrated.checksum("ann", &shipment).unwrap(), fleet.checksum("ann", &shipment).unwrap());
     for rows in ["tool_latencies", "task_day"] {
         let rows = format!("SELECT toString(tuple(*)) FROM {rows} ORDER BY ALL");
-        let told: Vec<String> = ask(&old, &rows);
-        assert!(!told.is_empty());
-        assert_eq!(told, ask::<String>(&fresh, &rows));
+        let rows_of_old: Vec<String> = ask(&old, &rows);
+        assert!(!rows_of_old.is_empty());
+        assert_eq!(rows_of_old, ask::<String>(&fresh, &rows));
     }
 }
 
 #[test]
-fn sums_from_before_machines_were_told_apart_are_made_again_and_never_believed() {
+fn sums_from_before_the_machine_column_are_made_again_and_never_believed() {
     let (fleet, fresh) = engine::database();
     let world = World::on("desk");
     world.bring(History::new(800, 4).batch(usize::MAX));
@@ -197,7 +198,7 @@ fn sums_from_before_machines_were_told_apart_are_made_again_and_never_believed()
     let old = older(&fresh, 4, include_str!("statements/version-4.sql"), &tables);
     let migrated = Arc::new(Fleet::new(old.clone()).unwrap());
     migrated.migrate().unwrap();
-    // Whoever was interrupted, or came second, does it once more.
+    // An interrupted or second migration runs once more.
     let again = agent_tracer_fleet::clickhouse::schema::step(VERSION, &old.layout);
     for statement in again {
         crate::clickhouse::retention::run(&old, &statement);
@@ -208,12 +209,12 @@ fn sums_from_before_machines_were_told_apart_are_made_again_and_never_believed()
         [UsageBy::Machine, UsageBy::Owner, UsageBy::Day, UsageBy::Model]
             .map(|by| serde_json::to_value(reader.usage(&Range::default(), by, &Utc).unwrap()).unwrap())
     };
-    let told = spent(&fleet);
-    assert_eq!(told[0]["items"][0]["key"], "desk", "{told:?}");
-    assert_eq!(spent(&migrated), told, "every day is asked of its facts");
+    let before = spent(&fleet);
+    assert_eq!(before[0]["items"][0]["key"], "desk", "{before:?}");
+    assert_eq!(spent(&migrated), before, "every day is asked of its facts");
     let made = migrated.make_days(AT_ONCE_CLOSED, &|| true).unwrap();
     assert!(made.again > 10, "{made:?}");
-    assert_eq!((migrated.days_marked().unwrap(), spent(&migrated)), (0, told));
+    assert_eq!((migrated.days_marked().unwrap(), spent(&migrated)), (0, before));
 }
 
 #[test]

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::process::Command;
 
-use agent_tracer_fleet::clickhouse::{Fleet, FleetError, Place};
+use agent_tracer_fleet::clickhouse::{Fleet, FleetError, StoreAddress};
 
 use crate::engine::Engine;
 
 /// Names the address for the process that asks; it is this test again, with another environment.
 const ADDRESS: &str = "FLEET_TLS_ADDRESS";
 
-/// A certificate for this machine that nobody signed, and its key.
+/// Makes a self-signed certificate for this machine, and its key.
 fn certificate(folder: &Path) -> (String, String) {
     let (certificate, key) = (folder.join("certificate.pem"), folder.join("key.pem"));
     let output = Command::new("openssl")
@@ -30,7 +30,7 @@ fn certificate(folder: &Path) -> (String, String) {
 #[test]
 fn an_encrypted_connection_trusts_only_what_the_system_trusts() {
     if let Ok(address) = std::env::var(ADDRESS) {
-        let fleet = Fleet::new(Place::parse(&address).unwrap()).unwrap();
+        let fleet = Fleet::new(StoreAddress::parse(&address).unwrap()).unwrap();
         match fleet.migrate() {
             Ok(()) => assert!(fleet.version().unwrap() > 0),
             Err(error @ FleetError::Unreachable(_)) => panic!("not reached: {error}"),
@@ -55,7 +55,7 @@ fn an_encrypted_connection_trusts_only_what_the_system_trusts() {
     };
     let (reached, said) = ask(&certificate);
     assert!(reached, "{said}");
-    let other = folder.path().join("nobody.pem");
+    let other = folder.path().join("other.pem");
     std::fs::File::create(&other).unwrap();
     let (reached, said) = ask(&other.display().to_string());
     assert!(!reached && said.contains("not reached"), "{said}");

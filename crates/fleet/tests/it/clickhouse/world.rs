@@ -115,7 +115,8 @@ fn what_changed_since_is_shipped_and_nothing_else() {
     assert_eq!(kept, all);
 }
 
-/// What the other store keeps: of every key the greatest version, and nothing of what became part of another fact.
+/// Returns the rows that the other store should hold: the greatest version of every key, and none that became part of
+/// another fact.
 fn as_kept(shipments: &[Shipment]) -> BTreeMap<(String, Option<i64>), String> {
     let mut rows: BTreeMap<(String, Option<i64>), (u64, Option<String>)> = BTreeMap::new();
     let mut put = |key: (String, Option<i64>), version: u64, text: Option<String>| {
@@ -174,7 +175,7 @@ fn whatever_the_order_of_files_what_is_shipped_is_what_is_there() {
 }
 
 #[test]
-fn a_task_whose_response_turns_out_to_be_anothers_is_shipped_again() {
+fn a_task_that_loses_a_response_to_another_is_shipped_again() {
     // Two made-up machines that drew the same names tell of the same responses in different tasks.
     let of = |events| agent_tracer_testkit::history::History::new(events, 11).batch(usize::MAX);
     assert_parts_are_the_whole("generated", &[of(500), of(1_000)]);

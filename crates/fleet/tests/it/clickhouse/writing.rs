@@ -1,4 +1,4 @@
-//! What is written, and what is not: repetitions, older versions, other owners, other formats, lost machines.
+//! Tests writes and refusals: repetitions, older versions, other owners, other formats, lost machines.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -202,7 +202,7 @@ pub(crate) fn moves_facts_in_time(make: Make) {
 }
 
 #[test]
-fn nobody_touches_or_sees_the_rows_of_another_owner() {
+fn no_owner_touches_or_sees_the_rows_of_another() {
     keeps_owners_apart(engine::database);
 }
 
@@ -211,7 +211,7 @@ pub(crate) fn keeps_owners_apart(make: Make) {
     let shipment = shipped();
     fleet.write("ann", &shipment).unwrap();
     let of_ann = count(&fleet, "ann");
-    // The same ids with the greatest version, from somebody else.
+    // The same ids with the greatest version, from another owner.
     let mut hostile = shipment.clone();
     for fact in &mut hostile.facts {
         fact.version = u64::MAX;
@@ -220,9 +220,9 @@ pub(crate) fn keeps_owners_apart(make: Make) {
     }
     fleet.write("bob", &hostile).unwrap();
     assert_eq!(count(&fleet, "ann"), of_ann);
-    assert_eq!(count(&fleet, "nobody"), (0, 0));
-    let nobody = Reader::new(Arc::clone(&fleet), Vec::new());
-    assert_eq!(nobody.tasks(Millis(0), &TaskFilter::default()).unwrap().items, Vec::new());
+    assert_eq!(count(&fleet, "unknown"), (0, 0));
+    let unknown = Reader::new(Arc::clone(&fleet), Vec::new());
+    assert_eq!(unknown.tasks(Millis(0), &TaskFilter::default()).unwrap().items, Vec::new());
     let reader = Reader::new(Arc::clone(&fleet), vec!["ann".to_owned()]);
     let id = TaskId::parse(&shipment.tasks[0].task).unwrap();
     let rows = reader.timeline(&id, &RowFilter::default()).unwrap().items;

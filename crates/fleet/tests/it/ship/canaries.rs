@@ -13,7 +13,7 @@ fn bytes(world: &World) -> String {
     bodies.iter().map(|body| String::from_utf8_lossy(body).into_owned()).collect()
 }
 
-/// Texts of people and models in the ledger: prompts, answers and commands, long enough to be nobody's name.
+/// Returns the texts of people and models in the ledger: prompts, answers and commands, too long to be a name.
 fn said(world: &World) -> Vec<String> {
     let store = world.ledger.store();
     let mut said = Vec::new();

@@ -3,5 +3,5 @@
 
 mod canaries;
 mod server;
-mod way;
+mod shipping;
 mod world;

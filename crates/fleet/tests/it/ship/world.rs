@@ -12,7 +12,7 @@ use agent_tracer_prices::Prices;
 use agent_tracer_testkit::scenario;
 use flate2::read::GzDecoder;
 
-/// Where it is shipped to.
+/// Destination of the shipments.
 pub(crate) const TO: &str = "https://tracer.example";
 
 /// A ledger in a folder, and what was brought to the server.
@@ -22,11 +22,11 @@ pub(crate) struct World {
     folder: tempfile::TempDir,
 }
 
-/// Keeps what arrives, and refuses as often as it is told to.
+/// Keeps the arrivals, and refuses as often as requested.
 #[derive(Default)]
 pub(crate) struct Memory {
     pub(crate) bodies: Mutex<Vec<Vec<u8>>>,
-    /// How many parts are lost: half of them after they were stored.
+    /// Number of parts to lose: half of them after they were stored.
     pub(crate) lose: Mutex<u32>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn unpacked(packed: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// What arrived, by task and fact, with its version.
+/// Arrivals by task and fact, with their versions.
 type Arrived = BTreeMap<(String, Option<i64>), (u64, String)>;
 
 fn put(newest: &mut Arrived, key: (String, Option<i64>), version: u64, text: String) {

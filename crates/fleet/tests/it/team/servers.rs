@@ -1,4 +1,4 @@
-//! What one server takes the other answers and streams; whoever shows the wrong token, or none, gets nothing.
+//! Tests that one server answers and streams what another takes, and refuses a wrong or missing token.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -131,7 +131,7 @@ fn what_one_server_takes_another_answers_and_streams() {
         assert!(stream.read_line(&mut line).unwrap() > 0, "the stream ended");
         if let Some(data) = line.strip_prefix("data: ") {
             let row: serde_json::Value = serde_json::from_str(data).unwrap();
-            assert!(seen.insert(row["id"].as_str().unwrap().to_owned()), "told twice: {row}");
+            assert!(seen.insert(row["id"].as_str().unwrap().to_owned()), "sent twice: {row}");
         }
     }
     let (status, text) = get(two.address(), "/api/v1/tasks", Some(&read));
@@ -177,7 +177,7 @@ fn body(text: &str) -> serde_json::Value {
 }
 
 #[test]
-fn people_and_machines_are_told_apart() {
+fn people_and_machines_are_kept_apart() {
     let (fleet, _) = engine::database();
     let (_, read) = make(&fleet, "bob", TokenScope::Read, None);
     let tokens = ["ann", "bob"].map(|owner| make(&fleet, owner, TokenScope::Ingest, None).1);
@@ -200,11 +200,11 @@ fn people_and_machines_are_told_apart() {
     assert_eq!(owners(&all).len(), 2);
     assert_eq!((owners(&of_ann), of_ann.len() * 2), (["ann".to_owned()].into(), all.len()));
     assert_eq!(ask("tasks?machine=local").len(), all.len());
-    for nobody in ["owner=eve", "machine=eve", "owner=ann&machine=eve"] {
+    for unknown in ["owner=eve", "machine=eve", "owner=ann&machine=eve"] {
         for path in
             ["tasks?", "tools?", "search?q=a&", "usage?by=model&", "attention?", "files?", "activity?"]
         {
-            assert_eq!(ask(&format!("{path}{nobody}")), Vec::<serde_json::Value>::new(), "{path}{nobody}");
+            assert_eq!(ask(&format!("{path}{unknown}")), Vec::<serde_json::Value>::new(), "{path}{unknown}");
         }
     }
     let keys = |by: &str| -> Vec<String> {
@@ -219,7 +219,7 @@ fn people_and_machines_are_told_apart() {
         (keys("owner"), keys("machine")),
         (vec!["ann".to_owned(), "bob".to_owned()], vec!["local".to_owned()])
     );
-    // Both have the same sessions: nobody is shown one of them for the other.
+    // Both have the same sessions: no owner's answer shows the other's.
     let id = of_ann[0]["id"].as_str().unwrap();
     for path in [format!("tasks/{id}"), format!("tasks/{id}/timeline")] {
         let (status, text) = get(address, &format!("/api/v1/{path}"), Some(&read));
@@ -230,7 +230,7 @@ fn people_and_machines_are_told_apart() {
         let rows = ask(&format!("tasks/{id}/timeline?owner={owner}"));
         assert!(!rows.is_empty() && rows.iter().all(|row| row["owner"] == owner), "{owner}");
     }
-    // A list of one person's is a look at that person's; one's own is nobody's business.
+    // A list for one person is an access to their sessions; reading one's own is not recorded.
     ask("tasks?owner=bob");
     let (_, admin) = make(&fleet, "root", TokenScope::Admin, None);
     wait_for("the new token", || get(address, "/api/v1/audit", Some(&admin)).0 == 200);
@@ -246,7 +246,7 @@ fn people_and_machines_are_told_apart() {
 }
 
 #[test]
-fn whichever_way_somebody_looks_at_a_session_it_is_kept_as_a_look_at_its_owner() {
+fn every_way_to_read_a_session_is_recorded_for_its_owner() {
     let (fleet, _) = engine::database();
     let (_, read) = make(&fleet, "eve", TokenScope::Read, None);
     let (_, admin) = make(&fleet, "root", TokenScope::Admin, None);
@@ -261,16 +261,16 @@ fn whichever_way_somebody_looks_at_a_session_it_is_kept_as_a_look_at_its_owner()
     let ask = |path: &str| get(address, &format!("/api/v1/{path}"), Some(&read));
     let tasks = body(&ask("tasks?owner=ann").1);
     let id = tasks["items"][0]["id"].as_str().unwrap();
-    // Both have it: without a word about whose nothing is shown, and nothing is kept.
+    // Both have it: without an owner nothing is shown, and nothing is recorded.
     for path in [format!("tasks/{id}/turns"), format!("search?task={id}"), format!("stream?task={id}")] {
         let (status, text) = ask(&path);
         assert_eq!(status, 400, "{path}: {text}");
     }
-    let nobodys = TaskKey::new(Agent::CODEX, "nobody has this").task_id();
-    assert_eq!(ask(&format!("stream?task={nobodys}")).0, 404);
+    let unknown_task = TaskKey::new(Agent::CODEX, "unknown session").task_id();
+    assert_eq!(ask(&format!("stream?task={unknown_task}")).0, 404);
     for path in [
         format!("tasks/{id}/files?owner=ann"),
-        // The machine alone says whose it is, too.
+        // The machine alone identifies the owner, too.
         format!("tasks/{id}/timeline?machine=desk"),
         format!("search?task={id}&owner=ann"),
         format!("policies/decisions?task={id}&owner=ann"),
@@ -316,7 +316,7 @@ fn audit(address: SocketAddr, query: &str, token: &str) -> Vec<serde_json::Value
 }
 
 #[test]
-fn administrators_are_told_who_looked_at_whose_sessions_and_nobody_else_is() {
+fn only_administrators_read_the_access_log() {
     let (fleet, _) = engine::database();
     let (_, ingest) = make(&fleet, "ann", TokenScope::Ingest, None);
     let (_, read) = make(&fleet, "bob", TokenScope::Read, None);

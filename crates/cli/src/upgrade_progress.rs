@@ -1,4 +1,4 @@
-//! What is said while a store of an older version is brought up to date: what, how far, and about how long still.
+//! Reports the upgrade of an older store: the step, the progress, and the remaining time.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
@@ -11,10 +11,10 @@ use crate::figures::duration;
 /// A line is written no more often than this: a server's standard error is a log.
 const BETWEEN: Duration = Duration::from_secs(2);
 
-/// Where it is, as far as the next line depends on it.
+/// Holds the progress as far as the next line depends on it.
 #[derive(Default)]
-struct Place {
-    /// When it began to copy, and to change.
+struct Progress {
+    /// Start of the copy, and of the change.
     copying: Option<Instant>,
     changing: Option<Instant>,
     said: Option<Instant>,
@@ -22,18 +22,18 @@ struct Place {
 
 /// Writes lines about it on standard error.
 pub(crate) fn on_stderr() -> impl Fn(Upgrade) + Send + Sync + 'static {
-    let place = Mutex::new(Place::default());
+    let progress = Mutex::new(Progress::default());
     move |upgrade| {
-        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(line) = place.next(&upgrade, Instant::now()) {
-            // A log that nobody reads any more must not end it.
+        let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(line) = progress.next(&upgrade, Instant::now()) {
+            // A log without a reader must not end it.
             drop(writeln!(io::stderr().lock(), "{line}"));
         }
     }
 }
 
-impl Place {
-    /// What is said now, if anything.
+impl Progress {
+    /// Returns the next line to print, if it is time for one.
     fn next(&mut self, upgrade: &Upgrade, now: Instant) -> Option<String> {
         let copying = *self.copying.get_or_insert(now);
         if !matches!(upgrade.stage, Stage::Copying { .. }) {
@@ -117,18 +117,18 @@ mod tests {
     }
 
     #[test]
-    fn a_long_one_is_told_of_now_and_then_and_a_short_one_once() {
+    fn a_long_one_is_reported_now_and_then_and_a_short_one_once() {
         let begun = Instant::now();
-        let mut place = Place::default();
+        let mut progress = Progress::default();
         let copying = at(Stage::Copying { done: 1, total: 2 });
-        assert!(place.next(&copying, begun).is_some());
-        assert!(place.next(&copying, begun + BETWEEN / 2).is_none());
-        let mut short = Place { copying: place.copying, changing: None, said: place.said };
+        assert!(progress.next(&copying, begun).is_some());
+        assert!(progress.next(&copying, begun + BETWEEN / 2).is_none());
+        let mut short = Progress { copying: progress.copying, changing: None, said: progress.said };
         assert!(short.next(&at(Stage::Done), begun + BETWEEN / 2).is_none());
-        assert!(place.next(&copying, begun + BETWEEN).is_some());
+        assert!(progress.next(&copying, begun + BETWEEN).is_some());
         assert!(
-            place.next(&at(Stage::Done), begun + BETWEEN).is_some(),
-            "the end of a long one is told at once"
+            progress.next(&at(Stage::Done), begun + BETWEEN).is_some(),
+            "the end of a long one is reported at once"
         );
     }
 }

@@ -157,8 +157,8 @@ fn a_name_that_fits_several_tasks_or_none_is_said_with_a_way_out() {
     let world = full();
     let several = world.run(&["show", "t"]).ended_with(2).stderr;
     assert!(several.contains("more than one task") && several.matches("hint: t").count() == 5, "{several}");
-    let none = world.run(&["show", "nobody"]).ended_with(1).stderr;
-    assert!(none.contains("no task is called `nobody`") && none.contains("hint: "), "{none}");
+    let none = world.run(&["show", "missing"]).ended_with(1).stderr;
+    assert!(none.contains("no task matches `missing`") && none.contains("hint: "), "{none}");
     world.run(&["show", ""]).ended_with(2);
 }
 
@@ -185,7 +185,7 @@ fn searches_find_what_the_store_finds() {
     assert_eq!(text.lines().count(), 4, "{text}");
     assert!(text.contains("canary") && !text.contains('⟦'), "{text}");
     let nothing = world.run(&["search", "xyzzyplugh"]).ended_with(0);
-    assert!(nothing.stdout.is_empty() && nothing.stderr.contains("nothing matches"), "{}", nothing.stderr);
+    assert!(nothing.stdout.is_empty() && nothing.stderr.contains("no matches"), "{}", nothing.stderr);
     let wrong = world.run(&["search", "state:borken"]).ended_with(2).stderr;
     assert!(wrong.contains("`failed`"), "{wrong}");
     let alone = world.run(&["search", ">10s"]).ended_with(2).stderr;

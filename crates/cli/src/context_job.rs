@@ -1,4 +1,4 @@
-//! What agents are told when they begin: the user's `context.conf`, and the thread of the server that keeps the pages.
+//! Applies the user's `context.conf`: a thread of the server writes the context pages.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use agent_tracer_spool::Home;
 use crate::failure::{Failure, plain};
 use crate::files;
 use crate::local_time::LocalTime;
-use crate::rounds::Rounds;
+use crate::periodic::PeriodicJob;
 
-/// How often a server looks whether there is anything new.
+/// Pause between two checks for news.
 const EVERY: Duration = Duration::from_secs(30);
-/// How often pages are written although nothing is new: by their age an agent sees whether a server runs.
+/// Interval at which unchanged pages are written too: from their age an agent sees that a server runs.
 const ANYWAY_MS: i64 = 15 * 60 * 1000;
 /// The most bytes of the file.
 const FILE_BYTES: usize = 64 << 10;
 
-/// Where the file is.
+/// Returns the path of the settings file.
 pub(crate) fn path(home: &Home) -> PathBuf {
     home.config().join("context.conf")
 }
@@ -34,11 +34,11 @@ pub(crate) fn read(home: &Home) -> Result<Settings, Failure> {
     let Some(bytes) = files::read_own(&path, FILE_BYTES)? else { return Ok(Settings::default()) };
     Settings::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| {
         Failure::new(format!("cannot read `{}`: {error}", path.display()))
-            .hint("mend the line, or run `agent-tracer context on` or `off`, which writes the file anew")
+            .hint("correct the line, or run `agent-tracer context on` or `off`, which rewrites the file")
     })
 }
 
-struct Telling {
+struct ContextJob {
     home: Home,
     store: Arc<dyn Store>,
     zone: LocalTime,
@@ -46,7 +46,7 @@ struct Telling {
     written: Millis,
 }
 
-impl Telling {
+impl ContextJob {
     fn look(&mut self, now: Millis) -> Result<(), String> {
         let settings = read(&self.home).map_err(|failure| failure.to_string())?;
         let keeper = Keeper::of(self.home.clone());
@@ -54,7 +54,7 @@ impl Telling {
             self.seen = None;
             return keeper
                 .clear()
-                .map_err(|cause| format!("cannot remove what agents are told: {}", plain(&cause)));
+                .map_err(|cause| format!("cannot remove the context pages: {}", plain(&cause)));
         }
         let seq = self.store.seq().map_err(|error| error.to_string())?;
         let is_known = self.seen.as_ref().is_some_and(|(known, wanted)| *known == seq && *wanted == settings);
@@ -63,13 +63,13 @@ impl Telling {
         }
         let midnight = self.zone.midnight(now);
         let kept = keeper.refresh(self.store.as_ref(), &settings, now, midnight);
-        kept.map_err(|cause| format!("cannot write what agents are told: {}", plain(&cause)))?;
+        kept.map_err(|cause| format!("cannot write the context pages: {}", plain(&cause)))?;
         (self.seen, self.written) = (Some((seq, settings)), now);
         Ok(())
     }
 }
 
-/// Keeps the pages until somebody asks to stop. The first look is over when this returns.
+/// Starts the thread that writes the pages until it is stopped. The first run is over when this returns.
 pub(crate) fn start(
     home: &Home,
     store: Arc<dyn Store>,
@@ -79,8 +79,8 @@ pub(crate) fn start(
     stop: &Stop,
 ) -> Result<JoinHandle<()>, Failure> {
     let home = home.clone();
-    let mut telling = Telling { home, store, zone, seen: None, written: Millis(0) };
+    let mut job = ContextJob { home, store, zone, seen: None, written: Millis(0) };
     let clock = Arc::clone(clock);
-    let rounds = Rounds { name: "context", every: EVERY, notes, stop };
-    rounds.at_once(move || telling.look(clock()))
+    let periodic = PeriodicJob { name: "context", every: EVERY, notes, stop };
+    periodic.at_once(move || job.look(clock()))
 }

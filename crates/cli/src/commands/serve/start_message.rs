@@ -1,4 +1,4 @@
-//! What `serve` says when it has started: where to look, and what to do next.
+//! Prints the start message of `serve`: the address and the next steps.
 
 use std::net::SocketAddr;
 

@@ -10,12 +10,12 @@ use agent_tracer_ledger::Ledger;
 
 use crate::failure::Failure;
 use crate::instance::Instance;
-use crate::rounds::Rounds;
+use crate::periodic::PeriodicJob;
 
-/// How often it looks.
+/// Pause between two checks.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// Looks until somebody asks to stop.
+/// Starts the thread that checks until it is stopped.
 pub(super) fn start(
     ledger: &Arc<Ledger>,
     instance: &Instance,
@@ -23,9 +23,9 @@ pub(super) fn start(
     stop: &Stop,
 ) -> Result<JoinHandle<()>, Failure> {
     let (ledger, mut keep) = (Arc::clone(ledger), instance.keeper());
-    let rounds = Rounds { name: "guarding", every: EVERY, notes, stop };
+    let job = PeriodicJob { name: "guarding", every: EVERY, notes, stop };
     let (notes, mut remade) = (Arc::clone(notes), 0);
-    rounds.behind(move || {
+    job.behind(move || {
         keep()?;
         let faults = ledger.faults();
         if faults.check.sums_remade > remade {

@@ -1,6 +1,6 @@
-//! What the server looks at again and again: a thread that looks, rests, and ends when it is asked to.
+//! Runs periodic jobs of the server: a thread that works, pauses, and ends on request.
 //!
-//! Law: a problem that stays is told once, so that a log is read and not skipped.
+//! Law: a lasting problem is reported once, so that a log is read and not skipped.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -11,22 +11,22 @@ use agent_tracer_intake::{Note, Notes, Stop};
 use crate::failure::{Failure, plain};
 
 /// A thread that looks once in a while.
-pub(crate) struct Rounds<'a> {
-    /// What the thread is called.
+pub(crate) struct PeriodicJob<'a> {
+    /// Name of the thread.
     pub(crate) name: &'static str,
-    /// How long it rests in between.
+    /// Pause between two runs.
     pub(crate) every: Duration,
     pub(crate) notes: &'a Notes,
     pub(crate) stop: &'a Stop,
 }
 
-impl Rounds<'_> {
+impl PeriodicJob<'_> {
     /// Looks now, and is back when that look is over; the others follow on the thread.
     pub(crate) fn at_once(
         self,
         look: impl FnMut() -> Result<(), String> + Send + 'static,
     ) -> Result<JoinHandle<()>, Failure> {
-        let mut look = telling(Arc::clone(self.notes), look);
+        let mut look = reporting(Arc::clone(self.notes), look);
         look();
         let (stop, every) = (self.stop.clone(), self.every);
         self.spawn(move || {
@@ -41,7 +41,7 @@ impl Rounds<'_> {
         self,
         look: impl FnMut() -> Result<(), String> + Send + 'static,
     ) -> Result<JoinHandle<()>, Failure> {
-        let mut look = telling(Arc::clone(self.notes), look);
+        let mut look = reporting(Arc::clone(self.notes), look);
         let (stop, every) = (self.stop.clone(), self.every);
         self.spawn(move || {
             loop {
@@ -59,15 +59,15 @@ impl Rounds<'_> {
     }
 }
 
-/// The look, with what it could not do told unless it was told last time.
-fn telling(notes: Notes, mut look: impl FnMut() -> Result<(), String>) -> impl FnMut() {
-    let mut told: Option<String> = None;
+/// Runs the job and reports a failure unless it is the same as last time.
+fn reporting(notes: Notes, mut look: impl FnMut() -> Result<(), String>) -> impl FnMut() {
+    let mut last: Option<String> = None;
     move || {
         let problem = look().err();
-        if let Some(problem) = problem.as_ref().filter(|problem| told.as_ref() != Some(*problem)) {
+        if let Some(problem) = problem.as_ref().filter(|problem| last.as_ref() != Some(*problem)) {
             notes(Note::warning(problem.clone()));
         }
-        told = problem;
+        last = problem;
     }
 }
 
@@ -78,17 +78,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_problem_is_told_once_and_again_after_it_was_gone() {
-        let heard = Arc::new(Mutex::new(0));
-        let counted = Arc::clone(&heard);
+    fn a_problem_is_reported_once_and_again_after_it_was_gone() {
+        let reports = Arc::new(Mutex::new(0));
+        let counted = Arc::clone(&reports);
         let notes: Notes = Arc::new(move |_| *counted.lock().unwrap_or_else(PoisonError::into_inner) += 1);
         let mut looks = [Err("a"), Err("a"), Err("b"), Ok(()), Err("b"), Err("b")].into_iter();
-        let mut look = telling(notes, move || looks.next().unwrap_or(Ok(())).map_err(str::to_owned));
-        let mut told = Vec::new();
+        let mut look = reporting(notes, move || looks.next().unwrap_or(Ok(())).map_err(str::to_owned));
+        let mut last = Vec::new();
         for _ in 0..7 {
             look();
-            told.push(*heard.lock().unwrap_or_else(PoisonError::into_inner));
+            last.push(*reports.lock().unwrap_or_else(PoisonError::into_inner));
         }
-        assert_eq!(told, [1, 1, 2, 2, 3, 3, 3]);
+        assert_eq!(last, [1, 1, 2, 2, 3, 3, 3]);
     }
 }

@@ -1,8 +1,8 @@
 //! Pages of tasks, newest first.
 //!
-//! To deduplicate all tasks for a page of them would cost most of the page, and grow with the history. So it is first
-//! looked, in one column and whatever the version, down to which moment there are enough tasks that meet the conditions;
-//! then those that have such a version there are deduplicated, and of them stay whose newest version meets them too.
+//! To deduplicate all tasks for a page of them would cost most of the page, and grow with the history. So a first pass
+//! reads one column in every version to find the time down to which enough tasks match; a second deduplicates the tasks
+//! with such a version, and keeps those with a matching newest version.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,19 +15,19 @@ use super::task::PLACE;
 use super::{Key, Reader};
 use crate::clickhouse::write::TaskLine;
 
-/// Where many older versions stand in the way, so many times as many are looked at in the next step.
+/// Factor by which the next step reads further where many older versions are in the way.
 const WIDER: usize = 8;
 
 /// A task by its place in the list.
 #[derive(Row, Deserialize)]
-pub(crate) struct Listed {
+pub(crate) struct TaskPosition {
     owner: String,
     task: String,
     pub(crate) last: i64,
     pub(crate) place: i64,
 }
 
-impl Listed {
+impl TaskPosition {
     fn key(&self) -> Key {
         Key { owner: self.owner.clone(), task: self.task.clone() }
     }
@@ -40,7 +40,7 @@ impl Reader {
         all: &[String],
         behind: Option<[i64; 2]>,
         limit: usize,
-    ) -> Answer<Vec<Listed>> {
+    ) -> Answer<Vec<TaskPosition>> {
         let (mut found, mut wanted) = (Vec::new(), limit);
         let mut end = behind.map(|[last, _]| format!("last <= {last}"));
         let behind = behind.map(|[last, place]| format!("(last, {PLACE}) < ({last}, {place})"));
@@ -57,7 +57,7 @@ impl Reader {
             any.extend(edge.map(|edge| format!("last >= {edge}")));
             let any = any.join(" AND ");
             let behind = behind.as_ref().map_or_else(String::new, |behind| format!(" AND {behind}"));
-            found.extend(self.rows::<Listed>(&format!(
+            found.extend(self.rows::<TaskPosition>(&format!(
                 "SELECT owner, task, last, {PLACE} AS place FROM task FINAL \
                  WHERE (owner, task) IN (SELECT owner, task FROM task WHERE {any}) AND {any}{behind} \
                  ORDER BY last DESC, place DESC LIMIT {}",
@@ -77,7 +77,7 @@ impl Reader {
         all: &[String],
         mut behind: Option<[i64; 2]>,
         limit: usize,
-    ) -> Answer<Vec<Listed>> {
+    ) -> Answer<Vec<TaskPosition>> {
         let mut found = Vec::new();
         loop {
             let part = self.listed(all, behind, limit)?;
@@ -92,8 +92,8 @@ impl Reader {
         }
     }
 
-    /// Those of listed tasks and their descendants in whose tree a call failed.
-    fn with_failures(&self, listed: &[Listed]) -> Answer<HashSet<Key>> {
+    /// Returns the listed tasks with a failed call in their tree.
+    fn with_failures(&self, listed: &[TaskPosition]) -> Answer<HashSet<Key>> {
         let family = self.families(self.lines_of(listed)?)?;
         let parents: HashMap<Key, Key> =
             family.iter().filter_map(|line| Some((line.key(), line.parent_key()?))).collect();
@@ -109,8 +109,8 @@ impl Reader {
     }
 
     /// The rows of listed tasks, in the same order.
-    pub(crate) fn lines_of(&self, listed: &[Listed]) -> Answer<Vec<TaskLine>> {
-        let keys: Vec<Key> = listed.iter().map(Listed::key).collect();
+    pub(crate) fn lines_of(&self, listed: &[TaskPosition]) -> Answer<Vec<TaskLine>> {
+        let keys: Vec<Key> = listed.iter().map(TaskPosition::key).collect();
         let mut lines: HashMap<Key, TaskLine> = self.newest_tasks(&keys)?;
         Ok(keys.iter().filter_map(|key| lines.remove(key)).collect())
     }

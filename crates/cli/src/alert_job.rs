@@ -18,18 +18,18 @@ use agent_tracer_spool::Home;
 use crate::failure::{Failure, plain};
 use crate::files;
 use crate::local_time::LocalTime;
-use crate::rounds::Rounds;
+use crate::periodic::PeriodicJob;
 
-/// How often a server looks.
+/// Pause between two checks for alerts.
 const EVERY: Duration = Duration::from_secs(10);
 /// The most bytes of the file.
 const FILE_BYTES: usize = 64 << 10;
 /// Alerts of one look that are sent; the others are counted.
 const SENT_MAX: usize = 20;
-/// How long the desktop may take.
+/// Time limit for the desktop notification.
 const DESKTOP_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Where the file is.
+/// Returns the path of the settings file.
 pub(crate) fn path(home: &Home) -> PathBuf {
     home.config().join("alerts.toml")
 }
@@ -40,26 +40,26 @@ pub(crate) fn read(home: &Home) -> Result<Option<Settings>, Failure> {
     let Some(bytes) = files::read_own(&path, FILE_BYTES)? else { return Ok(None) };
     Settings::parse(&String::from_utf8_lossy(&bytes)).map(Some).map_err(|what| {
         Failure::new(format!("cannot read `{}`: {what}", path.display()))
-            .hint("mend the line; until then nobody is alerted")
+            .hint("correct the line; no alerts are sent until then")
     })
 }
 
-/// Where an alert went, and why it did not arrive.
-pub(crate) struct Sent {
+/// Holds the destination of an alert and the reason for a failure.
+pub(crate) struct Delivery {
     /// `desktop`, or the number of the webhook.
     pub(crate) to: String,
     pub(crate) error: Option<String>,
 }
 
 /// Sends an alert everywhere.
-pub(crate) fn send(settings: &Settings, alert: &Alert) -> Vec<Sent> {
+pub(crate) fn send(settings: &Settings, alert: &Alert) -> Vec<Delivery> {
     let mut sent = Vec::new();
     if settings.desktop {
-        sent.push(Sent { to: "desktop".to_owned(), error: show(alert).err() });
+        sent.push(Delivery { to: "desktop".to_owned(), error: show(alert).err() });
     }
     for (number, target) in settings.webhook.iter().enumerate() {
         let error = webhook::send(target, alert).err().map(|error| error.to_string());
-        sent.push(Sent { to: format!("webhook {}", number + 1), error });
+        sent.push(Delivery { to: format!("webhook {}", number + 1), error });
     }
     sent
 }
@@ -100,7 +100,7 @@ fn show(alert: &Alert) -> Result<(), String> {
     }
 }
 
-struct Watching {
+struct AlertJob {
     home: Home,
     store: Arc<dyn Store>,
     zone: LocalTime,
@@ -110,7 +110,7 @@ struct Watching {
     counts: Counts,
 }
 
-impl Watching {
+impl AlertJob {
     fn look(&mut self, now: Millis, notes: &Notes, stop: &Stop) -> Result<(), String> {
         let settings = read(&self.home).map_err(|failure| failure.to_string())?;
         // A store without anybody to tell is not even asked.
@@ -119,7 +119,7 @@ impl Watching {
         let alerts = self.watch.look(self.store.as_ref(), &settings, now, midnight);
         let alerts = alerts.map_err(|error| format!("cannot look for alerts: {error}"))?;
         for alert in alerts.iter().take(SENT_MAX) {
-            // Whoever stops the server does not wait for receivers.
+            // The server ends without waiting for receivers.
             if stop.is_requested() {
                 break;
             }
@@ -157,7 +157,7 @@ impl Watching {
     }
 }
 
-/// Watches until somebody asks to stop.
+/// Starts the thread that watches for alerts until it is stopped.
 pub(crate) fn start(
     home: &Home,
     store: Arc<dyn Store>,
@@ -168,9 +168,9 @@ pub(crate) fn start(
 ) -> Result<(Counts, JoinHandle<()>), Failure> {
     let (home, counts) = (home.clone(), Counts::default());
     let watch = Watch::counting(counts.clone());
-    let mut watching = Watching { home, store, zone, watch, sent: 0, failed: 0, counts: counts.clone() };
-    let rounds = Rounds { name: "alerts", every: EVERY, notes, stop };
+    let mut job = AlertJob { home, store, zone, watch, sent: 0, failed: 0, counts: counts.clone() };
+    let periodic = PeriodicJob { name: "alerts", every: EVERY, notes, stop };
     let (clock, notes, stop) = (Arc::clone(clock), Arc::clone(notes), stop.clone());
-    let thread = rounds.behind(move || watching.look(clock(), &notes, &stop))?;
+    let thread = periodic.behind(move || job.look(clock(), &notes, &stop))?;
     Ok((counts, thread))
 }

@@ -1,4 +1,4 @@
-//! What commands that write to the ledger have in common: the lock, the file, and what its errors mean.
+//! Opens the ledger for commands that write to it: the lock, the file, and their errors.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::instance::Instance;
 use crate::output::Output;
 use crate::sources;
 
-/// A ledger that nobody else writes to.
-pub(super) struct Tended {
+/// Holds a ledger that no other process writes to.
+pub(super) struct OpenLedger {
     pub(super) home: Home,
     pub(super) ledger: Arc<Ledger>,
     _instance: Instance,
@@ -24,7 +24,7 @@ pub(super) fn open(
     options: &Options,
     environment: &Environment,
     output: &mut Output,
-) -> Result<Option<Tended>, Failure> {
+) -> Result<Option<OpenLedger>, Failure> {
     let (home, _) = environment.home(options.home.as_deref())?;
     if !has_store(&home.data().join("ledger.db")) {
         output.say(&format!("nothing is recorded in `{}` yet", home.data().display()))?;
@@ -32,31 +32,27 @@ pub(super) fn open(
     }
     let instance = Instance::take(&home)?;
     let ledger = Arc::new(sources::ledger(&home)?);
-    Ok(Some(Tended { home, ledger, _instance: instance }))
+    Ok(Some(OpenLedger { home, ledger, _instance: instance }))
 }
 
 /// Why the ledger did not do it.
 pub(super) fn refused(error: &AppendError) -> Failure {
     let failure = Failure::new(format!("cannot change the ledger: {error}"));
     match error {
-        AppendError::DiskFull => {
-            failure.hint("free some space and run the command again: it goes on where it stopped")
-        }
+        AppendError::DiskFull => failure.hint("free some space and run the command again to continue"),
         AppendError::ReadOnly => failure.hint("check the owner and the mode of the home folder"),
         AppendError::Gone(_) | AppendError::Item(_) => failure.hint(error.way_out()),
-        AppendError::Closed | AppendError::Store(_) => {
-            failure.hint("run the command again: it goes on where it stopped")
-        }
+        AppendError::Closed | AppendError::Store(_) => failure.hint("run the command again to continue"),
     }
 }
 
-/// So many events between two words about how far it is.
-const TOLD_EVERY: u64 = 100_000;
+/// Events between two lines of progress.
+const PROGRESS_EVERY: u64 = 100_000;
 
 /// Tells now and then how far long work is.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
-    told: u64,
+    reported: u64,
 }
 
 impl Pace {
@@ -69,10 +65,10 @@ impl Pace {
     }
 
     fn line(&mut self, verb: &str, done: &Upkeep) -> Option<String> {
-        if done.events < self.told + TOLD_EVERY {
+        if done.events < self.reported + PROGRESS_EVERY {
             return None;
         }
-        self.told = done.events;
+        self.reported = done.events;
         Some(format!("{verb} {} events of {} tasks so far", done.events, done.tasks))
     }
 }

@@ -1,4 +1,4 @@
-//! Which part of a stretch of time is answered from the sums of closed days, and which from the facts themselves.
+//! Divides a span of time into the part answered from the sums of closed days and the part answered from the facts.
 
 use agent_tracer_ledger::project::time::Level;
 use agent_tracer_ledger::{Answer, Range};
@@ -11,23 +11,23 @@ use crate::clickhouse::days::{DAY_MS, OwnersDay};
 use crate::clickhouse::fleet::literal;
 use crate::clickhouse::write::word;
 
-/// If more days of owners than this are marked, none is told apart: days from the first of them on are open.
+/// Limit of marked owner days that are distinguished. Beyond it, every day from the first marked one on counts as open.
 const MOST_MARKED: usize = 500;
 
-/// Which days are closed, as it was seen once: whatever a question reads, it reads by the same division.
+/// Holds the closed days as they were read once: a query reads everything by the same division.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Closed {
+pub(crate) struct ClosedDays {
     /// The condition that something is of an owner who is asked about.
     mine: String,
     /// The end of the last closed day; none if there is none.
     until: Option<i64>,
-    /// Days before it whose sums are not to be believed, by owner and day.
+    /// Earlier days with outdated sums, by owner and day.
     marked: Vec<OwnersDay>,
 }
 
 /// A marked day; or, without an owner, the end of closed days.
 #[derive(Row, Deserialize)]
-struct Told {
+struct DayMark {
     owner: String,
     day: i64,
 }
@@ -41,11 +41,11 @@ pub(crate) struct Open {
     pub(crate) tasks: String,
 }
 
-impl Closed {
-    fn of(mine: String, told: Vec<Told>) -> Self {
-        let until = told.iter().filter(|mark| mark.owner.is_empty()).map(|mark| mark.day).max();
+impl ClosedDays {
+    fn of(mine: String, marks: Vec<DayMark>) -> Self {
+        let until = marks.iter().filter(|mark| mark.owner.is_empty()).map(|mark| mark.day).max();
         let Some(end) = until else { return Self { mine, ..Self::default() } };
-        let marked = told.into_iter().filter(|mark| !mark.owner.is_empty() && mark.day < end);
+        let marked = marks.into_iter().filter(|mark| !mark.owner.is_empty() && mark.day < end);
         let mut marked: Vec<OwnersDay> = marked.map(|mark| (mark.owner, mark.day)).collect();
         marked.sort_unstable();
         if marked.len() > MOST_MARKED {
@@ -88,8 +88,8 @@ impl Closed {
         Some(Open { facts, tasks })
     }
 
-    /// The condition that a row of sums counts into a span whose edges are those of quarter-hours; none if none can. Days
-    /// answer for what they cover, quarter-hours for the edges, or for everything.
+    /// Returns the condition for the rows of sums that count into a span with edges at quarter-hours, or `None` if none
+    /// do. Days answer for the span they cover, quarter-hours for the edges, or for everything.
     pub(crate) fn made(&self, (from, to): Span, finest: Level) -> Option<String> {
         let until = self.until?;
         let to = to.min(until);
@@ -136,14 +136,14 @@ const fn up(at: i64) -> i64 {
 }
 
 impl Reader {
-    /// Which days are closed at this moment.
-    pub(crate) fn closed(&self) -> Answer<Closed> {
+    /// Returns the days that are closed now.
+    pub(crate) fn closed(&self) -> Answer<ClosedDays> {
         let mine = self.my_owners();
-        let told = self.rows::<Told>(&format!(
+        let marks = self.rows::<DayMark>(&format!(
             "SELECT '' AS owner, max(until) AS day FROM closed_day HAVING count() > 0 \
              UNION ALL SELECT owner, day FROM day_mark FINAL WHERE {mine}"
         ))?;
-        Ok(Closed::of(mine, told))
+        Ok(ClosedDays::of(mine, marks))
     }
 }
 
@@ -163,10 +163,10 @@ mod tests {
     const D: i64 = DAY_MS;
     const Q: i64 = 900_000;
 
-    fn closed(marks: &[(&str, i64)]) -> Closed {
-        Closed::of(
+    fn closed(marks: &[(&str, i64)]) -> ClosedDays {
+        ClosedDays::of(
             "1".to_owned(),
-            marks.iter().map(|(owner, day)| Told { owner: (*owner).to_owned(), day: *day }).collect(),
+            marks.iter().map(|(owner, day)| DayMark { owner: (*owner).to_owned(), day: *day }).collect(),
         )
     }
 

@@ -1,4 +1,4 @@
-//! Who read whose sessions: written by servers, asked by whoever answers for the team.
+//! Reads and writes the access log: servers write who opened the sessions of another person, administrators read it.
 
 use agent_tracer_ledger::Answer;
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
@@ -9,34 +9,34 @@ use serde::{Deserialize, Serialize};
 
 use crate::clickhouse::fleet::{Fleet, FleetError, as_it_is, literal};
 
-/// So many are given at once, whatever is asked for.
+/// Limit of entries in one answer, whatever limit the caller gives.
 const MOST: u32 = 10_000;
 
 /// One read.
 #[derive(Clone, Debug, PartialEq, Eq, Row, Serialize, Deserialize)]
-pub struct Visit {
-    /// Whose sessions were read; `*`: a list of everybody's.
+pub struct AccessEntry {
+    /// Owner of the opened sessions; `*` stands for a list of all owners.
     pub owner: String,
-    /// When, in milliseconds since 1970.
+    /// Time of the access, in milliseconds since 1970.
     pub at: i64,
-    /// Who read.
+    /// Name of the reader.
     pub reader: String,
     /// The task; empty: a list.
     pub task: String,
     /// The question, as its path names it.
     pub what: String,
-    /// When it was written.
+    /// Time at which the entry was written.
     pub version: u64,
 }
 
-impl Visit {
-    /// Whose sessions a list of everybody's shows.
-    pub const EVERYBODY: &'static str = "*";
+impl AccessEntry {
+    /// Stands for the owner of a list of all owners.
+    pub const ALL_OWNERS: &'static str = "*";
 }
 
 /// A read, and its place among those of one moment.
 #[derive(Row, Deserialize)]
-struct Placed {
+struct AccessRow {
     owner: String,
     at: i64,
     reader: String,
@@ -46,7 +46,7 @@ struct Placed {
     place: i64,
 }
 
-/// Tells reads of one moment apart, the same for whoever asks.
+/// SQL expression that orders entries of the same time, stable between queries.
 const PLACE: &str = "reinterpretAsInt64(cityHash64(owner, reader, task, what))";
 
 impl Fleet {
@@ -54,10 +54,10 @@ impl Fleet {
     ///
     /// # Errors
     /// If the server cannot be reached or refuses.
-    pub fn note_visit(&self, visit: &Visit) -> Result<(), FleetError> {
+    pub fn record_access(&self, visit: &AccessEntry) -> Result<(), FleetError> {
         let client = self.client();
         self.wait(async {
-            let mut insert = client.insert::<Visit>("visit").await?;
+            let mut insert = client.insert::<AccessEntry>("visit").await?;
             insert.write(visit).await?;
             insert.end().await
         })
@@ -67,29 +67,29 @@ impl Fleet {
     ///
     /// # Errors
     /// If the server cannot be reached or refuses.
-    pub fn visits(&self, filter: &AuditFilter, limit: u32) -> Result<Vec<Visit>, FleetError> {
+    pub fn access_log(&self, filter: &AuditFilter, limit: u32) -> Result<Vec<AccessEntry>, FleetError> {
         let limit = limit.clamp(1, MOST);
-        Ok(self.placed(filter, None, limit)?.into_iter().map(|(visit, _)| visit).collect())
+        Ok(self.access_entries(filter, None, limit)?.into_iter().map(|(visit, _)| visit).collect())
     }
 
     /// Returns a page of reads, the newest first.
     ///
     /// # Errors
     /// If the cursor is none, or the database cannot answer.
-    pub fn visit_page(&self, filter: &AuditFilter) -> Answer<Page<Visit>> {
+    pub fn access_page(&self, filter: &AuditFilter) -> Answer<Page<AccessEntry>> {
         let before = cursor::place::<2>(Listing::Visits, &filter.paging)?;
         let limit = cursor::limit(&filter.paging);
-        let found = self.placed(filter, before, u32::try_from(limit + 1).unwrap_or(MOST))?;
+        let found = self.access_entries(filter, before, u32::try_from(limit + 1).unwrap_or(MOST))?;
         let page = cursor::cut(Listing::Visits, limit, found, |(visit, place)| [visit.at, *place]);
         Ok(page.map(|(visit, _)| visit))
     }
 
-    fn placed(
+    fn access_entries(
         &self,
         filter: &AuditFilter,
         before: Option<[i64; 2]>,
         limit: u32,
-    ) -> Result<Vec<(Visit, i64)>, FleetError> {
+    ) -> Result<Vec<(AccessEntry, i64)>, FleetError> {
         let mut all = vec!["1".to_owned()];
         all.extend(filter.owner.as_ref().map(|owner| format!("owner = {}", literal(owner))));
         all.extend(filter.reader.as_ref().map(|reader| format!("reader = {}", literal(reader))));
@@ -101,10 +101,10 @@ impl Fleet {
              WHERE {} ORDER BY at DESC, place DESC LIMIT {limit}",
             all.join(" AND ")
         );
-        let found: Vec<Placed> = self.wait(self.client().query(&as_it_is(&ask)).fetch_all())?;
-        let split = |placed: Placed| {
-            let Placed { owner, at, reader, task, what, version, place } = placed;
-            (Visit { owner, at, reader, task, what, version }, place)
+        let found: Vec<AccessRow> = self.wait(self.client().query(&as_it_is(&ask)).fetch_all())?;
+        let split = |placed: AccessRow| {
+            let AccessRow { owner, at, reader, task, what, version, place } = placed;
+            (AccessEntry { owner, at, reader, task, what, version }, place)
         };
         Ok(found.into_iter().map(split).collect())
     }

@@ -19,56 +19,56 @@ use agent_tracer_spool::Home;
 use serde_json::Value;
 
 use crate::failure::{Failure, plain};
-use crate::rounds::Rounds;
+use crate::periodic::PeriodicJob;
 use crate::{files, retention};
 
-/// How often a server looks.
+/// Pause between two checks.
 const EVERY: Duration = Duration::from_secs(5);
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 const HOUR_MS: u64 = 60 * 60 * 1000;
 const ROWS_MAX: u32 = 1000;
 const FILE_BYTES: usize = 64 << 10;
 
-/// What the user wants.
+/// Holds the user's backup settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct BackupSettings {
     pub(crate) is_on: bool,
     pub(crate) days: u32,
     pub(crate) megabytes: u32,
-    /// How often the store is backed up, in minutes.
+    /// Interval between backups of the store, in minutes.
     pub(crate) store_every: Option<u32>,
-    /// How many of those backups are kept.
+    /// Number of those backups to keep.
     pub(crate) store_keep: u32,
 }
 
-impl Default for Wanted {
+impl Default for BackupSettings {
     fn default() -> Self {
         Self { is_on: false, days: 30, megabytes: 1024, store_every: None, store_keep: 7 }
     }
 }
 
-/// Where the copies are.
+/// Returns the folder of the copies.
 pub(crate) fn folder(home: &Home) -> PathBuf {
     home.data().join("backup")
 }
 
-/// Where the file is.
+/// Returns the path of the settings file.
 pub(crate) fn path(home: &Home) -> PathBuf {
     home.config().join("backup.conf")
 }
 
 /// Reads the file; nothing is on if there is none.
-pub(crate) fn read(home: &Home) -> Result<Wanted, Failure> {
+pub(crate) fn read(home: &Home) -> Result<BackupSettings, Failure> {
     let path = path(home);
-    let Some(bytes) = files::read_own(&path, FILE_BYTES)? else { return Ok(Wanted::default()) };
+    let Some(bytes) = files::read_own(&path, FILE_BYTES)? else { return Ok(BackupSettings::default()) };
     parse(&String::from_utf8_lossy(&bytes)).map_err(|(line, what)| {
         Failure::new(format!("cannot read `{}`: line {line}: {what}", path.display()))
-            .hint("mend the line, or run `agent-tracer backup on` or `off`, which writes the file anew")
+            .hint("correct the line, or run `agent-tracer backup on` or `off`, which rewrites the file")
     })
 }
 
-fn parse(text: &str) -> Result<Wanted, (usize, String)> {
-    let mut wanted = Wanted::default();
+fn parse(text: &str) -> Result<BackupSettings, (usize, String)> {
+    let mut settings = BackupSettings::default();
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default();
         let count = |text: &str| match text.parse() {
@@ -77,72 +77,72 @@ fn parse(text: &str) -> Result<Wanted, (usize, String)> {
         };
         match line.split_whitespace().collect::<Vec<_>>().as_slice() {
             [] => {}
-            ["on"] => wanted.is_on = true,
-            ["off"] => wanted.is_on = false,
-            ["days", text] => wanted.days = count(text)?,
-            ["megabytes", text] => wanted.megabytes = count(text)?,
-            ["store-every", text] => wanted.store_every = Some(count(text)?),
-            ["store-keep", text] => wanted.store_keep = count(text)?,
+            ["on"] => settings.is_on = true,
+            ["off"] => settings.is_on = false,
+            ["days", text] => settings.days = count(text)?,
+            ["megabytes", text] => settings.megabytes = count(text)?,
+            ["store-every", text] => settings.store_every = Some(count(text)?),
+            ["store-keep", text] => settings.store_keep = count(text)?,
             [word, ..] => return Err((number + 1, format!("`{word}` is no setting"))),
         }
     }
-    Ok(wanted)
+    Ok(settings)
 }
 
 /// The file that says this.
-pub(crate) fn write(wanted: Wanted) -> String {
-    let state = if wanted.is_on { "on" } else { "off" };
+pub(crate) fn write(settings: BackupSettings) -> String {
+    let state = if settings.is_on { "on" } else { "off" };
     let compactions = format!(
         "# Copies of what goes into compactions. See docs/compaction.md.\n{state}\ndays {}\nmegabytes {}\n",
-        wanted.days, wanted.megabytes
+        settings.days, settings.megabytes
     );
-    match wanted.store_every {
+    match settings.store_every {
         None => compactions,
         Some(minutes) => format!(
             "{compactions}# Backups of the store, in minutes. See docs/recovery.md.\nstore-every {minutes}\nstore-keep {}\n",
-            wanted.store_keep
+            settings.store_keep
         ),
     }
 }
 
-struct Keeping {
+struct BackupJob {
     home: Home,
     ledger: Arc<Ledger>,
     store: Arc<dyn Store>,
     roots: Vec<Root>,
     seen: Option<u64>,
-    /// When it was last noted that the clock is believed.
+    /// Time of the last entry that confirms the clock.
     believed: Option<Millis>,
 }
 
-impl Keeping {
+impl BackupJob {
     fn look(&mut self, now: Millis, notes: &Notes) -> Result<(), String> {
-        let wanted = read(&self.home).map_err(|failure| failure.to_string())?;
+        let settings = read(&self.home).map_err(|failure| failure.to_string())?;
         let folder = folder(&self.home);
         let failed = |cause: std::io::Error| format!("cannot keep a copy of a compaction: {}", plain(&cause));
-        if !wanted.is_on && !folder.exists() {
+        if !settings.is_on && !folder.exists() {
             self.seen = None;
             return Ok(());
         }
         let newest = self.store.seq().map_err(|error| error.to_string())?;
         let after = self.seen.replace(newest);
         if let Some(mut after) = after.filter(|after| *after < newest) {
-            while wanted.is_on && after < newest {
+            while settings.is_on && after < newest {
                 let rows = self.store.changes(after, ROWS_MAX).map_err(|error| error.to_string())?;
                 let Some(last) = rows.last() else { break };
                 after = last.seq.max(after + 1);
                 for row in rows.iter().filter(|row| row.kind == Kind::ContextSaved) {
                     if let Some(path) = self.keep(row, now).map_err(failed)? {
                         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                        notes(Note::info(format!("kept what goes into a compaction: {name}")));
+                        notes(Note::info(format!("kept a copy of a compaction: {name}")));
                     }
                 }
             }
             backup::remove(&folder, |backup| is_gone(self.store.as_ref(), &backup.task, now))
                 .map_err(failed)?;
         }
-        let room = u64::from(wanted.megabytes) << 20;
-        let before = Millis(now.0.saturating_sub(i64::from(wanted.days) * DAY_MS));
+        let room = u64::from(settings.megabytes) << 20;
+        let before = Millis(now.0.saturating_sub(i64::from(settings.days) * DAY_MS));
         let doubt = self.doubt_clock(now).map_err(|error| error.to_string())?;
         // A clock that cannot be believed makes nothing old; the room is what it is.
         let from = if doubt.is_some() { Millis(0) } else { before };
@@ -153,7 +153,7 @@ impl Keeping {
             Some(doubt) if is_old(backup::list(&folder).map_err(failed)?) => Err(format!(
                 "no copy of a compaction older than {} days was removed: {doubt}\n\
                  hint: set the clock; if it is right, wait until something was recorded on 3 days",
-                wanted.days
+                settings.days
             )),
             _ => Ok(()),
         }
@@ -186,12 +186,12 @@ impl Keeping {
     }
 }
 
-/// Whether a task was purged. A store that cannot answer purged nothing.
+/// Returns whether a task was purged. A store that cannot answer purged nothing.
 fn is_gone(store: &dyn Store, task: &str, now: Millis) -> bool {
     TaskId::parse(task).is_some_and(|id| matches!(store.task(now, &id), Err(QueryError::NotFound)))
 }
 
-/// Keeps copies until somebody asks to stop.
+/// Starts the thread that makes copies until it is stopped.
 pub(crate) fn start(
     home: &Home,
     ledger: &Arc<Ledger>,
@@ -201,11 +201,11 @@ pub(crate) fn start(
     stop: &Stop,
 ) -> Result<JoinHandle<()>, Failure> {
     let (ledger, store) = (Arc::clone(ledger), ledger.store());
-    let mut keeping = Keeping { home: home.clone(), ledger, store, roots, seen: None, believed: None };
-    let rounds = Rounds { name: "backup", every: EVERY, notes, stop };
+    let mut job = BackupJob { home: home.clone(), ledger, store, roots, seen: None, believed: None };
+    let periodic = PeriodicJob { name: "backup", every: EVERY, notes, stop };
     let (clock, notes) = (Arc::clone(clock), Arc::clone(notes));
     // The first look is over when this returns: what arrives from now on is new.
-    rounds.at_once(move || keeping.look(clock(), &notes))
+    periodic.at_once(move || job.look(clock(), &notes))
 }
 
 #[cfg(test)]
@@ -218,8 +218,8 @@ mod tests {
         let home = Home::in_folder(folder.path());
         let copies = super::folder(&home);
         std::fs::create_dir_all(&copies).expect("a folder");
-        let wanted = Wanted { is_on: true, days: 30, megabytes: 1, ..Wanted::default() };
-        files::write_private(&path(&home), write(wanted).as_bytes()).expect("written");
+        let settings = BackupSettings { is_on: true, days: 30, megabytes: 1, ..BackupSettings::default() };
+        files::write_private(&path(&home), write(settings).as_bytes()).expect("written");
         let ledger = Arc::new(
             Ledger::open(&home.data().join("ledger.db"), agent_tracer_ledger::Options::default())
                 .expect("a ledger"),
@@ -233,7 +233,7 @@ mod tests {
         };
         let there = || backup::list(&copies).expect("a list").len();
         let (ledger_of, store) = (Arc::clone(&ledger), ledger.store());
-        let mut keeping = Keeping {
+        let mut job = BackupJob {
             home: home.clone(),
             ledger: ledger_of,
             store,
@@ -244,18 +244,18 @@ mod tests {
         let notes: Notes = Arc::new(|_| {});
         copy(1, 10);
         copy(31, 10);
-        keeping.look(now, &notes).expect("looked");
+        job.look(now, &notes).expect("looked");
         assert_eq!(there(), 1, "one was too old");
         let ahead = Millis(now.0 + 400 * DAY_MS);
         for _ in 0..2 {
-            let refused = keeping.look(ahead, &notes).expect_err("it is not believed");
+            let refused = job.look(ahead, &notes).expect_err("it is not believed");
             assert!(refused.contains("the clock shows") && refused.contains("\nhint: "), "{refused}");
             assert_eq!(there(), 1);
         }
         copy(2, 2 << 20);
-        keeping.look(ahead, &notes).expect_err("it is not believed");
+        job.look(ahead, &notes).expect_err("it is not believed");
         assert_eq!(there(), 1, "there is no room for it");
-        keeping.look(now, &notes).expect("looked");
+        job.look(now, &notes).expect("looked");
         ledger.close();
     }
 
@@ -264,7 +264,7 @@ mod tests {
         assert!(!parse("").unwrap().is_on && !parse("# on\ndays 3\n").unwrap().is_on);
         for store_every in [None, Some(60)] {
             let store_keep = if store_every.is_some() { 3 } else { 7 };
-            let all = Wanted { is_on: true, days: 3, megabytes: 9, store_every, store_keep };
+            let all = BackupSettings { is_on: true, days: 3, megabytes: 9, store_every, store_keep };
             assert_eq!(parse(&write(all)), Ok(all));
         }
         assert_eq!(

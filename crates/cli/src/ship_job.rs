@@ -1,4 +1,4 @@
-//! What shipping needs of this machine: the files in its home, a thread, and patience.
+//! Ships from this machine: the files in its home, a thread, and the pauses between attempts.
 //!
 //! Law: what may leave is read anew at every start, and where it cannot be read nothing leaves.
 
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use agent_tracer_fleet::ship::{Backoff, Cursor, Http, Policy, Sent, Shipper, Step, Target};
+use agent_tracer_fleet::ship::{Backoff, Cursor, Http, Policy, SendCounts, Shipper, Step, Target};
 use agent_tracer_intake::{Note, Notes, Stop};
 use agent_tracer_ledger::Outbox;
 use agent_tracer_ledger::view::ShipHealth;
@@ -17,13 +17,13 @@ use crate::environment::Environment;
 use crate::failure::{Failure, plain};
 use crate::{files, sources};
 
-/// How often it is looked for something new.
+/// Pause between two checks for new events.
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// The most bytes of a policy or a token.
 const FILE_BYTES: usize = 1 << 20;
 
-/// Where it is kept how far the way is gone.
+/// Returns the path of the progress file.
 pub(crate) fn cursor_path(home: &Home) -> PathBuf {
     home.data().join("ship.json")
 }
@@ -39,11 +39,11 @@ fn read(path: &Path) -> Result<Option<String>, Failure> {
 }
 
 /// A failure from an error of the room that ships.
-pub(crate) fn told(error: &dyn std::error::Error) -> Failure {
-    Failure::said(&error.to_string())
+pub(crate) fn failure_of(error: &dyn std::error::Error) -> Failure {
+    Failure::from_text(&error.to_string())
 }
 
-/// What may leave: a file that is named must be there, `ship.toml` need not.
+/// Returns the policy: a named file must exist, `ship.toml` need not.
 pub(crate) fn policy(
     home: &Home,
     environment: &Environment,
@@ -53,13 +53,13 @@ pub(crate) fn policy(
     let text = match read(&path)? {
         Some(text) => text,
         None if named.is_none() => String::new(),
-        None => return Err(Failure::new(format!("there is no `{}`", path.display()))),
+        None => return Err(Failure::new(format!("no file `{}`", path.display()))),
     };
     let user = environment.user_home().ok();
     let user = user.as_ref().map(|user| user.as_os_str().as_encoded_bytes());
     Policy::parse(&text, user).map_err(|error| {
-        let failure = told(&error);
-        failure.hint(format!("mend `{}`", path.display()))
+        let failure = failure_of(&error);
+        failure.hint(format!("correct `{}`", path.display()))
     })
 }
 
@@ -70,15 +70,15 @@ fn target(home: &Home, environment: &Environment, to: &str) -> Result<Target, Fa
         Some(token) => token.into_string().unwrap_or_default(),
         None => read(&path)?.unwrap_or_default(),
     };
-    Target::new(to, &token).map_err(|error| told(&error))
+    Target::new(to, &token).map_err(|error| failure_of(&error))
 }
 
-/// What is taken out of the ledger.
+/// Returns the outbox of the ledger.
 pub(crate) fn outbox(home: &Home) -> Result<Outbox, Failure> {
     let path = home.data().join("ledger.db");
     let prices = Arc::new(sources::prices(home)?);
     Outbox::open(&path, prices)
-        .map_err(|error| told(&error).hint("`agent-tracer serve` or `agent-tracer import` makes the ledger"))
+        .map_err(|error| failure_of(&error).hint("run `agent-tracer serve` or `agent-tracer import` first"))
 }
 
 /// A shipper to a server.
@@ -89,7 +89,7 @@ pub(crate) fn shipper(
     policy: Policy,
 ) -> Result<Shipper, Failure> {
     let target = target(home, environment, to)?;
-    let cursor = Cursor::open(&cursor_path(home), target.url()).map_err(|error| told(&error))?;
+    let cursor = Cursor::open(&cursor_path(home), target.url()).map_err(|error| failure_of(&error))?;
     Ok(Shipper::new(outbox(home)?, policy, cursor, Box::new(Http::new(target))))
 }
 
@@ -100,8 +100,8 @@ pub(crate) fn run(
     is_once: bool,
     notes: &Notes,
     progress: &Progress,
-) -> Result<Sent, Failure> {
-    let mut all = Sent::default();
+) -> Result<SendCounts, Failure> {
+    let mut all = SendCounts::default();
     let mut backoff = Backoff::default();
     while !stop.is_requested() {
         let stepped = shipper.step();
@@ -127,13 +127,13 @@ pub(crate) fn run(
                 notes(Note::warning(format!("ship: {error}; trying again in {} s", wait.as_secs())));
                 stop.wait(wait);
             }
-            Err(error) => return Err(told(&error)),
+            Err(error) => return Err(failure_of(&error)),
         }
     }
     Ok(all)
 }
 
-/// What the health of the server says of shipping.
+/// Holds the state of shipping for the health page.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Progress(Arc<Mutex<Option<ShipHealth>>>);
 
@@ -142,7 +142,7 @@ impl Progress {
         change(self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default());
     }
 
-    /// How far it is, where anything is shipped at all.
+    /// Returns the progress, if shipping is on.
     pub(crate) fn now(&self) -> Option<ShipHealth> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,44 +1,46 @@
-//! What several senders bring at once becomes one insert.
+//! Joins the lines of several senders into one insert.
 //!
 //! ClickHouse makes a part of every insert and merges parts later: many small inserts cost more than few large ones. So
-//! one insert runs at a time; what comes meanwhile waits, and goes together when it ends. Nobody waits for more to come:
-//! a lonely sender is written at once. Nobody is told that theirs is stored before the insert that holds it has ended.
+//! one insert runs at a time; lines that arrive meanwhile wait, and go together when it ends. No sender waits for more
+//! to come: a lonely sender is written at once. No sender is acknowledged before the insert that holds its lines has
+//! ended.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::clickhouse::fleet::FleetError;
 
-type Written = Result<(), FleetError>;
+type WriteResult = Result<(), FleetError>;
 
 /// Gathers what waits.
 #[derive(Debug)]
-pub(crate) struct Gather<T> {
-    turn: Mutex<Turn<T>>,
+pub(crate) struct InsertBatcher<T> {
+    turn: Mutex<BatchQueue<T>>,
     ended: Condvar,
 }
 
 #[derive(Debug)]
-struct Turn<T> {
+struct BatchQueue<T> {
     next: u64,
     waiting: VecDeque<(u64, T)>,
     is_running: bool,
     /// Of those who have not looked yet.
-    results: HashMap<u64, Written>,
+    results: HashMap<u64, WriteResult>,
 }
 
-impl<T> Default for Gather<T> {
+impl<T> Default for InsertBatcher<T> {
     fn default() -> Self {
-        let turn = Turn { next: 0, waiting: VecDeque::new(), is_running: false, results: HashMap::new() };
+        let turn =
+            BatchQueue { next: 0, waiting: VecDeque::new(), is_running: false, results: HashMap::new() };
         Self { turn: Mutex::new(turn), ended: Condvar::new() }
     }
 }
 
-/// A group that is being written. Dropped, it tells everybody in it, even if whoever wrote it panicked.
+/// Holds a group that is being written. On drop it notifies every sender in it, even if the writer panicked.
 struct Group<'gather, T> {
-    gather: &'gather Gather<T>,
+    gather: &'gather InsertBatcher<T>,
     numbers: Vec<u64>,
-    results: Vec<Written>,
+    results: Vec<WriteResult>,
 }
 
 impl<T> Drop for Group<'_, T> {
@@ -55,8 +57,8 @@ impl<T> Drop for Group<'_, T> {
     }
 }
 
-impl<T> Gather<T> {
-    fn lock(&self) -> MutexGuard<'_, Turn<T>> {
+impl<T> InsertBatcher<T> {
+    fn lock(&self) -> MutexGuard<'_, BatchQueue<T>> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -67,8 +69,8 @@ impl<T> Gather<T> {
         one: T,
         most: usize,
         weigh: impl Fn(&T) -> usize,
-        write: impl Fn(&[T]) -> Vec<Written>,
-    ) -> Written {
+        write: impl Fn(&[T]) -> Vec<WriteResult>,
+    ) -> WriteResult {
         let mut turn = self.lock();
         let mine = turn.next;
         turn.next += 1;
@@ -109,17 +111,17 @@ mod tests {
 
     use super::*;
 
-    fn wait_for_waiting(gather: &Gather<u32>, count: usize) {
+    fn wait_for_waiting(gather: &InsertBatcher<u32>, count: usize) {
         let begun = Instant::now();
         while gather.lock().waiting.len() < count {
-            assert!(begun.elapsed() < Duration::from_secs(60), "nobody came");
+            assert!(begun.elapsed() < Duration::from_secs(60), "no sender came");
             std::thread::yield_now();
         }
     }
 
     #[test]
     fn what_comes_while_one_is_written_is_written_together_and_each_hears_of_its_own() {
-        let gather = Arc::new(Gather::<u32>::default());
+        let gather = Arc::new(InsertBatcher::<u32>::default());
         let groups = Arc::new(Mutex::new(Vec::new()));
         let bring = |one: u32| {
             let (gather, groups) = (Arc::clone(&gather), Arc::clone(&groups));
@@ -143,7 +145,7 @@ mod tests {
         let first = bring(0);
         let begun = Instant::now();
         while !gather.lock().is_running {
-            assert!(begun.elapsed() < Duration::from_secs(60), "nobody began");
+            assert!(begun.elapsed() < Duration::from_secs(60), "no sender began");
             std::thread::yield_now();
         }
         let others: Vec<_> = (1..5).map(|one| (one, bring(one))).collect();
@@ -158,8 +160,8 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_that_panics_leaves_nobody_waiting() {
-        let gather = Arc::new(Gather::<u32>::default());
+    fn a_writer_that_panics_leaves_no_sender_waiting() {
+        let gather = Arc::new(InsertBatcher::<u32>::default());
         let other = Arc::clone(&gather);
         let panics =
             std::thread::spawn(move || other.write(1, 30, |_| 10, |_| panic!("as a broken writer would")));

@@ -1,4 +1,4 @@
-//! The words of `usage`.
+//! Defines the arguments of `usage`.
 
 use std::path::PathBuf;
 
@@ -7,78 +7,78 @@ use clap::{Args, ValueEnum};
 
 use super::agent;
 
-/// What a report has a line for.
+/// Lists the periods of a usage report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PeriodName {
-    /// Each day
+    /// One line per day
     Daily,
-    /// Each week, from Monday
+    /// One line per week, from Monday
     Weekly,
-    /// Each month
+    /// One line per month
     Monthly,
-    /// Each session, with its subagents
+    /// One line per session, with its subagents
     Session,
-    /// Each window of five hours, as the clients count them
+    /// One line per window of five hours, as the clients count them
     Blocks,
 }
 
-/// What each line is told apart by.
+/// Lists the groupings within a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ByName {
-    /// The model that answered
+    /// By the model that answered
     Model,
-    /// The project
+    /// By project
     Project,
-    /// The agent: Claude Code or Codex
+    /// By agent: Claude Code or Codex
     Agent,
-    /// The skill that a response was given for; with `--files` slower, because every row is read
+    /// By skill; slower with `--files`, because every row is read
     Skill,
 }
 
-/// Says what your agents spent: tokens and cost, each response once
+/// Reports tokens and cost, each response counted once
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  agent-tracer usage                               each day
-  agent-tracer usage monthly --by model            each month, by model
+  agent-tracer usage                               by day
+  agent-tracer usage monthly --by model            by month and model
   agent-tracer usage daily --since 7d --by project
-  agent-tracer usage session --since 24h           each session with its subagents
+  agent-tracer usage session --since 24h           by session with its subagents
   agent-tracer usage blocks --since 2d             windows of five hours; the open one with its forecast
   agent-tracer usage daily --files                 straight from the agents' files: no server, nothing stored
   agent-tracer usage --json | jq .total.costUsd
 
-A response counts once, however many files, forks and channels tell of it. What only the client's own account knows
-(compactions, the request behind a web search) is in the sums, and in RESIDUAL by itself. `≥$1.20` and `no price` mean
-that a model has no price: its tokens count, its cost does not; `prices.toml` can give it one.")]
+A response counts once, in however many files, forks and channels it occurs. Usage that only the client's own account
+records (compactions, the request behind a web search) is part of the sums, and shown as RESIDUAL. `≥$1.20` and
+`no price` mean that a model has no price: its tokens count, its cost does not; `prices.toml` can add one.")]
 pub(crate) struct Usage {
-    /// What each line is
+    /// Period of each line
     #[arg(value_enum, default_value_t = PeriodName::Daily)]
     pub(crate) period: PeriodName,
-    /// Tell each line apart
+    /// Group within each line
     #[arg(long, value_name = "WHAT")]
     pub(crate) by: Option<ByName>,
-    /// Only since then: a date, a time, or how long ago (`7d`, `24h`)
+    /// Only usage since then: a date, a time, or how long ago (`7d`, `24h`)
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     pub(crate) since: Option<String>,
-    /// Only before then
+    /// Only usage before then
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
-    /// Whose days: an IANA name such as `Europe/Berlin`, or `UTC`; this machine's unless given
+    /// Time zone for days: an IANA name such as `Europe/Berlin`, or `UTC`; this machine's by default
     #[arg(long, value_name = "ZONE")]
     pub(crate) tz: Option<String>,
-    /// Only in a project: its folder, any folder in it, or the last part of its path
+    /// Only this project: its folder, any folder in it, or the last part of its path
     #[arg(long, value_name = "PROJECT", conflicts_with = "files")]
     pub(crate) project: Option<String>,
-    /// Only this agent's
+    /// Only this agent
     #[arg(long, value_name = "AGENT", value_parser = agent::parser())]
     pub(crate) agent: Option<Agent>,
-    /// Read the agents' files instead of the ledger; or those in a folder
+    /// Read the agents' files, or those in a folder, instead of the ledger
     #[arg(long, value_name = "FOLDER", num_args = 0..=1)]
     pub(crate) files: Option<Option<PathBuf>>,
     /// Print JSON
     #[arg(long, conflicts_with = "csv")]
     pub(crate) json: bool,
-    /// Print a table for spreadsheets
+    /// Print CSV for spreadsheets
     #[arg(long)]
     pub(crate) csv: bool,
 }

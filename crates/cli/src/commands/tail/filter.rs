@@ -1,4 +1,4 @@
-//! Which rows are followed.
+//! Filters the rows to follow.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,24 +17,24 @@ const DEPTH: usize = 64;
 /// Tasks that are remembered.
 const REMEMBERED: usize = 4_096;
 
-/// What somebody wants to see.
+/// Holds the filter of `tail`.
 #[derive(Debug, Default)]
-pub(super) struct Wanted {
+pub(super) struct TailFilter {
     pub(super) task: Option<TaskId>,
     pub(super) lanes: Vec<Lane>,
     pub(super) kinds: Vec<Kind>,
     pub(super) now: i64,
-    /// Whether a task is the wanted one or started by it.
+    /// Decisions by task: `true` for the selected one and those started by it.
     pub(super) known: HashMap<String, bool>,
 }
 
-impl Wanted {
-    pub(super) fn of(arguments: &Tail, reading: &Reading) -> Result<Wanted, Failure> {
+impl TailFilter {
+    pub(super) fn of(arguments: &Tail, reading: &Reading) -> Result<TailFilter, Failure> {
         let task = match &arguments.task {
             Some(text) => TaskId::parse(&reading.task(text)?.id),
             None => None,
         };
-        Ok(Wanted {
+        Ok(TailFilter {
             task,
             lanes: words(&arguments.lane, "lane", Lane::ALL, Lane::as_str)?,
             kinds: words(&arguments.kind, "kind", Kind::ALL, Kind::as_str)?,
@@ -43,7 +43,7 @@ impl Wanted {
         })
     }
 
-    /// Whether a row is wanted.
+    /// Returns whether a row passes the filter.
     pub(super) fn has(&mut self, row: &Row, store: &Arc<dyn Store>) -> bool {
         (self.lanes.is_empty() || self.lanes.contains(&row.lane))
             && (self.kinds.is_empty() || self.kinds.contains(&row.kind))
@@ -95,8 +95,8 @@ fn words<T: Copy>(
                     all.iter().copied().filter(|one| spell(*one).contains(text.as_str())).collect();
                 let shown = if alike.is_empty() { all } else { &alike };
                 let known: Vec<String> = shown.iter().map(|one| format!("`{}`", spell(*one))).collect();
-                Failure::usage(format!("`{}` is no {name}", one_line(text)))
-                    .hint(format!("known are {}", known.join(", ")))
+                Failure::usage(format!("unknown {name} `{}`", one_line(text)))
+                    .hint(format!("known: {}", known.join(", ")))
             })
         })
         .collect()

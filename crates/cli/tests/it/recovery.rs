@@ -1,4 +1,4 @@
-//! What sends people to `agent-tracer recover`, and whether it helps.
+//! Tests the faults that point to `agent-tracer recover`, and that it helps.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;

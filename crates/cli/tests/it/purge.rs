@@ -28,9 +28,9 @@ struct Session {
 
 const GONE: Session = Session { id: "11111111-aaaa-4bbb-8ccc-111111111111", word: "bcdfghjklmnpq" };
 const STAYS: Session = Session { id: "22222222-aaaa-4bbb-8ccc-222222222222", word: "rstvwxzbcdfgh" };
-/// Told of by files and events of last week alone.
+/// A session with files and events of last week alone.
 const AGED: Session = Session { id: "33333333-aaaa-4bbb-8ccc-333333333333", word: "jklmnpqrstvwx" };
-/// Stands in what nobody can read.
+/// Id inside damaged data.
 const UNKNOWN: &str = "zzbbccddffgghh";
 
 impl Session {
@@ -90,7 +90,7 @@ impl Session {
             "scopeLogs": [{"logRecords": [record]}]}]})
     }
 
-    /// A transcript whose last call has not ended, so that its reader remembers what it was called with.
+    /// Writes a transcript with an unfinished last call, so that its reader remembers the arguments.
     fn write_transcript(self, world: &World) {
         let Session { id, word } = self;
         let row = |number: usize, kind: &str, message: Value| {
@@ -140,7 +140,7 @@ fn filled() -> World {
     for session in [GONE, STAYS] {
         leave(&world, session);
     }
-    // What nobody can read tells nobody whose it is.
+    // Unreadable data has no known owner.
     world.write(&format!("{DATA}/spool/quarantine/stranger-0123"), &format!("garbage {UNKNOWN}"));
     world.write(&format!("{DATA}/ledger.db.aside/log-0123"), &format!("garbage {UNKNOWN}"));
     fs::copy(
@@ -287,7 +287,7 @@ fn a_project_goes_from_every_file() {
     let world = filled();
     let answer = json_of(&world, &["purge", "--project", &GONE.folder(), "--yes"]);
     is_gone(&world, GONE.word);
-    // Of the other session's damaged files nobody knows whose they are either.
+    // The owner of the other session's damaged files is unknown too.
     let left = &answer["leftovers"];
     assert_eq!(
         (&left["storeCopies"], &left["unreadable"]),
@@ -359,7 +359,7 @@ fn a_task_of_which_only_totals_are_left_goes_too() {
 }
 
 #[test]
-fn a_purge_that_could_not_be_finished_is_told_of_and_ended_by_the_next_one() {
+fn a_purge_that_could_not_be_finished_is_reported_and_ended_by_the_next_one() {
     let world = filled();
     world.run(&["backup", "create"]).ended_with(0);
     let in_the_way = world.path(&format!("{DATA}/ledger.db.anew"));
@@ -375,7 +375,7 @@ fn a_purge_that_could_not_be_finished_is_told_of_and_ended_by_the_next_one() {
     assert!(said.contains("a purge was not finished"), "{said}");
     fs::remove_dir(&in_the_way).expect("removed");
     let again = world.run(&["purge", "--before", "2000-01-01", "--yes"]).ended_with(0).stderr;
-    assert!(again.contains("finished a purge"), "{again}");
+    assert!(again.contains("finished an interrupted purge"), "{again}");
     assert!(again.contains("still holds what was deleted"), "{again}");
     for name in world.names(&format!("{DATA}/backup")).iter().filter(|name| name.starts_with("store-")) {
         world.run(&["backup", "remove", name]).ended_with(0);
@@ -429,7 +429,7 @@ fn what_killed_processes_left_of_copies_goes_with_a_task() {
 }
 
 #[test]
-fn all_copies_go_with_everything_also_those_of_tasks_that_nobody_knows_any_more() {
+fn all_copies_go_with_everything_also_those_of_forgotten_tasks() {
     let world = filled();
     world.run(&["backup", "create"]).ended_with(0);
     world.run(&["purge", "--all", "--yes", "--keep-backups"]).ended_with(0);
@@ -467,7 +467,7 @@ fn all_copies_go_with_everything_where_the_store_itself_is_gone() {
 }
 
 #[test]
-fn a_replaced_store_goes_whose_journal_still_holds_posts_that_it_never_folded() {
+fn a_replaced_store_goes_if_its_journal_still_holds_posts_that_it_never_folded() {
     let world = filled();
     world.run(&["backup", "create"]).ended_with(0);
     let name =
@@ -475,7 +475,7 @@ fn a_replaced_store_goes_whose_journal_still_holds_posts_that_it_never_folded() 
     world.run(&["backup", "restore", &name, "--yes"]).ended_with(0);
     let undo =
         world.names(DATA).into_iter().find(|name| name.starts_with("ledger.db.before-")).expect("an undo");
-    // Of another version, so nobody knows whose posts these are.
+    // Of another version, so the owner of these posts is unknown.
     world.write(&format!("{DATA}/{undo}/ledger.db-journal-of-posts"), &GONE.word.repeat(1_000));
     let copy = rusqlite::Connection::open(world.path(&format!("{DATA}/{undo}/ledger.db"))).expect("the undo");
     copy.execute("DELETE FROM task", []).expect("emptied");

@@ -1,9 +1,9 @@
-//! What other processes took, as it arrives: the store is asked again and again, each time from a little before the last
-//! answer, and what was told already is dropped.
+//! Follows the rows that other processes store: polls the store, each time from a little before the last answer, and
+//! drops the rows that were already delivered.
 //!
-//! Two processes write at once, and what arrived earlier may be seen later. Whoever looked only behind the newest place
-//! would miss it. While nobody follows nothing is read, and of what a machine brings after weeks nobody is told row by
-//! row: following must cost what people look at, not what arrives.
+//! Two processes write at once, and an earlier arrival may become visible later. A reader that looked only behind the
+//! newest place would miss it. Without followers nothing is read, and the backlog of a machine that was away for weeks
+//! is not delivered row by row: the cost must follow the readers, not the arrivals.
 
 use std::collections::HashMap;
 
@@ -11,20 +11,20 @@ use crate::clickhouse::Reader;
 use agent_tracer_ledger::view::Row;
 use agent_tracer_ledger::{Answer, Changes};
 
-/// How far back it is looked again, in milliseconds: longer than any insert takes to be seen.
+/// Overlap of two polls in milliseconds: longer than any insert takes to become visible.
 const OVERLAP_MS: u64 = 15_000;
 
 /// Rows that are asked for at once.
 const PART: u32 = 1_000;
 
-/// Of so many rows, with those that are looked at again, people are told one by one; of more, that there are more.
+/// Limit of rows, overlap included, that are delivered one by one; above it, followers learn only that there are more.
 const MOST: u64 = 20_000;
 
-/// Where rows arrive.
+/// Reads the rows that arrive in a store.
 pub(crate) trait Arrivals {
-    /// What time it is there.
+    /// Returns the time of the store.
     fn now(&self) -> Answer<u64>;
-    /// How many arrived after a moment, and when the newest of them did.
+    /// Returns how many rows arrived after a time, and the time of the newest.
     fn since(&self, after: u64) -> Answer<(u64, u64)>;
     /// The next of them, and none only at the end.
     fn next(&self, after: u64) -> Answer<Vec<Row>>;
@@ -44,41 +44,41 @@ impl Arrivals for Reader {
     }
 }
 
-/// What there is to tell.
+/// Lists the kinds of news for followers.
 #[derive(Debug, PartialEq)]
 pub(crate) enum News {
-    /// Rows that were not told yet, in the order in which they arrived.
+    /// Rows that were not delivered yet, in the order of arrival.
     Rows(Vec<Row>),
     /// Too many between these moments.
     Missed(u64, u64),
 }
 
-/// Where a process is in what arrives.
+/// Holds the position of a process in the stream of arrivals.
 #[derive(Debug, Default)]
-pub(crate) struct Follow {
+pub(crate) struct ArrivalCursor {
     /// The newest moment that was seen.
     newest: u64,
     /// The end of the last flood.
     flood: u64,
-    /// What was told, by whose it is and its id, with the moment at which that state of it arrived.
-    told: HashMap<(Option<String>, String), u64>,
+    /// Delivered rows, by owner and id, with the time at which that state of the row arrived.
+    delivered: HashMap<(Option<String>, String), u64>,
 }
 
-impl Follow {
+impl ArrivalCursor {
     /// Begins with what arrives from now on.
     pub(crate) fn from(newest: u64) -> Self {
         Self { newest, ..Self::default() }
     }
 
-    /// Passes what arrived while nobody followed. Whoever comes in this moment may be told of a little that they know:
-    /// that changes nothing, and to miss it would.
+    /// Skips the rows that arrived without followers. A follower that starts at this moment may receive a few rows that
+    /// it knows: that is harmless, and missing them would not be.
     pub(crate) fn rest(&mut self, store: &dyn Arrivals) -> Answer<()> {
         self.newest = store.now()?.saturating_sub(OVERLAP_MS);
-        self.told.clear();
+        self.delivered.clear();
         Ok(())
     }
 
-    /// What arrived and was not told yet.
+    /// Returns the rows that arrived and were not delivered yet.
     pub(crate) fn next(&mut self, store: &dyn Arrivals) -> Answer<News> {
         let from = self.newest.saturating_sub(OVERLAP_MS);
         let (count, newest) = store.since(from)?;
@@ -87,9 +87,9 @@ impl Follow {
                 return Ok(News::Rows(Vec::new()));
             }
             self.flood = newest;
-            // What arrived a little before the end of it may be seen after it, and is told then.
+            // A row that arrived a little before the end of it may become visible after it, and is delivered then.
             let before = std::mem::replace(&mut self.newest, newest.saturating_sub(OVERLAP_MS));
-            self.told.clear();
+            self.delivered.clear();
             return Ok(News::Missed(before, newest));
         }
         self.read(store, from).map(News::Rows)
@@ -97,7 +97,7 @@ impl Follow {
 
     fn read(&mut self, store: &dyn Arrivals, from: u64) -> Answer<Vec<Row>> {
         let mut fresh = Vec::new();
-        let is_first = self.told.is_empty();
+        let is_first = self.delivered.is_empty();
         let before = self.newest;
         let mut after = from;
         loop {
@@ -106,7 +106,7 @@ impl Follow {
             after = last.seq;
             self.newest = self.newest.max(after);
             for row in rows {
-                let known = self.told.insert((row.owner.clone(), row.id.clone()), row.seq);
+                let known = self.delivered.insert((row.owner.clone(), row.id.clone()), row.seq);
                 // What was there before it began is nothing new.
                 let is_old = is_first && row.seq <= before;
                 if known != Some(row.seq) && !is_old {
@@ -115,7 +115,7 @@ impl Follow {
             }
         }
         let edge = self.newest.saturating_sub(2 * OVERLAP_MS);
-        self.told.retain(|_, at| *at > edge);
+        self.delivered.retain(|_, at| *at > edge);
         Ok(fresh)
     }
 }
@@ -128,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    /// Rows by their names, which may begin with whose they are, and moments; and what time it is.
+    /// Holds rows by their names, which may begin with an owner, and times; and the current time.
     #[derive(Default)]
     struct Table {
         rows: RefCell<Vec<(String, u64)>>,
@@ -171,7 +171,7 @@ mod tests {
         }
     }
 
-    fn told(news: News) -> Vec<String> {
+    fn delivered(news: News) -> Vec<String> {
         match news {
             News::Rows(rows) => rows.into_iter().map(|row| row.id).collect(),
             missed @ News::Missed(..) => panic!("{missed:?}"),
@@ -181,56 +181,56 @@ mod tests {
     const START: u64 = 1_000_000;
 
     #[test]
-    fn each_row_is_told_once_and_one_that_is_seen_late_is_told_too() {
+    fn each_row_is_delivered_once_and_a_late_one_too() {
         let table = Table::default();
-        let mut follow = Follow::from(START);
+        let mut follow = ArrivalCursor::from(START);
         table.arrive("before", START - 5);
         table.arrive("a", START + 10);
-        assert_eq!(told(follow.next(&table).unwrap()), ["a"]);
+        assert_eq!(delivered(follow.next(&table).unwrap()), ["a"]);
         table.arrive("late", START + 3);
         table.arrive("b", START + 20);
-        assert_eq!(told(follow.next(&table).unwrap()), ["late", "b"]);
-        assert_eq!(told(follow.next(&table).unwrap()), [""; 0]);
+        assert_eq!(delivered(follow.next(&table).unwrap()), ["late", "b"]);
+        assert_eq!(delivered(follow.next(&table).unwrap()), [""; 0]);
         for number in 0..50 {
             table.arrive(&format!("many {number}"), START + 100 + number);
         }
-        assert_eq!(told(follow.next(&table).unwrap()).len(), 50, "in several parts");
+        assert_eq!(delivered(follow.next(&table).unwrap()).len(), 50, "in several parts");
     }
 
     #[test]
-    fn rows_of_a_session_that_two_people_have_are_told_once_each() {
+    fn rows_of_a_session_that_two_people_have_are_delivered_once_each() {
         let table = Table::default();
-        let mut follow = Follow::from(START);
+        let mut follow = ArrivalCursor::from(START);
         table.arrive("ann's a", START + 10);
         table.arrive("bob's a", START + 20);
-        assert_eq!(told(follow.next(&table).unwrap()), ["a", "a"]);
-        assert_eq!(told(follow.next(&table).unwrap()), [""; 0]);
+        assert_eq!(delivered(follow.next(&table).unwrap()), ["a", "a"]);
+        assert_eq!(delivered(follow.next(&table).unwrap()), [""; 0]);
         table.arrive("ann's b", START + 30);
-        assert_eq!(told(follow.next(&table).unwrap()), ["b"]);
+        assert_eq!(delivered(follow.next(&table).unwrap()), ["b"]);
     }
 
     #[test]
-    fn while_nobody_follows_nothing_is_read_and_who_comes_misses_nothing() {
+    fn without_followers_nothing_is_read_and_a_new_one_misses_nothing() {
         let table = Table::default();
-        let mut follow = Follow::from(START);
+        let mut follow = ArrivalCursor::from(START);
         table.arrive("long ago", START + 10);
         table.arrive("just now", START + 10 + 10 * OVERLAP_MS);
         follow.rest(&table).unwrap();
         assert_eq!(*table.reads.borrow(), 0);
         table.arrive("then", START + 11 + 10 * OVERLAP_MS);
-        assert_eq!(told(follow.next(&table).unwrap()), ["just now", "then"]);
+        assert_eq!(delivered(follow.next(&table).unwrap()), ["just now", "then"]);
     }
 
     #[test]
-    fn of_a_flood_it_is_said_that_it_is_one_and_what_follows_it_is_told() {
+    fn a_flood_is_announced_and_later_rows_are_delivered() {
         let table = Table::default();
-        let mut follow = Follow::from(START);
+        let mut follow = ArrivalCursor::from(START);
         for number in 0..=MOST {
             table.rows.borrow_mut().push((number.to_string(), START + 1 + number % 100));
         }
         table.rows.borrow_mut().sort_by_key(|(_, at)| *at);
         assert_eq!(follow.next(&table).unwrap(), News::Missed(START, START + 100));
-        assert_eq!(told(follow.next(&table).unwrap()), [""; 0], "once");
+        assert_eq!(delivered(follow.next(&table).unwrap()), [""; 0], "once");
         assert_eq!(*table.reads.borrow(), 0);
         table.arrive("after", START + 100 + 3 * OVERLAP_MS);
         // The flood is still near the edge that is looked at again.
@@ -238,6 +238,6 @@ mod tests {
             matches!(follow.next(&table).unwrap(), News::Missed(_, to) if to == START + 100 + 3 * OVERLAP_MS)
         );
         table.arrive("quiet again", START + 101 + 3 * OVERLAP_MS);
-        assert_eq!(told(follow.next(&table).unwrap()), ["after", "quiet again"]);
+        assert_eq!(delivered(follow.next(&table).unwrap()), ["after", "quiet again"]);
     }
 }

@@ -14,7 +14,7 @@ use crate::ship::world::{Memory, TO, World, unpacked};
 
 const SCENARIO: &str = "2.1.325/agent_nested";
 
-/// What arrives if nothing goes wrong.
+/// Returns the arrivals of an undisturbed run.
 fn expected(policy: &str) -> std::collections::BTreeMap<(String, Option<i64>), String> {
     let world = World::of(&[SCENARIO]);
     world.ship(policy);
@@ -249,7 +249,7 @@ fn what_is_purged_here_goes_there_once_and_a_second_purge_too() {
     assert!(world.contents().len() > 5, "nothing else went");
     let sent = world.server.bodies.lock().unwrap().len();
     world.ship("");
-    assert_eq!(world.server.bodies.lock().unwrap().len(), sent, "it is not told again");
+    assert_eq!(world.server.bodies.lock().unwrap().len(), sent, "it is not sent again");
 }
 
 #[test]

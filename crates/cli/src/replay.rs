@@ -1,4 +1,4 @@
-//! What replaying rules needs to know of this machine: whose home, which time zone, which prices.
+//! Reads this machine's home, time zone and prices for the replay of rules.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Whether what was written is there: every column of every row, compared by counts and checksums.
+//! Verifies written rows: compares every column of every row by counts and checksums.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -9,10 +9,10 @@ use crate::clickhouse::fleet::{Fleet, FleetError, as_it_is, literal};
 use crate::clickhouse::read::columns;
 use crate::clickhouse::write::{FactLine, TaskLine};
 
-/// So many rows are looked up at once.
+/// Limit of rows that one statement looks up.
 const AT_ONCE: usize = 2_000;
 
-/// What some rows come to. The order of rows does not matter.
+/// Holds the checksum of some rows. The order of rows does not matter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checksum {
     /// Tasks.
@@ -40,7 +40,7 @@ fn sum_of<T: Serialize>(rows: &[T]) -> u64 {
 }
 
 impl Checksum {
-    /// What a shipment should come to under an owner.
+    /// Returns the checksum that a shipment should have under an owner.
     #[must_use]
     pub fn of(owner: &str, shipment: &Shipment) -> Self {
         let tasks: Vec<TaskLine> = shipment.tasks.iter().map(|task| TaskLine::of(owner, task)).collect();
@@ -54,7 +54,7 @@ impl Checksum {
 }
 
 impl Fleet {
-    /// What is stored of the rows that a shipment names.
+    /// Returns the checksum of the stored rows that a shipment names.
     ///
     /// # Errors
     /// If the server cannot be reached or refuses.

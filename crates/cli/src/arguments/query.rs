@@ -1,4 +1,4 @@
-//! The words of commands that ask.
+//! Defines the arguments of `tasks`, `show`, `tail`, `search`, `tools` and `export`.
 
 use std::path::PathBuf;
 
@@ -7,57 +7,57 @@ use clap::{Args, ValueEnum};
 
 use super::agent;
 
-/// Where a task stands.
+/// Filters by the status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(crate) enum StatusName {
-    /// It works
+    /// Works now
     Running,
-    /// It waits for somebody
+    /// Needs an answer from a person
     Waiting,
-    /// It ended
+    /// Ended
     Completed,
-    /// Its last turn failed
+    /// Failed in its last turn
     Failed,
-    /// It fell silent and will hardly come back
+    /// Inactive past the timeout
     Abandoned,
 }
 
-/// Who started a task.
+/// Filters by the starter of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(crate) enum TaskKindName {
-    /// A person
+    /// Started by a person
     Primary,
-    /// Another task
+    /// Started by another task
     Background,
 }
 
-/// Which tasks.
+/// Selects tasks.
 #[derive(Debug, Args, Default)]
 pub(crate) struct TaskWords {
-    /// Only those in one of these states
+    /// Only tasks with one of these states
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) status: Vec<StatusName>,
-    /// Only this agent's
+    /// Only this agent
     #[arg(long, value_name = "AGENT", value_parser = agent::parser())]
     pub(crate) agent: Option<Agent>,
-    /// Only those of a project: its folder, any folder in it, or the last part of its path
+    /// Only tasks of a project: its folder, any folder in it, or the last part of its path
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
-    /// Only those whose title or session has these words
+    /// Only tasks with these words in the title or session
     #[arg(long, value_name = "WORDS")]
     pub(crate) q: Option<String>,
-    /// Only those that were heard of since then: a date, a time, or how long ago (`7d`, `24h`)
+    /// Only tasks with an event since then: a date, a time, or how long ago (`7d`, `24h`)
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     pub(crate) since: Option<String>,
-    /// Only those that began before then
+    /// Only tasks that began before then
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
-    /// Only those that a person or another task started
+    /// Only tasks started by a person, or by another task
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<TaskKindName>,
-    /// Only those with a call that failed, their own or a subagent's
+    /// Only tasks with a failed call, their own or a subagent's
     #[arg(long)]
     pub(crate) failed_calls: bool,
 }
@@ -76,16 +76,16 @@ The id at the end of a line is enough for `show`.")]
 pub(crate) struct Tasks {
     #[command(flatten)]
     pub(crate) words: TaskWords,
-    /// How many
+    /// Number of tasks
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: u32,
-    /// Begin where an earlier answer ended: its `nextCursor`
+    /// Continue an earlier answer: its `nextCursor`
     #[arg(long, value_name = "CURSOR")]
     pub(crate) cursor: Option<String>,
     /// Show subagents below the task that started them
     #[arg(long, conflicts_with = "kind")]
     pub(crate) tree: bool,
-    /// Print the answer of the query API
+    /// Print the answer of the query API as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -96,31 +96,31 @@ pub(crate) struct Tasks {
 Examples:
   agent-tracer show t7k2qf             by the beginning of its id
   agent-tracer show 5a13c0de-…         by what the agent calls its session
-  agent-tracer show last               the one that was heard of last
+  agent-tracer show last               the task with the latest event
   agent-tracer show t7k2qf --all       every turn, call and file
   agent-tracer show last --json | jq .summary")]
 pub(crate) struct Show {
-    /// The task: the beginning of its id or of its session's, or `last`
+    /// Task: the beginning of its id or of its session's, or `last`
     pub(crate) id: String,
     /// Show everything instead of the last ten of each
     #[arg(long)]
     pub(crate) all: bool,
-    /// Print the answers of the query API: task, summary, turns, toolCalls, files, tree
+    /// Print the answers of the query API as JSON: task, summary, turns, toolCalls, files, tree
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Follows what your agents do, as it happens
+/// Follows the agents' events live
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   agent-tracer tail
   agent-tracer tail --task t7k2qf                     one task and its subagents
-  agent-tracer tail --lane user,questions,rule        only what people are asked for
+  agent-tracer tail --lane user,questions,rule        only prompts, questions and rules
   agent-tracer tail --kind terminal.command --json | jq -r .title
-  agent-tracer tail --lines 50 --no-follow            what happened last
+  agent-tracer tail --lines 50 --no-follow            the last 50 events
 
-Follows the running server, and the ledger itself if there is none. Ends with Ctrl-C.")]
+Follows the running server, or the ledger itself without one. Ctrl-C ends it.")]
 pub(crate) struct Tail {
     /// Only this task and its subagents: the beginning of its id or of its session's, or `last`
     #[arg(long, value_name = "ID")]
@@ -131,10 +131,10 @@ pub(crate) struct Tail {
     /// Only these kinds of events
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) kind: Vec<String>,
-    /// How much of what happened before to show first
+    /// Number of past events to show first
     #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
     pub(crate) lines: u32,
-    /// Show what happened before, and end
+    /// Print the past events, and exit
     #[arg(long)]
     pub(crate) no_follow: bool,
     /// Print each event as a line of JSON
@@ -142,36 +142,36 @@ pub(crate) struct Tail {
     pub(crate) json: bool,
 }
 
-/// Searches prompts, answers, commands, files and everything else that was recorded
+/// Searches all recorded text: prompts, answers, commands, files and more
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  agent-tracer search cargo test                     all of the words; the last may be a beginning
+  agent-tracer search cargo test                     all of the words; the last may be incomplete
   agent-tracer search tool:Bash state:failed '>10s'  failed commands that took at least ten seconds
   agent-tracer search migration since:7d project:shop
   agent-tracer search kind:user.message deploy --json | jq -r '.items[].row.body'
 
-Words with a meaning: tool: state: kind: agent: client: project: task: since: until: and >TIME (500ms,
-10s, 2m, 1h). Anything else is searched for; quotes keep such a word one of the text: '\"tool:Bash\"'.")]
+Filters: tool: state: kind: agent: client: project: task: since: until: and >TIME (500ms,
+10s, 2m, 1h). All other words are searched for; quotes make a filter a plain word: '\"tool:Bash\"'.")]
 pub(crate) struct Search {
-    /// What to search for
+    /// Words to search for
     #[arg(required = true, value_name = "WORDS")]
     pub(crate) words: Vec<String>,
-    /// How many
+    /// Number of hits
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: u32,
-    /// Begin where an earlier answer ended: its `nextCursor`
+    /// Continue an earlier answer: its `nextCursor`
     #[arg(long, value_name = "CURSOR")]
     pub(crate) cursor: Option<String>,
-    /// Print the answer of the query API
+    /// Print the answer of the query API as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Says how often each tool was used, how often it failed and how long it took
+/// Shows the calls, failures and durations of each tool
 ///
-/// `P50`, `P95` and `P99` are those of whole UTC days: with `--since` or `--until` inside a day they are of that whole day,
-/// while the counts and the total are of the range.
+/// `P50`, `P95` and `P99` cover whole UTC days: with `--since` or `--until` inside a day they include that whole day,
+/// while the counts and the total cover exactly the range.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -185,18 +185,18 @@ pub(crate) struct Tools {
     /// Only calls before then
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
-    /// Only in a project: its folder, any folder in it, or the last part of its path
+    /// Only this project: its folder, any folder in it, or the last part of its path
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
-    /// Only this agent's
+    /// Only this agent
     #[arg(long, value_name = "AGENT", value_parser = agent::parser())]
     pub(crate) agent: Option<Agent>,
-    /// Print the answer of the query API
+    /// Print the answer of the query API as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// How an export is written.
+/// Lists the formats of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FormatName {
     /// One JSON object per line: `{"task": …}`, then `{"event": …}` for each of its events
@@ -205,29 +205,29 @@ pub(crate) enum FormatName {
     Csv,
 }
 
-/// Writes tasks and their events to a file, for other programs
+/// Exports tasks and their events for other programs
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  agent-tracer export --output history.jsonl                        everything
+  agent-tracer export --output history.jsonl                        all tasks
   agent-tracer export --format csv --since 30d --output month.csv   for a spreadsheet
   agent-tracer export --project . --tasks-only | jq -r .task.title
 
-A file is complete or not there: it gets its name when all is written. In a table, a text that a
-spreadsheet would take for a formula has an apostrophe before it.")]
+The file appears only when it is complete. In a table, a text that a spreadsheet would take for a
+formula gets an apostrophe before it.")]
 pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) words: TaskWords,
-    /// How to write it
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
     pub(crate) format: FormatName,
-    /// Leave the events out
+    /// Export tasks without their events
     #[arg(long)]
     pub(crate) tasks_only: bool,
     /// Write to this file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// At most so many tasks
+    /// Limit of tasks
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: Option<u32>,
 }

@@ -1,8 +1,8 @@
-//! What goes: by age, by person, by project, by task.
+//! Deletes by age, person, project and task.
 //!
-//! Law: what is forgotten leaves no row, in no version and in no table. Tasks go last, because they say what belongs
-//! together: a deletion that was interrupted is simply repeated. The sums of days that anything is deleted from go
-//! whole; nobody makes them again for a day, so that none are made of what is just being deleted.
+//! Law: a deletion leaves no row, in no version and in no table. Tasks go last, because they connect the other rows: an
+//! interrupted deletion is simply repeated. The sums of affected days go whole, and for a day no process makes them
+//! again, so that none includes rows that are just being deleted.
 
 use std::collections::BTreeSet;
 
@@ -13,15 +13,15 @@ use crate::clickhouse::days::OwnersDay;
 use crate::clickhouse::fleet::{Fleet, FleetError, as_it_is, literal};
 use crate::clickhouse::schema::{self, TABLES};
 
-/// So many tasks are deleted by one statement.
+/// Limit of tasks that one statement deletes.
 const AT_ONCE: usize = 1_000;
 
-/// For so long nobody makes sums of days that something is deleted from.
+/// Time during which no process makes the sums of a day with deletions, in milliseconds.
 const AHEAD_MS: i64 = 86_400_000;
 
-/// What is to be forgotten.
+/// Selects the rows to delete.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Forget {
+pub enum DeletionScope {
     /// Everything of a person or machine: sessions, tokens, and what they read.
     Owner(String),
     /// Everything that was done in a project, by everybody or by one owner.
@@ -33,11 +33,11 @@ pub enum Forget {
     },
 }
 
-/// How many rows were there, in all their versions.
+/// Counts the rows of each table, in all their versions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rows(pub Vec<(&'static str, u64)>);
+pub struct RowCounts(pub Vec<(&'static str, u64)>);
 
-impl Rows {
+impl RowCounts {
     /// All tables together.
     #[must_use]
     pub fn sum(&self) -> u64 {
@@ -46,7 +46,7 @@ impl Rows {
 }
 
 #[derive(Row, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
-struct Found {
+struct TaskRef {
     owner: String,
     task: String,
 }
@@ -76,19 +76,19 @@ impl Fleet {
         Ok(days.and_then(|(_, rest)| rest.split(')').next()?.trim().parse().ok()))
     }
 
-    /// What a deletion would meet: rows in every table, in all their versions.
+    /// Returns the rows that a deletion would remove from every table, in all their versions.
     ///
     /// # Errors
     /// If the server cannot be reached or refuses.
-    pub fn rows_of(&self, what: &Forget) -> Result<Rows, FleetError> {
+    pub fn rows_of(&self, what: &DeletionScope) -> Result<RowCounts, FleetError> {
         let mut rows = Vec::new();
         match what {
-            Forget::Owner(owner) => {
+            DeletionScope::Owner(owner) => {
                 for table in TABLES {
                     rows.push((table.name, self.count(table.name, &of_owner(table.name, owner))?));
                 }
             }
-            Forget::Project { .. } => {
+            DeletionScope::Project { .. } => {
                 let found = self.tasks_of(what)?;
                 for table in ["fact", "task_day", "visit", "task"] {
                     let mut sum = 0;
@@ -99,17 +99,17 @@ impl Fleet {
                 }
             }
         }
-        Ok(Rows(rows))
+        Ok(RowCounts(rows))
     }
 
     /// Forgets it. When this returns, no row of it is there. Gives what was.
     ///
     /// # Errors
     /// If the server cannot be reached or refuses: then a part may be gone, and the same again completes it.
-    pub fn forget(&self, what: &Forget) -> Result<Rows, FleetError> {
+    pub fn forget(&self, what: &DeletionScope) -> Result<RowCounts, FleetError> {
         let rows = self.rows_of(what)?;
         match what {
-            Forget::Owner(owner) => {
+            DeletionScope::Owner(owner) => {
                 // Tokens first: what is still on its way from there is refused.
                 let mut tables: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
                 tables.sort_by_key(|table| (*table != "token", *table == "task"));
@@ -117,7 +117,7 @@ impl Fleet {
                     self.run(&schema::delete(table, &of_owner(table, owner), self.layout()))?;
                 }
             }
-            Forget::Project { .. } => {
+            DeletionScope::Project { .. } => {
                 let found = self.tasks_of(what)?;
                 for part in found.chunks(AT_ONCE) {
                     self.with_sums_dropped(&among(part), || {
@@ -150,7 +150,7 @@ impl Fleet {
     /// Deletes in which days tasks that meet a condition have facts, as far as they have none any more.
     fn drop_days_of_nothing(&self, tasks: &str) -> Result<(), FleetError> {
         let ask = format!("SELECT DISTINCT owner, task FROM fact WHERE {tasks}");
-        let left: Vec<Found> = self.wait(self.client().query(&as_it_is(&ask)).fetch_all())?;
+        let left: Vec<TaskRef> = self.wait(self.client().query(&as_it_is(&ask)).fetch_all())?;
         let but = match left.is_empty() {
             true => String::new(),
             false => format!(" AND NOT ({})", among(&left)),
@@ -179,16 +179,16 @@ impl Fleet {
     }
 
     /// Tasks of a project, and all that were ever below them: a subagent may have worked elsewhere.
-    fn tasks_of(&self, what: &Forget) -> Result<Vec<Found>, FleetError> {
-        let Forget::Project { project, owner } = what else { return Ok(Vec::new()) };
+    fn tasks_of(&self, what: &DeletionScope) -> Result<Vec<TaskRef>, FleetError> {
+        let DeletionScope::Project { project, owner } = what else { return Ok(Vec::new()) };
         let mine =
             owner.as_ref().map_or_else(String::new, |owner| format!(" AND owner = {}", literal(owner)));
         let ask = format!(
             "SELECT DISTINCT owner, task FROM task WHERE project = {}{mine} ORDER BY owner, task",
             literal(project)
         );
-        let found: Vec<Found> = self.wait(self.client().query(&as_it_is(&ask)).fetch_all())?;
-        let distinct: BTreeSet<Found> = found.into_iter().collect();
+        let found: Vec<TaskRef> = self.wait(self.client().query(&as_it_is(&ask)).fetch_all())?;
+        let distinct: BTreeSet<TaskRef> = found.into_iter().collect();
         Ok(distinct.into_iter().collect())
     }
 
@@ -206,7 +206,7 @@ fn of_owner(table: &str, owner: &str) -> String {
     }
 }
 
-fn among(found: &[Found]) -> String {
+fn among(found: &[TaskRef]) -> String {
     let pairs: Vec<String> =
         found.iter().map(|one| format!("({}, {})", literal(&one.owner), literal(&one.task))).collect();
     format!("(owner, task) IN ({})", pairs.join(", "))

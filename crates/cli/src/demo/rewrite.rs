@@ -1,4 +1,4 @@
-//! What is new when a recorded session is told again: its ids, its times, and where the agent's home is.
+//! Rewrites a recorded session for the replay: its ids, its times, and the agent's home.
 //!
 //! Law: pure, and the same for everything of one telling, so that a hook, a transcript and the name of a file still speak
 //! of the same thing. A time is whatever lies within a day of the recording; a text that only looks like one stays.
@@ -11,43 +11,43 @@ use serde_json::{Map, Number, Value};
 use super::recording::Story;
 
 const DAY_MS: i64 = 86_400_000;
-/// How many characters at the end of an id are new.
+/// Characters at the end of an id that are replaced.
 const TAIL: usize = 8;
 
 /// One telling of a story.
 #[derive(Debug)]
-pub(crate) struct Retelling {
+pub(crate) struct Rewrite {
     began_ms: i64,
     starts_ms: i64,
     speed: f64,
-    /// What is replaced in texts, in this order.
+    /// Replacements in texts, in this order.
     words: Vec<(String, String)>,
 }
 
-impl Retelling {
+impl Rewrite {
     /// Tells a story for the `round`th time, from `starts_ms` on, `speed` times as fast, with the agent's home there.
-    pub(crate) fn new(story: &Story, round: i64, starts_ms: i64, speed: f64, agent_home: &Path) -> Retelling {
+    pub(crate) fn new(story: &Story, round: i64, starts_ms: i64, speed: f64, agent_home: &Path) -> Rewrite {
         let mut words: Vec<(String, String)> =
             story.ids.iter().map(|id| (id.clone(), renamed(id, round))).collect();
         for recorded in ["/home/dev/.claude", "/home/dev/.codex"] {
             words.push((recorded.to_owned(), agent_home.display().to_string()));
         }
-        Retelling { began_ms: story.began_ms, starts_ms, speed, words }
+        Rewrite { began_ms: story.began_ms, starts_ms, speed, words }
     }
 
     /// Returns when, in this telling, something happens that was recorded so many milliseconds after the beginning.
     pub(crate) fn moment_ms(&self, at_ms: i64) -> i64 {
         #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "hours at most")]
-        let told = (at_ms as f64 / self.speed).round() as i64;
-        self.starts_ms.saturating_add(told)
+        let scaled = (at_ms as f64 / self.speed).round() as i64;
+        self.starts_ms.saturating_add(scaled)
     }
 
     /// Returns a text with the names of this telling.
     pub(crate) fn text(&self, text: &str) -> String {
         let mut text = text.to_owned();
-        for (recorded, told) in &self.words {
+        for (recorded, replacement) in &self.words {
             if text.contains(recorded.as_str()) {
-                text = text.replace(recorded.as_str(), told);
+                text = text.replace(recorded.as_str(), replacement);
             }
         }
         text
@@ -67,8 +67,8 @@ impl Retelling {
     }
 
     fn field(&self, key: &str, value: &Value) -> (String, Value) {
-        let told = if key.to_ascii_lowercase().contains("duration") { self.span(value) } else { None };
-        (self.text(key), told.unwrap_or_else(|| self.value(value)))
+        let scaled = if key.to_ascii_lowercase().contains("duration") { self.span(value) } else { None };
+        (self.text(key), scaled.unwrap_or_else(|| self.value(value)))
     }
 
     /// A time in words, if it belongs to the recording.
@@ -77,8 +77,8 @@ impl Retelling {
             return None;
         }
         let at_ms = text.parse::<Timestamp>().ok()?.as_millisecond() - self.began_ms;
-        let told = Timestamp::from_millisecond(self.moment_ms(at_ms)).ok()?;
-        (at_ms.abs() < DAY_MS).then(|| format!("{told:.3}"))
+        let scaled = Timestamp::from_millisecond(self.moment_ms(at_ms)).ok()?;
+        (at_ms.abs() < DAY_MS).then(|| format!("{scaled:.3}"))
     }
 
     /// A time as seconds or milliseconds since 1970, if it belongs to the recording.
@@ -90,24 +90,24 @@ impl Retelling {
         Some((self.moment_ms(value * unit - self.began_ms) / unit).into())
     }
 
-    /// How long something took: a number, or seconds and nanoseconds.
+    /// Scales a duration: a number, or seconds and nanoseconds.
     fn span(&self, value: &Value) -> Option<Value> {
         let shorter = |number: &Number| {
-            let told = number.as_f64()? / self.speed;
+            let scaled = number.as_f64()? / self.speed;
             #[expect(clippy::cast_possible_truncation, reason = "rounded on purpose")]
-            let whole = told.round() as i64;
-            if number.is_f64() { Number::from_f64(told) } else { Some(whole.into()) }
+            let whole = scaled.round() as i64;
+            if number.is_f64() { Number::from_f64(scaled) } else { Some(whole.into()) }
         };
         match value {
             Value::Number(number) => shorter(number).map(Value::Number),
             Value::Object(parts) if parts.contains_key("secs") => {
                 let part = |name: &str| parts.get(name).and_then(Value::as_f64).unwrap_or_default();
-                let told = (part("secs") + part("nanos") / 1e9) / self.speed;
+                let scaled = (part("secs") + part("nanos") / 1e9) / self.speed;
                 let mut fields = Map::new();
                 #[expect(clippy::cast_possible_truncation, reason = "rounded on purpose")]
-                fields.insert("secs".to_owned(), (told.trunc() as i64).into());
+                fields.insert("secs".to_owned(), (scaled.trunc() as i64).into());
                 #[expect(clippy::cast_possible_truncation, reason = "rounded on purpose")]
-                fields.insert("nanos".to_owned(), ((told.fract() * 1e9) as i64).into());
+                fields.insert("nanos".to_owned(), ((scaled.fract() * 1e9) as i64).into());
                 Some(Value::Object(fields))
             }
             _ => None,
@@ -148,8 +148,8 @@ mod tests {
         }
     }
 
-    fn told(speed: f64, round: i64) -> Retelling {
-        Retelling::new(&story(), round, STARTS, speed, Path::new("/tmp/demo/claude"))
+    fn rewrite(speed: f64, round: i64) -> Rewrite {
+        Rewrite::new(&story(), round, STARTS, speed, Path::new("/tmp/demo/claude"))
     }
 
     #[test]
@@ -170,14 +170,14 @@ mod tests {
             "text": "2027-01-15T08:00:10.000Z is when it was",
             "bytes": 1_800_000,
         });
-        assert_eq!(told(2.0, 1).value(&recorded), expected);
+        assert_eq!(rewrite(2.0, 1).value(&recorded), expected);
     }
 
     #[test]
     fn durations_shrink_with_the_speed() {
         let recorded = json!({"duration_ms": 400, "durationMs": 3, "duration": {"secs": 3, "nanos": 0}, "total_duration_ms": 1.5, "duration_text": "4 s"});
         let expected = json!({"duration_ms": 100, "durationMs": 1, "duration": {"secs": 0, "nanos": 750_000_000}, "total_duration_ms": 0.375, "duration_text": "4 s"});
-        assert_eq!(told(4.0, 1).value(&recorded), expected);
+        assert_eq!(rewrite(4.0, 1).value(&recorded), expected);
     }
 
     #[test]
@@ -186,7 +186,7 @@ mod tests {
             "session_id": "01234567-89ab-4cde-8f01-23456789abcd",
             "transcript_path": "/home/dev/.claude/projects/-home-dev-orchard/01234567-89ab-4cde-8f01-23456789abcd.jsonl",
         });
-        let (one, two) = (told(1.0, 1).value(&recorded), told(1.0, 2).value(&recorded));
+        let (one, two) = (rewrite(1.0, 1).value(&recorded), rewrite(1.0, 2).value(&recorded));
         let id = one["session_id"].as_str().expect("an id");
         assert_eq!(id.len(), 36);
         assert_ne!(id, "01234567-89ab-4cde-8f01-23456789abcd");

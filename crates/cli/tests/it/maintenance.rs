@@ -12,7 +12,7 @@ use crate::serve::Server;
 use crate::world::World;
 
 /// Everything that the ledger tells, without the places at which it was delivered.
-fn told(world: &World) -> Vec<Value> {
+fn answers(world: &World) -> Vec<Value> {
     let text = world.run(&["export"]).ended_with(0).stdout;
     let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     for line in &mut lines {
@@ -25,13 +25,13 @@ fn told(world: &World) -> Vec<Value> {
 }
 
 #[test]
-fn rebuilding_changes_nothing_that_is_told() {
+fn rebuilding_changes_nothing_that_is_shown() {
     let world = full();
-    let before = told(&world);
+    let before = answers(&world);
     let answer = json_of(&world, &["rebuild"]);
     assert!(answer["tasks"].as_u64().expect("a number") as usize >= tasks(&world).len(), "{answer}");
     assert!(answer["events"].as_u64().expect("a number") > 1000, "{answer}");
-    assert_eq!(told(&world), before);
+    assert_eq!(answers(&world), before);
     let hits = json_of(&world, &["search", "canary"]);
     assert!(!hits["items"].as_array().expect("items").is_empty(), "search is filled anew");
     let text = world.run(&["rebuild"]).ended_with(0).stdout;
@@ -39,17 +39,17 @@ fn rebuilding_changes_nothing_that_is_told() {
 }
 
 #[test]
-fn reading_again_changes_nothing_and_keeps_what_vanished_files_told() {
+fn reading_again_changes_nothing_and_keeps_the_facts_of_vanished_files() {
     let world = full();
-    let before = told(&world);
+    let before = answers(&world);
     let answer = json_of(&world, &["reread"]);
     assert_eq!((&answer["changed"], &answer["unreadable"]), (&0.into(), &0.into()), "{answer}");
     assert!(answer["filesRead"].as_u64().expect("a number") > 200, "{answer}");
-    assert_eq!(told(&world), before);
+    assert_eq!(answers(&world), before);
     fs::remove_dir_all(world.path("home/.claude/projects")).expect("removed");
     let text = world.run(&["reread"]).ended_with(0).stdout;
     assert!(text.starts_with("read 0 kept events of hooks and "), "{text}");
-    assert_eq!(told(&world), before);
+    assert_eq!(answers(&world), before);
     assert_eq!(json_of(&world, &["import"])["rows"], 0, "no position is forgotten");
     assert_eq!(json_of(&world, &["reread", "--hooks-only"])["filesRead"], 0);
     assert_eq!(json_of(&world, &["reread", "claude"])["filesRead"], 0);
@@ -88,12 +88,12 @@ fn hooks_that_were_posted_are_read_again_and_say_the_same() {
         }
     }
     server.end(Signal::SIGTERM);
-    let before = told(&world);
+    let before = answers(&world);
     assert!(before.len() > posted, "{}", before.len());
     let answer = json_of(&world, &["reread", "--hooks-only"]);
     let counts = ["hooks", "unchanged", "changed", "unreadable"].map(|name| answer[name].as_u64());
     assert_eq!(counts, [Some(posted as u64), Some(posted as u64), Some(0), Some(0)], "{answer}");
-    assert_eq!(told(&world), before);
+    assert_eq!(answers(&world), before);
     for agent in ["claude", "codex"] {
         assert_eq!(json_of(&world, &["reread", agent])["hooks"], 5);
     }
@@ -168,7 +168,7 @@ fn tasks_are_purged_by_project_by_age_and_all_of_them() {
     assert!(dry["tasks"].as_array().expect("tasks").len() >= meant, "{dry}");
     assert_eq!(tasks(&world).len(), all.len());
     let gone = json_of(&world, &["purge", "--all", "--yes"]);
-    // One captured session has a task and no event of its own: nobody lists it, and it goes all the same.
+    // One captured session has a task and no event of its own: no list shows it, and it goes all the same.
     let named = gone["tasks"].as_array().expect("tasks").len();
     assert!(named > all.len(), "{named} and {}", all.len());
     assert_eq!(gone["deleted"], named);
