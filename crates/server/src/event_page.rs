@@ -82,7 +82,7 @@ const fn sources(kind: Kind) -> &'static str {
     }
 }
 
-/// Where this differs from the hook specification: what the specification says, what is done here, and why.
+/// Differences from the hook specification: its rule, our behaviour, and the reason.
 const DIFFERENCES: &[(&str, &str, &str)] = &[
     (
         "A hook event and a row of a rollout are one event if they are at most 60 seconds apart (`crossCheck`).",
