@@ -67,7 +67,7 @@ pub(super) fn run(
     display.clear();
     let summary = summary.map_err(|error| refused(&error))?;
     if !summary.is_stopped {
-        // Without a server nobody else would do it.
+        // Without a server no other process would do it.
         ledger.finish_search().map_err(|error| refused(&error))?;
     }
     ledger.close();

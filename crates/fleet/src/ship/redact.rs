@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::ship::policy::Policy;
 
-/// What only the level `full` may let out: beginnings and ends of results.
+/// Names that only the level `full` may ship: heads and tails of results.
 const RESULTS: [&str; 2] = [attributes::OUTPUT_HEAD, attributes::OUTPUT_TAIL];
 
 /// Texts that are words of closed sets, names or ids, and no sentence of anybody.

@@ -105,7 +105,7 @@ impl Shared {
     }
 }
 
-/// What is wrong with `privacy.conf`, as one text for a list of problems.
+/// Returns the faults of `privacy.conf` as one text for a list of problems.
 fn problem_of(error: &PrivacyError) -> String {
     format!(
         "{error}; until it is mended the settings before it hold, or nothing is recorded\nhint: {}",
@@ -141,7 +141,7 @@ impl Append for Queue {
     }
 }
 
-/// What the spool looks like, and what is wrong around it.
+/// Returns the state of the spool and the problems around it.
 fn look(spool: &Spool, now: Millis, state: Option<State>) -> SpoolView {
     let mut problems = Vec::new();
     let stats = match spool.stats() {

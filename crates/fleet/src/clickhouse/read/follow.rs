@@ -247,7 +247,7 @@ impl Reader {
         Ok(facts.iter().filter_map(row).collect())
     }
 
-    /// What time it is where arrivals are told: every process asks the same clock.
+    /// Returns the time of the database: every process reads the same clock.
     ///
     /// # Errors
     /// If the database cannot answer.
@@ -319,7 +319,7 @@ impl Changes for Reader {
         let limit = limit.clamp(1, MOST_CHANGES);
         let mut after = after;
         // How far to look is found in one column; only what arrived up to there is deduplicated. It may all have been
-        // replaced by what arrived later, and is told there.
+        // replaced by a later arrival, and is returned there.
         while let Some(last) = self.arrival(after, limit)? {
             let rows = self.arrived(after, last)?;
             if !rows.is_empty() {

@@ -29,7 +29,7 @@ struct LastDecision {
 }
 
 impl Reader {
-    /// When each rule last spoke, by its name and its project.
+    /// Returns the time of each rule's last decision, by its name and its project.
     fn last_of_rules(&self, closed: &ClosedDays) -> Answer<HashMap<(String, String), i64>> {
         let (mine, facts, dim) = (self.mine(), self.my_facts(), Dim::Rule.code());
         let made = closed.made(ALWAYS, Level::Day).map(|made| {
@@ -100,7 +100,7 @@ impl Decisions for Reader {
         Ok(Page { items, next_cursor: page.next_cursor })
     }
 
-    /// How often each rule decided what, most decisions first.
+    /// Returns the decisions of each rule with their counts, most decisions first.
     fn rules(&self, range: &Range) -> Answer<Page<RuleStat>> {
         cursor::place::<2>(Listing::Ranked, &range.paging)?;
         let Some(QuerySpan { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };

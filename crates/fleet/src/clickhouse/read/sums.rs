@@ -279,7 +279,7 @@ impl Reader {
         Ok(lines.into_iter().map(SumLine::key_sums).collect())
     }
 
-    /// What closed days add, added up where they lie.
+    /// Returns the statement that adds up the sums of closed days in the database.
     fn made_sums(&self, made: &str, dim: Dim, range: &Range, by: GroupBy) -> String {
         format!(
             "SELECT key AS f_key, {} AS f_name, {} AS f_at, {} FROM day_sum FINAL WHERE {} AND dim = {} AND {made} AND {} \
@@ -293,7 +293,7 @@ impl Reader {
         )
     }
 
-    /// What facts of open days add, each by itself.
+    /// Returns the statement that yields the facts of open days one by one.
     fn open_sums(&self, open: &Open, dim: Dim, range: &Range, by: GroupBy) -> String {
         let (mine, facts) = (self.mine(), self.my_facts());
         let of = self.of_range(range).map_or_else(String::new, |of| format!(" AND {of}"));
@@ -316,7 +316,7 @@ impl Reader {
         )
     }
 
-    /// What only accounts of clients know, which stand with their tasks.
+    /// Returns the statement for amounts that only the accounts of clients know.
     fn account_sums(&self, (from, to): Span, dim: Dim, range: &Range, by: GroupBy) -> String {
         let key = if dim == Dim::Model { "concat(line.1, char(31), line.2)" } else { "''" };
         let line = |name: &str| match name {

@@ -75,7 +75,7 @@ impl Reader {
         self.facts(&format!("WHERE (owner, task) IN {} AND list = {} {rest}", keys_in([key]), list.code()))
     }
 
-    /// What each of these tasks did with each file.
+    /// Returns the use of each file by each of these tasks.
     fn used<T: TaskColumns>(&self, family: &[T]) -> Answer<Vec<TaskFileUse>> {
         let keys: Vec<Key> = family.iter().map(TaskColumns::key).collect();
         self.rows::<TaskFileUse>(&format!(
@@ -89,7 +89,7 @@ impl Reader {
         ))
     }
 
-    /// When turns and further runs of the task began and ended.
+    /// Returns the start and end of the turns and further runs of the task.
     fn turn_spans(&self, own: &TaskLine) -> Answer<Vec<(i64, Option<i64>)>> {
         let key = own.key();
         let turns = self.list_of(&key, List::Turn, IN_ORDER)?;

@@ -120,7 +120,7 @@ impl Reader {
         Ok(Page { items: items.collect(), next_cursor: page.next_cursor })
     }
 
-    /// What a task and all below it spent, told apart, the dearest first. By time there is only one way: by model.
+    /// Returns the usage of a task and all below it by group, the most expensive first. By time there is only one way: by model.
     ///
     /// # Errors
     /// If there is no such task, or the database cannot answer.
