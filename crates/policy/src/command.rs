@@ -25,6 +25,9 @@ pub(crate) const SHELLS: &[(&str, Dialect)] = &[
     ("PowerShell", Dialect::PowerShell),
 ];
 
+/// The tools that run code which is no command of a shell: cells of JavaScript and scripts of workflows.
+const CODE_TOOLS: &[&str] = &["exec", "js_repl", "REPL", "Eval", "Workflow"];
+
 /// The names under which tools take a command, a program or a list of them.
 const COMMAND_KEYS: &[&str] = &[
     "command",
@@ -135,6 +138,9 @@ pub(crate) fn folder_of(tool: &str, input: &Value, from: From<'_>) -> Option<Str
 
 /// Returns the combined effects of the commands of an input; none if the tool is no shell or has no command.
 pub(crate) fn of_input(tool: &str, input: &Value, from: From<'_>) -> Option<ShellCall> {
+    if CODE_TOOLS.contains(&tool) {
+        return Some(unread_code(from));
+    }
     let dialect = dialect_of(tool)?;
     let mut found = Found::default();
     match input {
@@ -162,6 +168,14 @@ pub(crate) fn of_input(tool: &str, input: &Value, from: From<'_>) -> Option<Shel
         }
     }
     Some(whole)
+}
+
+/// Returns a command without steps that is not understood. Reading code as a shell's would name programs that never run.
+fn unread_code(from: From<'_>) -> ShellCall {
+    let context = Context { dialect: Dialect::Bash, cwd: from.cwd, home: from.home, rule_patterns: &[] };
+    let mut call = describe("", &context);
+    call.exposure.opacity.push(Opacity::Code);
+    call
 }
 
 /// The language of a tool. Any tool of a server that takes a command may be a shell; if it is none, its text is not

@@ -106,6 +106,84 @@ fn without_rules_nothing_is_said() {
     }
 }
 
+/// Every cell of JavaScript that a Codex ran, from its rollouts.
+fn cells() -> Vec<String> {
+    let mut paths = Vec::new();
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/codex/0.166.0/rollouts"), &mut paths);
+    let mut cells = Vec::new();
+    for path in paths {
+        for line in fs::read_to_string(&path).unwrap().lines() {
+            let row: Value = serde_json::from_str(line).unwrap();
+            let item = &row["payload"];
+            if item["type"] == "custom_tool_call" && item["name"] == "exec" {
+                cells.push(item["input"].as_str().unwrap().to_owned());
+            }
+        }
+    }
+    cells
+}
+
+#[test]
+fn cells_and_workflow_scripts_are_not_understood() {
+    let unclear = rules(
+        r#"
+[[rule]]
+name = "unclear"
+on = "PreToolUse"
+decision = "ask"
+reason = "read it first"
+match.command = { understood = false }
+"#,
+    );
+    let allowed = rules(
+        r#"
+[[rule]]
+name = "any"
+on = "PreToolUse"
+decision = "allow"
+reason = "fine"
+match.tool = ["exec", "js_repl", "Workflow"]
+"#,
+    );
+    let cells = cells();
+    assert!(cells.len() >= 8, "{} cells", cells.len());
+    let mut inputs: Vec<(&str, Value)> =
+        cells.iter().map(|cell| ("exec", Value::from(cell.as_str()))).collect();
+    inputs.extend(cells.iter().map(|cell| ("js_repl", serde_json::json!({"code": cell}))));
+    inputs.push(("Workflow", serde_json::json!({"script": "await agent('rm -rf build')"})));
+    inputs.push(("Workflow", serde_json::json!({"name": "nightly"})));
+    for (tool, input) in inputs {
+        let payload = serde_json::json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/w",
+            "tool_name": tool, "tool_input": input, "tool_use_id": "t"});
+        let call = Call::read(Agent::CODEX, payload.to_string().as_bytes(), Surroundings::default())
+            .unwrap()
+            .unwrap();
+        assert!(!call.is_understood(), "{payload}");
+        let said = |policy: &Policy| policy.decide(&call, &NoHistory).fired.len();
+        assert_eq!(said(&Policy::of_user(unclear.clone())), 1, "{payload}");
+        assert_eq!(said(&Policy::of_user(allowed.clone())), 0, "{payload}");
+    }
+}
+
+#[test]
+fn commands_that_a_cell_starts_are_judged_as_commands() {
+    let nested: Vec<Value> = payloads()
+        .into_iter()
+        .filter(|(agent, _, payload)| {
+            let id = payload["tool_use_id"].as_str().unwrap_or_default();
+            *agent == Agent::CODEX && id.starts_with("exec-") && payload["tool_name"] == "Bash"
+        })
+        .map(|(_, _, payload)| payload)
+        .collect();
+    assert!(!nested.is_empty());
+    for payload in nested {
+        let call = Call::read(Agent::CODEX, payload.to_string().as_bytes(), Surroundings::default()).unwrap();
+        if let Some(call) = call.filter(|call| call.event.has_tool()) {
+            assert!(call.command.is_some(), "{payload}");
+        }
+    }
+}
+
 #[test]
 fn odd_payloads_are_errors_or_match_no_rule() {
     let read = |bytes: &[u8]| Call::read(Agent::CLAUDE_CODE, bytes, Surroundings::default());
