@@ -222,14 +222,19 @@ impl Mover {
                 find_places(&self.path, &self.faults);
                 if is_done { self.pace.rest } else { self.pace.pause() }
             }
-            // The system has no handle or no memory left, which says nothing about the store.
-            Err(error) if is_passing(&error) => LATER,
+            Err(error) if lacks_means(&error) => LATER,
             Err(error) => {
                 self.faults.read_failed(&error.to_string());
                 self.pace.rest
             }
         }
     }
+}
+
+/// Returns whether the system has no handle, no memory or no room left, which says nothing about the store. A check writes
+/// down sums, so a full disk stops it too.
+fn lacks_means(error: &io::Error) -> bool {
+    is_passing(error) || matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }
 
 /// Looks what stands on pages that turned out to be damaged.
@@ -279,6 +284,13 @@ mod tests {
         drop(checkpointer);
         assert!(size() > before, "the tables are in the file");
         assert!(conn.query_row("SELECT count(*) FROM task", [], |row| row.get::<_, i64>(0)).is_ok());
+    }
+
+    #[test]
+    fn a_full_disk_is_no_damage_that_a_check_found() {
+        for (code, expected) in [(28, true), (122, true), (24, true), (12, true), (5, false)] {
+            assert_eq!(lacks_means(&io::Error::from_raw_os_error(code)), expected, "{code}");
+        }
     }
 
     #[test]
