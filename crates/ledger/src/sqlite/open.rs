@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::upgrade::{self, Watch};
 
 /// The version of the schema.
-pub(crate) const SCHEMA: i32 = 9;
+pub(crate) const SCHEMA: i32 = 10;
 
 /// Marks the file as ours: the letters `AgTr`.
 pub(super) const APPLICATION: i32 = 0x4167_5472;

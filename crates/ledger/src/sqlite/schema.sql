@@ -144,6 +144,8 @@ CREATE INDEX task_project ON task
 CREATE INDEX task_long ON task
   (last, id, status, background, agent, agent_type, project, model, failures, started, waiting, events)
   WHERE events > 0 AND last - started > 86400000;
+-- Tasks of which a call failed: with the tasks above them, all that a list of tasks with failures can show.
+CREATE INDEX task_failed ON task (failures, id, parent) WHERE failures > 0;
 CREATE INDEX task_changed ON task (changed);
 CREATE INDEX task_parent ON task (parent) WHERE parent IS NOT NULL;
 CREATE INDEX task_forked ON task (forked) WHERE forked IS NOT NULL;

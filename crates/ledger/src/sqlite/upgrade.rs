@@ -111,6 +111,8 @@ const MIGRATIONS: &[&str] = &[
      ) WITHOUT ROWID;
      CREATE TABLE sealed_share (task INTEGER PRIMARY KEY, data BLOB NOT NULL);
      INSERT OR REPLACE INTO meta (key, value) VALUES ('prices', 2);",
+    // 10: a list of tasks with failures begins at those, however many have none.
+    "CREATE INDEX task_failed ON task (failures, id, parent) WHERE failures > 0;",
 ];
 
 /// Pages that are copied between two words about it: 64 MB.
@@ -347,6 +349,7 @@ mod tests {
              INSERT INTO latency VALUES (1, 2, 3, 8, x'01');
              INSERT INTO sealed_latency VALUES (1, 2, 3, 8, x'01'), (1, 2, 3, 9, x'02'), (1, 2, 3, 10, x'03');
              DROP INDEX task_long;
+             DROP INDEX task_failed;
              DROP INDEX fact_rule;
              DROP INDEX fact_ruled;
              DROP INDEX fact_brief;

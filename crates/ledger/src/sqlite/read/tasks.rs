@@ -3,9 +3,11 @@
 //! The order is that of the last event. Every column that narrows the list is in the index that has this order, so
 //! even a rare combination costs one walk over short index entries and no look at a row that is not shown.
 
+use std::collections::HashSet;
+
 use agent_tracer_event::Millis;
-use rusqlite::Connection;
 use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension};
 
 use super::fts_query::{self, Bounds};
 use super::staleness::{self, StatusWindow};
@@ -118,6 +120,38 @@ const WITH_FAILURES: &str = " AND (failures > 0 OR EXISTS (WITH RECURSIVE tree (
       UNION SELECT child.id FROM tree JOIN task child ON child.parent = tree.id \
     ) SELECT 1 FROM tree CROSS JOIN task child ON child.id = tree.id WHERE child.failures > 0))";
 
+/// The most tasks with a failure of their own that are looked at one by one: some ten milliseconds. Of more, the list is
+/// walked, and its pages soon hold some.
+const MOST_FAILING: usize = 500;
+
+/// Returns the tasks with a failed call and all above them; nothing if more than `most` have one.
+fn with_failures(conn: &Connection, most: usize) -> Answer<Option<HashSet<i64>>> {
+    let limit = i64::try_from(most).unwrap_or(i64::MAX).saturating_add(1);
+    let mut find = conn
+        .prepare_cached("SELECT id, parent FROM task INDEXED BY task_failed WHERE failures > 0 LIMIT ?1")?;
+    let failing = find
+        .query_map([limit], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<Vec<(i64, Option<i64>)>>>()?;
+    if failing.len() > most {
+        return Ok(None);
+    }
+    let mut find = conn.prepare_cached("SELECT parent FROM task WHERE id = ?1")?;
+    let mut found = HashSet::new();
+    let mut above = Vec::new();
+    for (id, parent) in failing {
+        found.insert(id);
+        above.extend(parent);
+    }
+    let mut walked = HashSet::new();
+    while let Some(id) = above.pop() {
+        if walked.insert(id) {
+            found.insert(id);
+            above.extend(find.query_row([id], |row| row.get::<_, Option<i64>>(0)).optional()?.flatten());
+        }
+    }
+    Ok(Some(found))
+}
+
 /// Everything but the status and the words; none if no task can meet it.
 fn conditions(
     conn: &Connection,
@@ -170,6 +204,12 @@ fn find(
     let is_narrowed_by_status = !filter.status.is_empty();
     if is_narrowed_by_status && stretches.is_empty() {
         return Ok(Vec::new());
+    }
+    if filter.failed_calls
+        && let Some(failing) = with_failures(conn, MOST_FAILING)?
+    {
+        narrow(&mut all, &stretches);
+        return among(conn, &failing, all, limit);
     }
     // What runs or waits now are few tasks of the last day, whatever else they are narrowed by.
     let is_only_alive = is_narrowed_by_status
@@ -316,12 +356,7 @@ fn found_by_words(
 }
 
 /// Those of some tasks that meet the conditions, newest first.
-fn among(
-    conn: &Connection,
-    found: &std::collections::HashSet<i64>,
-    mut all: Conditions,
-    limit: usize,
-) -> Answer<Places> {
+fn among(conn: &Connection, found: &HashSet<i64>, mut all: Conditions, limit: usize) -> Answer<Places> {
     let ids = all.value(serde_json::to_string(found).unwrap_or_default());
     let mut statement = conn.prepare_cached(&format!(
         "SELECT last, id FROM task WHERE id IN (SELECT value FROM json_each({ids})) AND +{}",
@@ -370,6 +405,49 @@ mod tests {
         }
         transaction.commit().unwrap();
         (conn, folder)
+    }
+
+    /// Chains of three tasks each, of which the last of every tenth has a failed call.
+    fn chains(tasks: i64, failing: bool) -> (Connection, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let conn = open(&folder.path().join("ledger.db")).unwrap();
+        let insert = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?1) \
+            INSERT INTO task (id, uid, agent, session, told, parent, project, failures, started, last, status, events) \
+            SELECT n, 'task-' || n, 0, '', x'', iif(n % 3 = 1, NULL, n - 1), n % 5, iif(?2 AND n % 30 = 0, 2, 0), n, \
+            n + (n * 7919) % 100, 2, 1 FROM n";
+        conn.execute(insert, rusqlite::params![tasks, failing]).unwrap();
+        (conn, folder)
+    }
+
+    #[test]
+    fn tasks_with_failures_are_the_same_from_their_index_and_from_a_walk() {
+        let (conn, _folder) = chains(3_000, true);
+        let filter = TaskFilter { failed_calls: true, ..TaskFilter::default() };
+        let mut before = None;
+        for _page in 0..3 {
+            let listed = listed(&conn, Millis(0), &filter, before, 100).unwrap();
+            let all = conditions(&conn, &filter, before).unwrap().unwrap();
+            assert_eq!(listed, walk(&conn, "task_newest", all, 100).unwrap());
+            before = listed.last().map(|(last, id)| [*last, *id]);
+        }
+        assert!(before.is_some());
+        let failing = with_failures(&conn, 100).unwrap().unwrap();
+        assert_eq!(failing.len(), 300, "each of the hundred and the two above it");
+        assert!([28, 29, 30].iter().all(|id| failing.contains(id)));
+        assert_eq!(with_failures(&conn, 99).unwrap(), None);
+    }
+
+    #[test]
+    fn no_failure_among_many_tasks_is_found_without_a_walk() {
+        let (mut conn, _folder) = chains(20_000, false);
+        let steps = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let counted = std::sync::Arc::clone(&steps);
+        let count = move || counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == usize::MAX;
+        conn.progress_handler(100, Some(count)).unwrap();
+        let filter = TaskFilter { failed_calls: true, ..TaskFilter::default() };
+        assert_eq!(listed(&conn, Millis(0), &filter, None, 51).unwrap(), []);
+        // A walk takes some ten instructions for each task.
+        assert!(steps.load(std::sync::atomic::Ordering::Relaxed) < 20, "{steps:?} hundred instructions");
     }
 
     #[test]
