@@ -169,11 +169,9 @@ impl<'a> Hook<'a> {
 
     /// Returns what the agent is called: its type, byte for byte; `main` on the main thread unless that has one.
     pub(in crate::claude) fn shown_type(&self) -> Option<String> {
-        let given = self.agent_type.map(|given| cut(given, 200).into_owned());
-        match self.agent_id {
-            Some(_) => given,
-            None => Some(given.filter(|given| !given.is_empty()).unwrap_or_else(|| "main".to_owned())),
-        }
+        let given =
+            self.agent_type.filter(|given| !given.is_empty()).map(|given| cut(given, 200).into_owned());
+        given.or_else(|| self.agent_id.is_none().then(|| "main".to_owned()))
     }
 
     /// Writes what every event of a hook keeps.

@@ -101,19 +101,19 @@ impl<'a> RowWriter<'_, 'a> {
         entry.metadata = Metadata::with_capacity(MEMBERS);
         entry.turn = self.turn();
         entry.agent_id = self.agent_id().map(str::to_owned);
-        let shown = self.shown_type();
-        entry.agent_type = Some(shown);
+        entry.agent_type = self.shown_type();
         if let Some(prompt) = self.lane().prompt.clone() {
             entry.metadata.insert(attributes::PROMPT_ID.to_owned(), Value::from(prompt));
         }
         entry
     }
 
-    fn shown_type(&mut self) -> String {
+    /// Returns the type of the agent that acted, if the file names it.
+    fn shown_type(&mut self) -> Option<String> {
         if self.agent.is_empty() {
-            "main".to_owned()
+            Some("main".to_owned())
         } else {
-            self.lane().agent_type.clone().unwrap_or_default()
+            self.lane().agent_type.clone().filter(|kind| !kind.is_empty())
         }
     }
 

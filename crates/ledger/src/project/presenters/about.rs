@@ -67,6 +67,12 @@ impl About {
         TurnId::from_number(&self.uid, turn.cast_unsigned()).to_string()
     }
 
+    /// Returns the type of the agent that a fact is of. A fact that does not name it is of its task's.
+    pub(super) fn type_of(&self, fact: &FactRow) -> String {
+        let own = fact.data.agent_type.clone().filter(|own| !own.is_empty());
+        own.unwrap_or_else(|| self.agent_type.clone())
+    }
+
     /// The row of a fact that last changed at `seq`.
     #[must_use]
     pub fn row(&self, fact: &FactRow, seq: u64) -> Row {
@@ -92,7 +98,7 @@ impl About {
             tool_name: fact.tool.clone(),
             tool_use_id: data.tool_use_id.clone(),
             agent_id: data.agent_id.clone(),
-            agent_type: data.agent_type.clone().unwrap_or_else(|| self.agent_type.clone()),
+            agent_type: self.type_of(fact),
             is_subagent: self.background,
             runtime_session_id: self.session.clone(),
             hook_event_name: data.hook_event_name.clone(),

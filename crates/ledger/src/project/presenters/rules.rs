@@ -33,7 +33,7 @@ pub fn decision(about: &About, row: &FactRow) -> RuleDecision {
         inputs: RuleInputs {
             event: row.data.hook_event_name.clone(),
             agent: about.agent,
-            agent_type: row.data.agent_type.clone().unwrap_or_else(|| about.agent_type.clone()),
+            agent_type: about.type_of(row),
             is_subagent: about.background,
             tool_name: row.tool.clone().or_else(|| owned(attributes::TOOL_NAME)),
             tool_use_id,
