@@ -19,6 +19,11 @@ const PLACE_CHARS: usize = 1000;
 /// The events that a rule can put off.
 const ENDS: &[&str] = &["Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"];
 
+/// Returns the name of the envelope of the event that a record is about. Records of older versions do not say it.
+pub(crate) fn event_of(record: &Map<String, Value>) -> Option<&str> {
+    record.get(MEMBER)?.get("event")?.as_str().filter(|event| !event.is_empty())
+}
+
 /// The events of a record, made by `make` from a kind, a phase and what tells them apart.
 pub(crate) fn entries(
     payload: &Map<String, Value>,

@@ -54,10 +54,8 @@ pub(super) fn run(
         fallback.clone().watch(turn.clone());
     }
     let unjudged = |failure: Failure, output: &mut Output| match &fallback {
-        Some(fallback) if turn.take() => match fallback.answer(failure.message()) {
-            answer if answer.is_silent() => Err(failure),
-            answer => say(&answer, output),
-        },
+        // An event that rules cannot stop passes in silence: a hook never fails its agent.
+        Some(fallback) if turn.take() => say(&fallback.answer(failure.message()), output),
         _ => Err(failure),
     };
     let question = match Question::read(agent, &payload) {
@@ -87,10 +85,16 @@ pub(super) fn run(
         return Ok(ExitCode::SUCCESS);
     }
     let said = say(&answer(&call, &verdict), output)?;
-    if arguments.for_hook.as_ref().is_some_and(|envelope| !envelope.is_empty()) {
-        let (by, took) = (By::Guard, began.elapsed());
-        let decision =
-            Decision { whose: &asker, root: &root, verdict: &verdict, by, took, spent: Spent::default() };
+    if let Some(envelope) = arguments.for_hook.as_deref().filter(|envelope| !envelope.is_empty()) {
+        let decision = Decision {
+            whose: &asker,
+            event: Some(envelope),
+            root: &root,
+            verdict: &verdict,
+            by: By::Guard,
+            took: began.elapsed(),
+            spent: Spent::default(),
+        };
         let nanos = u64::try_from(environment.now().0).unwrap_or(0).saturating_mul(1_000_000);
         decision::write_down(&decision, agent, &home, nanos);
     }

@@ -111,6 +111,23 @@ fn rules_that_are_broken_or_that_others_can_write_leave_calls_to_the_human() {
 }
 
 #[test]
+fn an_event_that_rules_cannot_stop_passes_in_silence_while_they_are_broken() {
+    let world = with_rules(NO_DELETE);
+    world.write(RULES, "version = 1\nbroken");
+    for is_there in [true, false] {
+        if !is_there {
+            fs::remove_file(world.path(&format!("{DATA}/policy.tbl"))).expect("removed");
+        }
+        let mut returned = call("rm -rf build");
+        returned["hook_event_name"] = "PostToolUse".into();
+        for agent in ["claude", "codex"] {
+            let answer = world.hook("project", agent, &returned.to_string()).ended_with(0);
+            assert_eq!((answer.stdout.as_str(), answer.stderr.as_str()), ("", ""), "{agent}");
+        }
+    }
+}
+
+#[test]
 fn settings_that_cannot_be_relied_on_fail_doctor_with_the_way_out() {
     let world = World::with_real_hook();
     world.run(&["install", "claude"]).ended_with(0);

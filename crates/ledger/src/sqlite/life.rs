@@ -227,7 +227,7 @@ fn is_cancelled(end: &FactRow) -> bool {
 }
 
 /// Whether a rule kept the task from ending.
-fn blocks_end(rule: &FactRow) -> bool {
+pub(super) fn blocks_end(rule: &FactRow) -> bool {
     rule.text(attributes::RULE_OUTCOME) == Some("block_stop")
         && rule.text(attributes::RULE_STATUS) == Some("enforced")
         && matches!(rule.data.hook_event_name.as_deref(), Some("Stop" | "SubagentStop"))

@@ -74,7 +74,8 @@ impl Apply<'_> {
                 if row.list == List::Question && super::turns::is_elicitation(row) {
                     elicited.insert(change.task);
                 }
-                if row.list.is_boundary() || row.list == List::SessionStart {
+                let is_block = row.list == List::Rule && super::life::blocks_end(row);
+                if row.list.is_boundary() || row.list == List::SessionStart || is_block {
                     for task in self.reach(change.task, row.list)? {
                         ending.extend(super::turns::before(self.conn, task, row.occurred)?);
                     }

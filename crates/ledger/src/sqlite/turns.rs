@@ -54,6 +54,42 @@ pub(super) fn before(conn: &Connection, task: i64, moment: i64) -> rusqlite::Res
     find.query_map([task, moment], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
+/// The ends that rules did not let happen: from the last beginning of work before a rule spoke until then.
+struct Blocks(Vec<(i64, i64)>);
+
+impl Blocks {
+    fn covers(&self, end: Option<i64>) -> bool {
+        end.is_some_and(|end| self.0.iter().any(|(began, blocked)| (*began..=*blocked).contains(&end)))
+    }
+}
+
+/// Returns the blocked ends of a task behind a moment.
+fn blocks_behind(conn: &Connection, task: i64, moment: i64) -> rusqlite::Result<Blocks> {
+    let spoken = facts::select(
+        conn,
+        &format!(
+            "WHERE f.task = ?1 AND f.{} AND f.occurred >= ?2 ORDER BY f.occurred LIMIT {MOST_LOOKED}",
+            facts::in_list(List::Rule)
+        ),
+        [task, moment],
+    )?;
+    let mut blocks = Vec::new();
+    for rule in spoken.iter().map(|stored| &stored.row).filter(|row| super::life::blocks_end(row)) {
+        let mut began = moment;
+        for list in [List::Prompt, List::SessionStart] {
+            let newest: Option<i64> = conn
+                .prepare_cached(&format!(
+                    "SELECT max(occurred) FROM fact WHERE task = ?1 AND {} AND occurred <= ?2",
+                    facts::in_list(list)
+                ))?
+                .query_row([task, rule.occurred], |row| row.get(0))?;
+            began = began.max(newest.unwrap_or(began));
+        }
+        blocks.push((began, rule.occurred));
+    }
+    Ok(Blocks(blocks))
+}
+
 /// Whether a question is one of a server, or the answer to one, that no id names.
 pub(super) fn is_elicitation(row: &FactRow) -> bool {
     row.text(attributes::MCP_SERVER_NAME).is_some()
@@ -72,13 +108,14 @@ impl Apply<'_> {
             return Ok(());
         };
         let is_ours = stored.row.derived.contains_key(CLOSED_BY);
-        if !is_ours && !is_open(&stored.row) {
+        let blocks = blocks_behind(self.conn, task, stored.row.occurred)?;
+        if !is_ours && !is_open(&stored.row) && !blocks.covers(stored.row.ended) {
             return Ok(());
         }
         let mut new = stored.row.clone();
         new.derived.shift_remove(CLOSED_BY);
         (new.state, new.ended) = (None, None);
-        if let Some(end) = self.turn_end(task, &new)? {
+        if let Some(end) = self.turn_end(task, &new, &blocks)? {
             new.state = Some(end.state);
             new.ended = Some(end.at);
             new.derived.insert(CLOSED_BY.to_owned(), Value::from(end.by));
@@ -87,7 +124,7 @@ impl Apply<'_> {
     }
 
     /// The first thing behind a turn's beginning that must have ended it.
-    fn turn_end(&mut self, task: i64, turn: &FactRow) -> rusqlite::Result<Option<Closing>> {
+    fn turn_end(&mut self, task: i64, turn: &FactRow, blocks: &Blocks) -> rusqlite::Result<Option<Closing>> {
         let is_background = self.known(task)?.is_some_and(|known| known.background);
         let mut first = self.end_from_above(task, turn.occurred)?;
         for list in [List::Prompt, List::Stop, List::Interrupt, List::SessionEnd, List::SessionStart] {
@@ -105,8 +142,9 @@ impl Apply<'_> {
                 ),
                 [task, turn.occurred, until],
             )?;
-            let end = found.iter().find_map(|stored| ends(turn, &stored.row));
-            first = end.or(first);
+            let is_blocked = |row: &FactRow| list == List::Stop && blocks.covers(Some(row.occurred));
+            let mut rows = found.iter().map(|stored| &stored.row).filter(|row| !is_blocked(row));
+            first = rows.find_map(|row| ends(turn, row)).or(first);
         }
         Ok(first)
     }
@@ -172,6 +210,10 @@ fn ends(turn: &FactRow, fact: &FactRow) -> Option<Closing> {
         List::Stop if fact.meta(attributes::ENDS_AGENT) == Some(&Value::Bool(false)) => return None,
         List::Stop if fact.is_failed_stop() => ("stop", CallState::Failed),
         List::Stop => ("stop", CallState::Succeeded),
+        // A subagent that ended without a word.
+        List::SessionEnd if fact.text(attributes::COMPLETION_REASON) == Some("assistant_turn_complete") => {
+            ("session_end", CallState::Succeeded)
+        }
         List::Interrupt => ("interrupt", CallState::Interrupted),
         List::SessionEnd if fact.text(attributes::COMPLETION_REASON) == Some("cancelled") => {
             (STOPPED, CallState::Interrupted)

@@ -2,9 +2,9 @@
 //! both the same.
 
 use agent_tracer_event::{Agent, CallState, Channel, Kind, Millis, TaskId, TaskKey};
-use agent_tracer_ledger::view::{Question, Row, Task, TaskStatus, ToolCall, Turn};
+use agent_tracer_ledger::view::{Question, Row, Task, TaskKind, TaskStatus, ToolCall, Turn};
 use agent_tracer_ledger::{Observed, RowFilter};
-use agent_tracer_testkit::{Level, claude_at, decision_of, hook, scenario};
+use agent_tracer_testkit::{Level, Scenario, claude_at, decision_of, hook, scenario, scenarios};
 use serde_json::{Value, json};
 
 use crate::queries::every;
@@ -391,6 +391,44 @@ fn an_agent_without_a_type_is_not_the_main_agent() {
 }
 
 #[test]
+fn rows_of_an_agent_without_a_type_are_of_its_task() {
+    let input = json!({"file_path": "/w/a"});
+    let call = |event: &str, kind: &str| {
+        let given =
+            json!({"tool_name": "Read", "tool_input": input, "tool_use_id": "t1", "agent_type": kind});
+        of_agent(event, given)
+    };
+    let nameless = told(&[call("PreToolUse", ""), call("PostToolUse", "")]);
+    assert_eq!(rows(&nameless, "sub--k2", Kind::ToolUsed)[0].agent_type, "subagent");
+    // The type is known from another event; that one of them leaves it empty does not take it away.
+    let start = of_agent("SubagentStart", json!({"agent_type": "Explore"}));
+    for payloads in
+        [[start.clone(), call("PostToolUse", "")], [call("PreToolUse", "Explore"), call("PostToolUse", "")]]
+    {
+        let world = told(&payloads);
+        assert_eq!(rows(&world, "sub--k2", Kind::ToolUsed)[0].agent_type, "Explore");
+        assert_eq!(task(&world, "sub--k2").agent_type, "Explore");
+    }
+}
+
+#[test]
+fn no_row_of_a_captured_agent_has_an_empty_type() {
+    let has_agents =
+        |scenario: &Scenario| scenario.parts.iter().any(|part| part.path.contains("/subagents/"));
+    let scenarios: Vec<Scenario> = scenarios().into_iter().filter(has_agents).collect();
+    assert!(scenarios.len() > 10, "{} scenarios", scenarios.len());
+    for scenario in scenarios {
+        let world = World::with(&scenario.observed(Some(Channel::Transcript)), 50);
+        for task in tasks(&world).values().filter(|task| task.kind == TaskKind::Background) {
+            let id = TaskId::parse(&task.id).unwrap();
+            let store = world.ledger.store();
+            let all = every(|paging| store.timeline(&id, &RowFilter { paging, ..RowFilter::default() }));
+            assert!(all.iter().all(|row| !row.agent_type.is_empty()), "{}", scenario.name);
+        }
+    }
+}
+
+#[test]
 fn turns_exist_without_a_prompt_id() {
     let of = |event: &str, more: Value| {
         let mut payload = json!({"hook_event_name": event, "session_id": "s", "cwd": "/w"});
@@ -432,8 +470,15 @@ fn blocked(payload: &Value, event: &Observed) -> Observed {
     let mut record = payload.clone();
     let rule = json!({"rule": "no-end", "origin": "user", "decision": "deny", "basis": "applies", "mode": "enforce",
         "severity": "high", "counted": true});
-    record["decision"] = json!({"answered_by": "server", "outcome": "deny", "took_us": 100, "rules": [rule]});
+    record["decision"] = json!({"answered_by": "server", "outcome": "deny", "took_us": 100, "rules": [rule],
+        "event": event.name});
     decision_of(event, &serde_json::to_vec(&record).unwrap())
+}
+
+/// How the turn of the agent ended, and when.
+fn turn_of(world: &World) -> (String, Option<Millis>) {
+    let turn = turns(world, "sub--k2").remove(0);
+    (turn.state, turn.ended_at)
 }
 
 #[test]
@@ -463,6 +508,11 @@ fn an_end_that_a_rule_blocked_is_no_end() {
     assert_eq!(task(&world, "sub--k2").status, TaskStatus::Running);
     assert_eq!(rows(&world, "s", Kind::ActionLogged)[0].metadata["asyncStatus"], "running");
     assert_eq!(todo(&world), None);
+    // The agent's row says what happened, and its turn goes on.
+    assert_eq!(rows(&world, "sub--k2", Kind::SessionEnded), []);
+    let kept = rows(&world, "sub--k2", Kind::ActionLogged);
+    assert_eq!((kept.len(), kept[0].title.as_str()), (1, "End blocked by a rule"));
+    assert_eq!(turn_of(&world), ("running".to_owned(), None));
     // The next time they were let pass. Equal bytes within a few seconds would be one event.
     let (mut stop_again, mut done_again) = (stop.clone(), done.clone());
     stop_again["stop_hook_active"] = Value::Bool(true);
@@ -471,6 +521,16 @@ fn an_end_that_a_rule_blocked_is_no_end() {
     assert_eq!(task(&world, "sub--k2").status, TaskStatus::Completed);
     assert_eq!(rows(&world, "s", Kind::ActionLogged)[0].metadata["asyncStatus"], "completed");
     assert_eq!(todo(&world).as_deref(), Some("completed"));
+    assert_eq!(rows(&world, "sub--k2", Kind::SessionEnded).len(), 1);
+    assert_eq!(turn_of(&world), ("succeeded".to_owned(), Some(Millis(1_790_000_003_000))));
+    // Without a word at its end.
+    let mut silent = stop_again.clone();
+    silent.as_object_mut().unwrap().remove("last_assistant_message");
+    let world = bring(&[&start, &stop, &done, &silent], &[1]);
+    assert_eq!(turn_of(&world), ("succeeded".to_owned(), Some(Millis(1_790_000_003_000))));
+    // An end before the agent was asked again stands, whatever a rule says of the next one.
+    let world = bring(&[&start, &stop, &start, &stop_again], &[3]);
+    assert_eq!(turn_of(&world), ("succeeded".to_owned(), Some(Millis(1_790_000_001_000))));
 }
 
 #[test]

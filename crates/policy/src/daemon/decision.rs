@@ -27,6 +27,8 @@ pub enum By {
 pub struct Decision<'d> {
     /// The identity of the event: from [`crate::daemon::Question::identity`].
     pub whose: &'d Map<String, Value>,
+    /// The name of the event's envelope: readers take back what the event said where a rule did not let it happen.
+    pub event: Option<&'d str>,
     /// The root of the project whose rules were asked.
     pub root: &'d Path,
     /// The decision.
@@ -74,13 +76,14 @@ fn body(decision: &Decision<'_>) -> Option<Vec<u8>> {
     let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
     let (waited, looked) = (micros(decision.spent.waited), micros(decision.spent.looked));
     let mut record = decision.whose.clone();
-    record.insert(
-        "decision".to_owned(),
-        json!({
-            "answered_by": by, "outcome": outcome, "took_us": micros(decision.took),
-            "waited_us": waited, "looked_us": looked, "rules": rules,
-        }),
-    );
+    let mut decided = json!({
+        "answered_by": by, "outcome": outcome, "took_us": micros(decision.took),
+        "waited_us": waited, "looked_us": looked, "rules": rules,
+    });
+    if let (Some(event), Value::Object(decided)) = (decision.event, &mut decided) {
+        decided.insert("event".to_owned(), Value::from(event));
+    }
+    record.insert("decision".to_owned(), decided);
     serde_json::to_vec(&record).ok()
 }
 

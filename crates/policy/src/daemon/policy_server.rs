@@ -222,9 +222,10 @@ impl Worker {
         let is_sent = send(&mut stream, &decided.answer).is_ok();
         drop(stream);
         // A hook that is gone did what holds in an outage, and wrote that down.
-        if is_sent && asked.envelope.is_some() {
+        if let (true, Some(envelope)) = (is_sent, &asked.envelope) {
             let decision = Decision {
                 whose: &decided.whose,
+                event: Some(envelope.as_str()),
                 root: &decided.root,
                 verdict: &decided.verdict,
                 by: By::Server,

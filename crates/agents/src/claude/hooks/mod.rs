@@ -84,7 +84,7 @@ pub(crate) fn read_decision(observation: &Observation<'_>) -> Reading {
     reading.entries.push(hook.task());
     match made {
         Ok(entries) => {
-            let undone = if entries.iter().any(blocks) { undo(&hook) } else { None };
+            let undone = if entries.iter().any(blocks) { undo(&hook, &payload) } else { Vec::new() };
             reading.entries.extend(entries);
             reading.entries.extend(undone);
         }
@@ -104,22 +104,23 @@ fn blocks(entry: &Entry) -> bool {
 
 /// Takes back an event that a rule did not allow: the item is not done, the agent goes on. What the same event
 /// tells later counts again.
-fn undo(hook: &Hook<'_>) -> Option<Entry> {
+fn undo(hook: &Hook<'_>, record: &serde_json::Map<String, Value>) -> Vec<Entry> {
     match (hook.event, &hook.agent_id) {
         ("TaskCompleted", _) => {
-            let id = hook.payload.id(&["task_id"])?;
+            let Some(id) = hook.payload.id(&["task_id"]) else { return Vec::new() };
             let key = crate::tools::todos::key(&id, "completed");
             let mut entry = hook.event(Kind::TodoLogged, Phase::Open, key);
             entry.metadata.insert(attributes::BLOCKED.to_owned(), Value::Bool(true));
-            Some(entry)
+            vec![entry]
         }
         ("SubagentStop", Some(agent)) => {
             let key = format!("subagent:{agent}");
             let mut entry = hook.event_on(hook.root(), Kind::ActionLogged, Phase::Close, key);
             entry.metadata.insert(attributes::ASYNC_STATUS.to_owned(), Value::from("running"));
-            Some(entry)
+            let blocked = decisions::event_of(record).map(|event| subagents::kept_running(hook, event));
+            std::iter::once(entry).chain(blocked).collect()
         }
-        _ => None,
+        _ => Vec::new(),
     }
 }
 

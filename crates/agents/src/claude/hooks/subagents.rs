@@ -166,6 +166,15 @@ pub(super) fn ended(hook: &Hook<'_>) -> Entry {
     ended
 }
 
+/// Returns the entry that makes an attempt of an end that a rule blocked. The row stays in its place.
+pub(super) fn kept_running(hook: &Hook<'_>, event: &str) -> Entry {
+    let key = format!("session:ended:{event}");
+    let mut entry = hook.event(Kind::ActionLogged, Phase::Close, key);
+    entry.title = Some("End blocked by a rule".to_owned());
+    entry.metadata.insert(attributes::ASYNC_STATUS.to_owned(), Value::from("running"));
+    entry
+}
+
 /// Returns the entries of an agent that was stopped while it worked: on the task that started it, on its turn, and its end.
 /// No event of its own tells of that end.
 pub(super) fn stopped(hook: &Hook<'_>, caller: &TaskKey, agent: &str) -> Vec<Entry> {
