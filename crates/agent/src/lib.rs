@@ -26,7 +26,7 @@ impl Agent {
     /// Codex.
     pub const CODEX: Self = Self(1);
 
-    /// Every agent, in the order of the table.
+    /// Every agent that people use, in the order of the table. The made-up one of tests is not among them.
     pub const ALL: &[Self] = &[Self::CLAUDE_CODE, Self::CODEX];
 
     /// Returns the row.
@@ -96,13 +96,20 @@ impl Agent {
         Self::find(|spec| spec.statusline_word.is_some_and(|own| own.as_bytes() == word))
     }
 
-    /// Returns every row, the made-up one of tests too.
+    /// Returns every row, including the made-up one of tests.
     pub(crate) fn rows() -> impl Iterator<Item = Self> {
         (0_u8..).zip(table::TABLE).map(|(place, _)| Self(place))
     }
 
     fn find(is_it: impl Fn(&AgentSpec) -> bool) -> Option<Self> {
         Self::rows().find(|agent| is_it(agent.spec()))
+    }
+}
+
+/// The first row. It stands in where a stored number or a foreign record names no agent of the table.
+impl Default for Agent {
+    fn default() -> Self {
+        Self::CLAUDE_CODE
     }
 }
 

@@ -37,6 +37,18 @@ pub struct AgentSpec {
     pub may_ask: bool,
     /// Is `true` if a subagent writes a file of its own beside that of its session.
     pub has_subagent_files: bool,
+    /// Is `true` if a subagent is a session with an id of its own, and `false` if its id is one within its session.
+    pub has_subagent_sessions: bool,
+    /// Is `true` if equal bytes from a hook are the same event twice, and `false` if they can be distinct calls.
+    pub repeats_equal_events: bool,
+    /// Is `true` if a command without an exit code that succeeded has ended with 0.
+    pub success_is_exit_zero: bool,
+    /// Is `true` if the exit code of a command is in the agent's files and not in its hooks.
+    pub exit_code_comes_later: bool,
+    /// Is `true` if refusing a permission ends the turn and shows as an interruption.
+    pub refusal_ends_turn: bool,
+    /// Is `true` if a hook may ask a model for its verdict.
+    pub can_ask_model: bool,
     /// The meaning of the member `error` in events in which it is not the result of a call.
     pub error_texts: &'static [(&'static str, ErrorText)],
 }

@@ -89,9 +89,5 @@ pub struct LineRead {
 #[must_use]
 pub fn read_line(agent: Agent, line: &[u8]) -> LineRead {
     let Ok(row) = serde_json::from_slice(line) else { return LineRead::default() };
-    match agent {
-        Agent::CLAUDE_CODE => crate::claude::compactions::read(&row),
-        Agent::CODEX => crate::codex::compactions::read(&row),
-        _ => LineRead::default(),
-    }
+    crate::adapter::of(agent).read_compaction(&row)
 }

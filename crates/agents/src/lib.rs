@@ -4,12 +4,15 @@
 //! environment or the clock, starts a process or prints. An agent's own spelling lives in that agent's folder and
 //! nowhere else in the house.
 
+mod adapter;
 pub mod claude;
 pub mod client_version;
 pub mod codex;
 pub mod command_line;
 pub mod compactions;
 mod decisions;
+#[cfg(feature = "example-agent")]
+mod example;
 pub mod extent;
 pub mod files;
 pub mod hooks;

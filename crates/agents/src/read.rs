@@ -1,9 +1,9 @@
 //! The door of this room: an observation in, a reading out.
 
-use agent_tracer_event::{Agent, Reading, Unrecognised};
+use agent_tracer_event::Reading;
 
+use crate::adapter;
 use crate::observation::{Observation, Source};
-use crate::{claude, codex};
 
 /// Reads what one observation says.
 ///
@@ -20,17 +20,10 @@ pub fn read(observation: &Observation<'_>) -> Reading {
 }
 
 fn read_any(observation: &Observation<'_>) -> Reading {
-    match (observation.agent, observation.source) {
-        (Agent::CLAUDE_CODE, Source::Hook) => claude::hooks::read(observation),
-        (Agent::CLAUDE_CODE, Source::StatusLine) => claude::statusline::read(observation),
-        (Agent::CLAUDE_CODE, Source::Decision) => claude::hooks::read_decision(observation),
-        (Agent::CODEX, Source::Decision) => codex::hooks::read_decision(observation),
-        (Agent::CODEX, Source::Hook) => codex::hooks::read(observation),
-        // Codex has no status line: a sender that uses its name has mixed something up.
-        (agent, _) => not_read(&format!("status line of {agent}")),
+    let adapter = adapter::of(observation.agent);
+    match observation.source {
+        Source::Hook => adapter.read_hook(observation),
+        Source::StatusLine => adapter.read_statusline(observation),
+        Source::Decision => adapter.read_decision(observation),
     }
-}
-
-fn not_read(what: &str) -> Reading {
-    Reading { unrecognised: vec![Unrecognised::Event(what.to_owned())], ..Reading::default() }
 }

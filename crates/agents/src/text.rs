@@ -241,18 +241,9 @@ pub fn canonical(value: &Value) -> String {
 }
 
 /// Returns what joins a request for permission, which has no id, to the attempt that it is about.
-///
-/// Codex adds a justification to the request and trims the patch in it; so of Codex's inputs only the command
-/// counts, and of a patch only the files that it names.
 #[must_use]
 pub fn call_signature(agent: Agent, tool: &str, input: &Value) -> String {
-    let said = match (agent, input.get("command")) {
-        (Agent::CODEX, Some(command)) if tool == "apply_patch" => {
-            crate::tools::patch::headers(command).join("\n")
-        }
-        (Agent::CODEX, Some(command)) => canonical(command),
-        _ => canonical(input),
-    };
+    let said = crate::adapter::of(agent).call_text(tool, input);
     hash16(&format!("{tool}\n{said}"))
 }
 

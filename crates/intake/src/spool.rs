@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use agent_tracer_agents::{Context, Observation, Source, read};
-use agent_tracer_event::{Agent, Channel, Entry, Kind, Millis, Reading, Subject, Unrecognised, attributes};
+use agent_tracer_event::{Channel, Entry, Kind, Millis, Reading, Subject, Unrecognised, attributes};
 use agent_tracer_ledger::{AppendError, Batch, Observed, Verdict};
 use agent_tracer_spool::doorbell::{self, Listener};
 use agent_tracer_spool::drain::{Delivered, DrainError, RefusedFile};
@@ -354,9 +354,9 @@ pub(crate) fn observe(
         }
         Err(why) => Verdict::Malformed(why),
     };
-    // Equal bytes of Codex can be distinct calls; a status line is asked for again and again.
-    let is_told_twice = agent == Agent::CLAUDE_CODE && source == Source::Hook && !body.is_empty();
-    let payload = is_told_twice.then(|| xxh3_64(body));
+    // Equal bytes of some agents can be distinct calls; a status line is asked for again and again.
+    let may_repeat = agent.spec().repeats_equal_events && source == Source::Hook && !body.is_empty();
+    let payload = may_repeat.then(|| xxh3_64(body));
     let mut kept = Vec::new();
     envelope::encode(header, body, &mut kept);
     Observed {

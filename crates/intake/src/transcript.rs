@@ -51,7 +51,7 @@ fn path(agent: Agent, body: &[u8]) -> Option<PathBuf> {
     let named = Path::new(text("transcript_path").or(text("agent_transcript_path"))?);
     let path = match (agent, text("agent_id")) {
         _ if text("agent_transcript_path").is_some() => PathBuf::from(text("agent_transcript_path")?),
-        (Agent::CLAUDE_CODE, Some(id)) => {
+        (agent, Some(id)) if agent.spec().has_subagent_files => {
             named.with_extension("").join(format!("subagents/agent-{id}.jsonl"))
         }
         _ => named.to_owned(),

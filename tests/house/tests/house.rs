@@ -7,6 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+mod agents;
 mod attributes;
 mod words;
 
@@ -39,7 +40,7 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("shell", &[]),
         ("policy-abi", &["agent"]),
         ("hook", &["agent", "spool", "privacy", "policy-abi"]),
-        ("agents", &["privacy", "event", "shell"]),
+        ("agents", &["agent", "privacy", "event", "shell"]),
         ("prices", &["event"]),
         ("ledger", &["event", "prices"]),
         ("policy", &["event", "shell", "policy-abi", "spool", "privacy", "agents", "ledger"]),

@@ -12,3 +12,52 @@ pub(crate) mod statusline;
 pub mod transcript;
 pub mod versions;
 mod wire;
+
+use agent_tracer_event::{Agent, Reading};
+use serde_json::Value;
+
+use crate::adapter::Adapter;
+use crate::compactions::LineRead;
+use crate::observation::Observation;
+use crate::otlp::RecordWriter;
+
+/// The door of this folder.
+pub(crate) struct Claude;
+
+impl Adapter for Claude {
+    fn agent(&self) -> Agent {
+        Agent::CLAUDE_CODE
+    }
+
+    fn read_hook(&self, observation: &Observation<'_>) -> Reading {
+        hooks::read(observation)
+    }
+
+    fn read_statusline(&self, observation: &Observation<'_>) -> Reading {
+        statusline::read(observation)
+    }
+
+    fn read_decision(&self, observation: &Observation<'_>) -> Reading {
+        hooks::read_decision(observation)
+    }
+
+    fn read_compaction(&self, row: &Value) -> LineRead {
+        compactions::read(row)
+    }
+
+    fn exports(&self, service: &str, record: &str) -> bool {
+        record.starts_with("claude_code.") || service == "claude-code" || service == "claude_code"
+    }
+
+    fn session_attributes(&self) -> &'static [&'static str] {
+        &["session.id", "gen_ai.conversation.id"]
+    }
+
+    fn read_export(&self, record: &mut RecordWriter<'_>) -> bool {
+        otlp::event(record)
+    }
+
+    fn read_span(&self, record: &mut RecordWriter<'_>) -> bool {
+        otlp::span(record)
+    }
+}

@@ -12,3 +12,74 @@ pub mod rollout;
 pub mod trust;
 pub mod versions;
 mod wire;
+
+use agent_tracer_event::{Agent, Reading};
+use serde_json::Value;
+
+use crate::adapter::Adapter;
+use crate::compactions::LineRead;
+use crate::observation::Observation;
+use crate::otlp::RecordWriter;
+use crate::text::canonical;
+use crate::tools::{self, Call};
+
+/// The door of this folder.
+pub(crate) struct Codex;
+
+impl Adapter for Codex {
+    fn agent(&self) -> Agent {
+        Agent::CODEX
+    }
+
+    fn read_hook(&self, observation: &Observation<'_>) -> Reading {
+        hooks::read(observation)
+    }
+
+    fn read_decision(&self, observation: &Observation<'_>) -> Reading {
+        hooks::read_decision(observation)
+    }
+
+    fn read_compaction(&self, row: &Value) -> LineRead {
+        compactions::read(row)
+    }
+
+    fn exports(&self, service: &str, record: &str) -> bool {
+        let is_own =
+            service.strip_prefix("codex").is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
+        record.starts_with("codex.") || is_own
+    }
+
+    // Every event names itself; the rest are lines of the program's log, called by their place in the source.
+    fn is_program_log(&self, event_name: Option<&str>, record: &str) -> bool {
+        event_name.is_none() && !record.starts_with("codex.")
+    }
+
+    fn session_attributes(&self) -> &'static [&'static str] {
+        &["conversation.id", "thread.id"]
+    }
+
+    // Spans are not read: they are those of the program's parts, by the hundred, and events repeat what they measure.
+    fn read_export(&self, record: &mut RecordWriter<'_>) -> bool {
+        otlp::event(record)
+    }
+
+    // A namespace is glued in front of its agent tools, and two tools are called `wait`: one for agents, and one for code
+    // that still runs, which names a cell.
+    fn tool_name<'a>(&self, call: &Call<'a>) -> &'a str {
+        match tools::agents::without_namespace(call.tool) {
+            "wait" if call.input.get("cell_id").is_some() => "wait_for_code",
+            "wait" => "wait_agent",
+            name => name,
+        }
+    }
+
+    // A request for permission has a justification that the attempt lacks, and its patch is trimmed: only the command
+    // counts, and of a patch only the files that it names.
+    fn call_text(&self, tool: &str, input: &Value) -> String {
+        match input.get("command") {
+            Some(command) if tool == "apply_patch" => tools::patch::headers(command).join("\n"),
+            Some(command) => canonical(command),
+            None => canonical(input),
+        }
+    }
+}

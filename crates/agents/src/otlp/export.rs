@@ -6,8 +6,8 @@ use agent_tracer_event::{Agent, Millis};
 use serde_json::Value;
 
 use super::{Attributes, Record, RecordWriter, Signal};
+use crate::adapter;
 use crate::files::Rules;
-use crate::{claude, codex};
 
 /// The members that lead from an export to its records.
 fn path(signal: Signal) -> [&'static str; 3] {
@@ -76,28 +76,25 @@ fn record(
     }
     let attributes = Attributes::of(item.get("attributes"));
     let Some(full_name) = name(signal, &attributes, item) else { return Record::Malformed };
-    let Some(agent) = agent(resource, &full_name) else { return Record::Foreign };
+    let service = resource.text(&["service.name"]).unwrap_or_default();
+    let Some(adapter) = adapter::exporter(service, &full_name) else { return Record::Foreign };
     if signal == Signal::Metrics {
         return Record::Skipped;
     }
-    // Every event of Codex names itself; what does not is a line of its program's own log, called by its place in the
-    // source.
-    let is_event = attributes.text(&["event.name"]).is_some() || full_name.starts_with("codex.");
-    if agent == Agent::CODEX && signal == Signal::Logs && !is_event {
+    if signal == Signal::Logs && adapter.is_program_log(attributes.text(&["event.name"]), &full_name) {
         return Record::Skipped;
     }
-    let name = full_name.split_once('.').filter(|(whose, _)| matches!(*whose, "claude_code" | "codex"));
+    let name = full_name.split_once('.').filter(|(id, _)| Agent::parse(id).is_some());
     let name = name.map_or(full_name.as_str(), |(_, name)| name);
     let parent = item.get("parentSpanId").and_then(Value::as_str).unwrap_or_default();
     let own = item.get("spanId").and_then(Value::as_str).unwrap_or_default();
     let call = calls.get(own).or_else(|| calls.get(parent)).map(String::as_str);
-    let mut writer = RecordWriter::new(rules, agent, name, resource, &attributes, item, call, arrived);
-    let understood = match (agent, signal) {
-        (Agent::CLAUDE_CODE, Signal::Traces) => claude::otlp::span(&mut writer),
-        (Agent::CLAUDE_CODE, _) => claude::otlp::event(&mut writer),
-        // Its spans are those of its program's parts, by the hundred; its events report what they measure.
-        (_, Signal::Traces) => true,
-        (_, _) => codex::otlp::event(&mut writer),
+    let mut writer =
+        RecordWriter::new(rules, adapter.agent(), name, resource, &attributes, item, call, arrived);
+    let understood = if signal == Signal::Traces {
+        adapter.read_span(&mut writer)
+    } else {
+        adapter.read_export(&mut writer)
     };
     writer.end(understood)
 }
@@ -115,14 +112,4 @@ fn name(signal: Signal, attributes: &Attributes, item: &Value) -> Option<String>
             .or_else(|| text(item.get("body").and_then(|body| body.get("stringValue")))),
     };
     name.map(str::to_owned)
-}
-
-/// Returns whose record it is: by the program that exports, or by the record's own name.
-fn agent(resource: &Attributes, name: &str) -> Option<Agent> {
-    let service = resource.text(&["service.name"]).unwrap_or_default();
-    if name.starts_with("claude_code.") || service == "claude-code" || service == "claude_code" {
-        return Some(Agent::CLAUDE_CODE);
-    }
-    let is_codex = service.strip_prefix("codex").is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
-    (name.starts_with("codex.") || is_codex).then_some(Agent::CODEX)
 }

@@ -85,16 +85,13 @@ impl<'a> RecordWriter<'a> {
 
     /// The session or thread that the record names.
     pub(crate) fn session(&self) -> String {
-        let names: &[&str] = match self.agent {
-            Agent::CLAUDE_CODE => &["session.id", "gen_ai.conversation.id"],
-            _ => &["conversation.id", "thread.id"],
-        };
+        let names = crate::adapter::of(self.agent).session_attributes();
         self.id(names).unwrap_or_else(|| NO_SESSION.to_owned())
     }
 
-    /// The subagent of Claude Code that acted. A span names it as its conversation.
+    /// Returns the subagent that acted, where one has an id within its session. A span names it as its conversation.
     pub(crate) fn agent_id(&self) -> Option<String> {
-        if self.agent == Agent::CODEX {
+        if self.agent.spec().has_subagent_sessions {
             return None;
         }
         let conversation = || {

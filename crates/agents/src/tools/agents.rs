@@ -222,7 +222,7 @@ pub(super) const TABLE: &[Row] = &[
 /// Takes the glued namespace off an agent tool of Codex.
 ///
 /// A plain `wait` belongs to code mode, but behind a namespace it waits for agents.
-pub(super) fn without_namespace(tool: &str) -> &str {
+pub(crate) fn without_namespace(tool: &str) -> &str {
     for namespace in NAMESPACES {
         let Some(rest) = tool.strip_prefix(namespace) else { continue };
         let rest = rest.trim_start_matches(['.', '_', ':', '/']);

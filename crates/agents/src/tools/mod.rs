@@ -8,7 +8,7 @@
 //! What came back is read by [`outcome`]. Both know the forms that privacy leaves behind: a text may be
 //! `{"bytes": …}`, a command `{"program": …}`, a file's contents `{"bytes", "lines", "hash"}`.
 
-mod agents;
+pub(crate) mod agents;
 mod files;
 mod input;
 mod mcp;
@@ -32,7 +32,7 @@ use agent_tracer_event::semantics::Semantics;
 use agent_tracer_event::{Agent, Entry, Kind, Lane, Metadata, Subject, attributes};
 use serde_json::Value;
 
-use crate::text;
+use crate::{adapter, text};
 use input::Input;
 pub(crate) use questions::settle_question;
 pub use sanitise::sanitise;
@@ -97,7 +97,7 @@ impl Meaning {
 /// Says what a call means.
 #[must_use]
 pub fn understand(call: &Call<'_>) -> Meaning {
-    let name = plain_name(call);
+    let name = adapter::of(call.agent).tool_name(call);
     let input = Input::new(call, name);
     let mut meaning = if let Some(shell) = shell::of(name) {
         shell::understand(&input, shell)
@@ -117,21 +117,6 @@ pub fn understand(call: &Call<'_>) -> Meaning {
 
 /// The most characters of a tool's name.
 pub const NAME_CHARS: usize = 200;
-
-/// Returns the name under which the tables know a tool.
-///
-/// Codex glues a namespace in front of its agent tools, and has two tools called `wait`: one for agents, and one for
-/// code that still runs, which names a cell.
-fn plain_name<'a>(call: &Call<'a>) -> &'a str {
-    match call.agent {
-        Agent::CODEX => match agents::without_namespace(call.tool) {
-            "wait" if call.input.get("cell_id").is_some() => "wait_for_code",
-            "wait" => "wait_agent",
-            name => name,
-        },
-        _ => call.tool,
-    }
-}
 
 #[cfg(test)]
 mod tests;

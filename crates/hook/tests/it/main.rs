@@ -6,6 +6,7 @@ mod behaviour;
 mod canary;
 mod context;
 mod door;
+mod example_agent;
 mod limits;
 mod settings;
 mod statusline;

@@ -127,7 +127,7 @@ fn is_refused(agent: Agent, permission: &FactRow, call: &FactRow) -> bool {
     // The dialog for a call of a server has an answer of its own that does not end the turn.
     let is_server = call.tool.as_deref().is_some_and(|tool| tool.starts_with("mcp__"));
     let is_cut_off = matches!(call.text(attributes::CLOSED_BY), None | Some("interrupt"));
-    agent == Agent::CODEX
+    agent.spec().refusal_ends_turn
         && call.state == Some(CallState::Interrupted)
         && is_cut_off
         && !is_server

@@ -29,7 +29,7 @@ impl Ledger {
                 "SELECT agent, session, told FROM task WHERE status IN (0, 1) AND pid IS NOT NULL",
             )?;
             let rows = find.query_map([], |row| {
-                let agent = Agent::from_place(row.get(0)?).unwrap_or(Agent::CLAUDE_CODE);
+                let agent = Agent::from_place(row.get(0)?).unwrap_or_default();
                 let told: TaskFields = codec::decode_json(row.get_ref(2)?.as_blob()?).unwrap_or_default();
                 let number = |name: &str| told.number(name).and_then(|number| u64::try_from(number).ok());
                 Ok(number(attributes::PID)

@@ -132,7 +132,7 @@ impl Tasks {
 pub(crate) fn key(conn: &Connection, id: i64) -> rusqlite::Result<Option<TaskKey>> {
     conn.prepare_cached("SELECT agent, session FROM task WHERE id = ?1")?
         .query_row([id], |row| {
-            let agent = Agent::from_place(row.get(0)?).unwrap_or(Agent::CLAUDE_CODE);
+            let agent = Agent::from_place(row.get(0)?).unwrap_or_default();
             Ok(TaskKey::new(agent, row.get::<_, String>(1)?))
         })
         .optional()
@@ -146,8 +146,8 @@ fn find(conn: &Connection, words: &mut Words, id: i64) -> rusqlite::Result<Optio
             let uid: String = row.get(1)?;
             let told = row.get_ref(3)?.as_blob()?;
             Ok(Known {
-                uid: TaskId::parse(&uid).unwrap_or_else(|| TaskKey::new(Agent::CLAUDE_CODE, uid).task_id()),
-                agent: Agent::from_place(row.get(2)?).unwrap_or(Agent::CLAUDE_CODE),
+                uid: TaskId::parse(&uid).unwrap_or_else(|| TaskKey::new(Agent::default(), uid).task_id()),
+                agent: Agent::from_place(row.get(2)?).unwrap_or_default(),
                 told: codec::decode_json(told).unwrap_or_default(),
                 rollup_key: RollupKey { task: row.get(0)?, project: row.get(4)?, actor: row.get(5)? },
                 has_aliases: false,

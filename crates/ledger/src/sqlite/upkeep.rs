@@ -224,7 +224,7 @@ impl Writer {
             Ok(RetainedPayload {
                 place: row.get(0)?,
                 name: String::from_utf8_lossy(name).into_owned(),
-                agent: Agent::from_place(row.get(1)?).unwrap_or(Agent::CLAUDE_CODE),
+                agent: Agent::from_place(row.get(1)?).unwrap_or_default(),
                 channel: facts::word_at(Channel::ALL, row.get(2)?).unwrap_or(Channel::Hook),
                 arrived: Millis(row.get(3)?),
                 bytes: bytes.get(1..).unwrap_or_default().to_vec(),

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use crate::{Event, Surroundings};
-use agent_tracer_event::{Agent, CallState, Kind, Millis, attributes};
+use agent_tracer_event::{CallState, Kind, Millis, attributes};
 use agent_tracer_ledger::view::{Row, Task};
 use serde_json::Value;
 
@@ -111,7 +111,9 @@ impl<'r> Replay<'r> {
         let event = match row.state {
             _ if !moment::is_asked(row, agent) => None,
             Some(CallState::Succeeded) => Some(Event::PostToolUse),
-            Some(CallState::Failed) if agent == Agent::CLAUDE_CODE => Some(Event::PostToolUseFailure),
+            Some(CallState::Failed) if crate::legality::has_event(agent, Event::PostToolUseFailure) => {
+                Some(Event::PostToolUseFailure)
+            }
             // A shell command of Codex that ends with another code than 0 has run all the same.
             Some(CallState::Failed) if row.kind == Kind::TerminalCommand => Some(Event::PostToolUse),
             _ => None,

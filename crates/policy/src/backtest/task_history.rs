@@ -183,7 +183,7 @@ fn exit(row: &Row, state: CallState, agent: Agent) -> Option<i32> {
     match (recorded, state) {
         _ if is_behind => None,
         (Some(code), _) => Some(code),
-        (None, CallState::Succeeded) if agent == Agent::CLAUDE_CODE => Some(0),
+        (None, CallState::Succeeded) if agent.spec().success_is_exit_zero => Some(0),
         (None, CallState::Failed) => Some(1),
         (None, _) => None,
     }

@@ -246,7 +246,7 @@ fn settled(
 /// Returns whether a command has ended and its exit code is still to come: Codex writes it to its rollout, not to hooks.
 fn has_late_exit(agent: Agent, deed: &PastAction) -> bool {
     let has_ended = matches!(deed.state, CallState::Succeeded | CallState::Failed);
-    agent == Agent::CODEX && deed.command.is_some() && deed.exit.is_none() && has_ended
+    agent.spec().exit_code_comes_later && deed.command.is_some() && deed.exit.is_none() && has_ended
 }
 
 /// Converts an action to the form of criteria.

@@ -367,7 +367,7 @@ impl Reader<'_> {
         self.known(table, EXAMPLE_KEYS, "an example");
         let agent = match self.text(table, "agent") {
             Some(said) => self.word("agent", said, Agent::from_any_spelling, AGENTS)?,
-            None => rule.matches.agent.first().copied().unwrap_or(Agent::CLAUDE_CODE),
+            None => rule.matches.agent.first().copied().unwrap_or_default(),
         };
         let event = match self.text(table, "event") {
             Some(said) => self.word("event", said, Event::parse, &words(Event::ALL, Event::as_str))?,

@@ -1,6 +1,5 @@
 //! Reads who else verifies a criterion, and refuses what the client's own hook could not do.
 
-use agent_tracer_event::Agent;
 use toml::de::DeTable;
 
 use super::Reader;
@@ -44,7 +43,9 @@ impl Reader<'_> {
             let hint = Some("write `decision = \"deny\"`: an unfinished agent goes on".to_owned());
             self.fault(at, format!("rule `{name}` has `verify` and does not `deny`"), hint);
         }
-        if !rule.matches.agent.is_empty() && !rule.matches.agent.contains(&Agent::CLAUDE_CODE) {
+        if !rule.matches.agent.is_empty()
+            && !rule.matches.agent.iter().any(|agent| agent.spec().can_ask_model)
+        {
             let hint = Some("use `require` alone: it is judged here, for both agents".to_owned());
             self.fault(at, format!("rule `{name}` has `verify`, and only Claude Code can ask a model"), hint);
         }

@@ -129,7 +129,7 @@ fn observe(agent: Agent, name: String, now: Millis, payload: &Bytes, rules: &Pri
         arrived: now,
         // Of what is kept, as the spool does it: the same event sent on both ways arrives twice. Codex sends equal bytes
         // for distinct calls.
-        payload: (is_read && agent == Agent::CLAUDE_CODE).then(|| xxh3_64(&kept)),
+        payload: (is_read && agent.spec().repeats_equal_events).then(|| xxh3_64(&kept)),
         kept: is_read.then_some(kept),
         verdict,
     }

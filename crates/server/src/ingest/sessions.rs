@@ -266,9 +266,10 @@ fn child(app: &App, parent: &TaskKey, id: &str, now: Millis) -> Option<TaskKey> 
     if id.is_empty() {
         return None;
     }
-    Some(match parent.agent {
-        Agent::CLAUDE_CODE => TaskKey::subagent(Agent::CLAUDE_CODE, id.strip_prefix("sub--").unwrap_or(&id)),
-        agent => TaskKey::new(agent, id),
+    Some(if parent.agent.spec().has_subagent_sessions {
+        TaskKey::new(parent.agent, id)
+    } else {
+        TaskKey::subagent(parent.agent, id.strip_prefix("sub--").unwrap_or(&id))
     })
 }
 

@@ -102,12 +102,12 @@ fn read(app: &App, signal: Signal, body: &Body, now: Millis) -> Result<(Batch, R
             Record::Foreign => {
                 refusals.foreign += 1;
                 let verdict = Verdict::Refused("telemetry of another program".to_owned());
-                (Agent::CLAUDE_CODE, observation_name(app, "otlp", now), verdict)
+                (Agent::default(), observation_name(app, "otlp", now), verdict)
             }
             Record::Malformed => {
                 refusals.malformed += 1;
                 let verdict = Verdict::Malformed("not a record of telemetry".to_owned());
-                (Agent::CLAUDE_CODE, observation_name(app, "otlp", now), verdict)
+                (Agent::default(), observation_name(app, "otlp", now), verdict)
             }
             Record::Read { agent, name, reading } => {
                 let excluded = reading.entries.iter().any(|entry| app.excluded.holds(&entry.task.task_id()));

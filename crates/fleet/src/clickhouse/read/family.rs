@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use agent_tracer_event::{Agent, TaskId};
+use agent_tracer_event::TaskId;
 use agent_tracer_ledger::project::List;
 use agent_tracer_ledger::project::presenters::{About, MOST_STAYS, task_id};
 use agent_tracer_ledger::{Answer, QueryError};
@@ -260,7 +260,7 @@ impl Reader {
             let about = About {
                 uid: task_id(&member.task),
                 owner: Some(member.owner.clone()),
-                agent: parsed(&member.agent).unwrap_or(Agent::CLAUDE_CODE),
+                agent: parsed(&member.agent).unwrap_or_default(),
                 session: member.session.clone(),
                 agent_type: member.agent_type.clone(),
                 background: member.background == 1,

@@ -53,7 +53,7 @@ impl Reader {
         }
         let agents: BTreeMap<Key, Agent> = newest
             .iter()
-            .map(|session| (session.key(), parsed(&session.agent).unwrap_or(Agent::CLAUDE_CODE)))
+            .map(|session| (session.key(), parsed(&session.agent).unwrap_or_default()))
             .collect();
         let snapshots = self.facts(&format!(
             "WHERE (owner, task) IN {} AND list = {} AND kind = {} ORDER BY occurred DESC \

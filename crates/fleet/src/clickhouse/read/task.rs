@@ -74,7 +74,7 @@ impl TaskLine {
     }
 
     pub(crate) fn agent(&self) -> Agent {
-        parsed(&self.agent).unwrap_or(Agent::CLAUDE_CODE)
+        parsed(&self.agent).unwrap_or_default()
     }
 
     fn status(&self) -> TaskStatus {

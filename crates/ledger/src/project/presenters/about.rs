@@ -38,7 +38,7 @@ pub struct About {
 #[must_use]
 pub fn task_id(text: &str) -> TaskId {
     // A stored text may be damaged, and a sender may call its task anything: it still needs some id that opens nothing.
-    TaskId::parse(text).unwrap_or_else(|| TaskKey::new(Agent::CLAUDE_CODE, text).task_id())
+    TaskId::parse(text).unwrap_or_else(|| TaskKey::new(Agent::default(), text).task_id())
 }
 
 /// When the process of a task was resumed after the task began, out of its starts, oldest first.

@@ -84,5 +84,5 @@ fn resumes(conn: &Connection, task: i64, started: i64) -> rusqlite::Result<Vec<i
 
 /// The agent at a stored place.
 pub(crate) fn agent_at(place: i64) -> Agent {
-    Agent::from_place(place).unwrap_or(Agent::CLAUDE_CODE)
+    Agent::from_place(place).unwrap_or_default()
 }

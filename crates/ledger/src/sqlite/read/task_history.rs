@@ -299,8 +299,8 @@ fn action(row: &FactRow, agent: Agent) -> PastAction {
     }
 }
 
-/// The exit code, where it is known. Claude Code tells of a command that succeeded without one; what was left to run
-/// behind the agent's back has not ended.
+/// Returns the exit code, where it is known. Some agents leave out that of a command that succeeded; a command in the
+/// background has not ended.
 fn exit(row: &FactRow, state: CallState, agent: Agent) -> Option<i32> {
     let told =
         row.meta(attributes::EXIT_CODE).and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
@@ -309,7 +309,7 @@ fn exit(row: &FactRow, state: CallState, agent: Agent) -> Option<i32> {
     match (told, state) {
         _ if is_behind => None,
         (Some(code), _) => Some(code),
-        (None, CallState::Succeeded) if agent == Agent::CLAUDE_CODE => Some(0),
+        (None, CallState::Succeeded) if agent.spec().success_is_exit_zero => Some(0),
         (None, CallState::Failed) => Some(1),
         (None, _) => None,
     }
