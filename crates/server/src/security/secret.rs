@@ -1,8 +1,8 @@
-//! Secrets: compared without telling how much of them was right, and drawn from the system.
+//! Secrets: compared in constant time, and drawn from the system.
 
-use std::hint::black_box;
-
+use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
 
 /// A secret that is compared with what callers show.
 pub(super) struct Secret([u8; 32]);
@@ -15,22 +15,19 @@ impl Secret {
     /// Compares in a time that depends on neither text: both are hashed, and all bytes are compared.
     pub(super) fn is(&self, text: &str) -> bool {
         let other: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-        let differs = self.0.iter().zip(other).fold(0_u8, |differs, (one, two)| differs | (one ^ two));
-        black_box(differs) == 0
+        self.0.ct_eq(&other).into()
     }
 }
 
-/// HMAC-SHA-256 (RFC 2104).
+/// Returns the HMAC-SHA-256 of a text under the digest of a key, in hexadecimal.
 pub(super) fn mac(key: &str, text: &str) -> String {
-    let key: [u8; 32] = Sha256::digest(key.as_bytes()).into();
-    let padded = |with: u8| -> [u8; 64] {
-        let mut block = [with; 64];
-        block.iter_mut().zip(key).for_each(|(byte, key)| *byte ^= key);
-        block
-    };
-    let inner = Sha256::new().chain_update(padded(0x36)).chain_update(text).finalize();
-    let outer = Sha256::new().chain_update(padded(0x5c)).chain_update(inner).finalize();
-    hex(&outer)
+    hex(&hmac_sha256(&Sha256::digest(key.as_bytes()), text.as_bytes()))
+}
+
+fn hmac_sha256(key: &[u8], text: &[u8]) -> [u8; 32] {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes a key of any length");
+    mac.update(text);
+    mac.finalize().into_bytes().into()
 }
 
 /// Draws 256 random bits.
@@ -59,6 +56,33 @@ mod tests {
         assert!(secret.is("abc"));
         for other in ["", "ab", "abcd", "abC"] {
             assert!(!secret.is(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn macs_are_those_of_rfc_4231() {
+        let counting: Vec<u8> = (1..=25).collect();
+        let long = b"This is a test using a larger than block-size key and a larger than block-size data. \
+                     The key needs to be hashed before being used by the HMAC algorithm.";
+        // Case 5 of the RFC tests truncation, which is not used here.
+        let cases: [(&[u8], &[u8], &str); 6] = [
+            (&[0x0b; 20], b"Hi There", "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"),
+            (
+                b"Jefe",
+                b"what do ya want for nothing?",
+                "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
+            ),
+            (&[0xaa; 20], &[0xdd; 50], "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe"),
+            (&counting, &[0xcd; 50], "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b"),
+            (
+                &[0xaa; 131],
+                b"Test Using Larger Than Block-Size Key - Hash Key First",
+                "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54",
+            ),
+            (&[0xaa; 131], long, "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2"),
+        ];
+        for (key, text, expected) in cases {
+            assert_eq!(hex(&hmac_sha256(key, text)), expected);
         }
     }
 
