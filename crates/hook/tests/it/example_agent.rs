@@ -1,5 +1,5 @@
 //! A made-up agent, from the word on the hook's command line to rows of a timeline: what an agent needs is its row in the
-//! table, its folder in `agents`, and nothing else. Its payloads lie in `fixtures/example`.
+//! table, its folder in `agents`, and nothing else. Its payloads lie in `data/example.jsonl`.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::world::World;
 #[test]
 fn an_agent_of_which_only_its_row_and_its_folder_know_reaches_the_timeline() {
     let world = World::new();
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/example/0.1.0/hooks.jsonl");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/data/example.jsonl");
     let hooks = fs::read_to_string(fixtures).expect("the fixture");
     for line in hooks.lines() {
         let output = world.run(&["example"], line.as_bytes());
