@@ -3,11 +3,12 @@
 //! These types are the format that is sent. A record replaces every record of the same task or fact with a smaller
 //! `version`; the same record twice is the same record. Whose it is says the token of the sender, never the record.
 
-use agent_tracer_event::{Agent, CallState, Certainty, ErrorClass, Kind, Lane, Metadata};
-use serde::{Deserialize, Serialize};
+use agent_tracer_event::{Agent, Certainty};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
 
+use crate::project::FactRow;
 use crate::project::residual::Residual;
-use crate::project::{FactData, FactRow, List};
 use crate::view::{TaskStatus, WaitingReason};
 
 /// The version of the format that [`Shipment`] is written in.
@@ -142,108 +143,52 @@ pub struct SpentRecord {
     pub residual: Option<Residual>,
 }
 
-/// A fact, as its ledger knows it. A turn has no kind.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A fact as it is sent: its row, the task and version that place it, and two results of the sender.
+///
+/// On the wire the members of the row stand between those of the record, in the order that [`Serialize`] writes here: a
+/// receiver compares records byte for byte, so the order is a part of the format.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FactRecord {
     /// The id of its task.
     pub task: String,
-    /// Its number within the task.
-    pub fact: i64,
-    /// Where in its ledger's order of delivery it last changed.
+    /// Its place in the sender's order of delivery when it last changed.
     pub version: u64,
-    /// Its kind; none is a turn.
-    pub kind: Option<Kind>,
-    /// The number of the list it stands in.
-    pub list: i64,
-    /// Its lane.
-    pub lane: Lane,
-    /// When it began.
-    pub occurred: i64,
-    /// Breaks ties between equal times.
-    pub order: i64,
-    /// When it ended.
-    pub ended: Option<i64>,
-    /// Where a call stands.
-    pub state: Option<CallState>,
-    /// Nobody said how this call ended.
-    pub open: bool,
-    /// The tool.
-    pub tool: Option<String>,
-    /// The number of the turn's fact.
-    pub turn: Option<i64>,
-    /// How long it took.
-    pub duration: Option<i64>,
-    /// The class of its error.
-    pub error: Option<ErrorClass>,
-    /// The same for the same input.
-    pub signature: Option<i64>,
-    /// How sure it is.
-    pub certainty: Certainty,
-    /// Every channel that told of it, as bits.
-    pub channels: u8,
-    /// What is only shown.
-    pub data: FactData,
-    /// What follows from other facts.
-    pub derived: Metadata,
-    /// What a response costs by the sender's prices, in pico-dollars.
+    /// The fact itself. A turn has no kind.
+    #[serde(flatten)]
+    pub row: FactRow,
+    /// Pico-dollars that a response costs by the sender's prices.
     pub cost: Option<i64>,
     /// Numbers of facts that turned out to be part of this one: they are gone.
     pub parts: Vec<i64>,
 }
 
-impl FactRecord {
-    /// The record of a row.
-    #[must_use]
-    pub fn of(task: String, version: u64, row: FactRow, cost: Option<i64>, parts: Vec<i64>) -> Self {
-        Self {
-            task,
-            fact: row.fact,
-            version,
-            kind: row.kind,
-            list: row.list.code(),
-            lane: row.lane,
-            occurred: row.occurred,
-            order: row.order,
-            ended: row.ended,
-            state: row.state,
-            open: row.open,
-            tool: row.tool,
-            turn: row.turn,
-            duration: row.duration,
-            error: row.error,
-            signature: row.signature,
-            certainty: row.certainty,
-            channels: row.channels,
-            data: row.data,
-            derived: row.derived,
-            cost,
-            parts,
-        }
-    }
-
-    /// The row of the record.
-    #[must_use]
-    pub fn row(&self) -> FactRow {
-        FactRow {
-            fact: self.fact,
-            kind: self.kind,
-            list: List::from_code(self.list),
-            lane: self.lane,
-            occurred: self.occurred,
-            order: self.order,
-            ended: self.ended,
-            state: self.state,
-            open: self.open,
-            tool: self.tool.clone(),
-            turn: self.turn,
-            duration: self.duration,
-            error: self.error,
-            signature: self.signature,
-            certainty: self.certainty,
-            channels: self.channels,
-            data: self.data.clone(),
-            derived: self.derived.clone(),
-        }
+impl Serialize for FactRecord {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let row = &self.row;
+        let mut fields = serializer.serialize_struct("FactRecord", 22)?;
+        fields.serialize_field("task", &self.task)?;
+        fields.serialize_field("fact", &row.fact)?;
+        fields.serialize_field("version", &self.version)?;
+        fields.serialize_field("kind", &row.kind)?;
+        fields.serialize_field("list", &row.list.code())?;
+        fields.serialize_field("lane", &row.lane)?;
+        fields.serialize_field("occurred", &row.occurred)?;
+        fields.serialize_field("order", &row.order)?;
+        fields.serialize_field("ended", &row.ended)?;
+        fields.serialize_field("state", &row.state)?;
+        fields.serialize_field("open", &row.open)?;
+        fields.serialize_field("tool", &row.tool)?;
+        fields.serialize_field("turn", &row.turn)?;
+        fields.serialize_field("duration", &row.duration)?;
+        fields.serialize_field("error", &row.error)?;
+        fields.serialize_field("signature", &row.signature)?;
+        fields.serialize_field("certainty", &row.certainty)?;
+        fields.serialize_field("channels", &row.channels)?;
+        fields.serialize_field("data", &row.data)?;
+        fields.serialize_field("derived", &row.derived)?;
+        fields.serialize_field("cost", &self.cost)?;
+        fields.serialize_field("parts", &self.parts)?;
+        fields.end()
     }
 }

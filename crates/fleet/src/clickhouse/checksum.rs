@@ -73,7 +73,7 @@ impl Fleet {
         }
         for part in shipment.facts.chunks(AT_ONCE) {
             let names: Vec<String> =
-                part.iter().map(|fact| format!("({}, {})", literal(&fact.task), fact.fact)).collect();
+                part.iter().map(|fact| format!("({}, {})", literal(&fact.task), fact.row.fact)).collect();
             let ask = format!(
                 "SELECT {} FROM fact FINAL WHERE {mine} AND (task, fact) IN ({})",
                 columns::<FactLine>(),

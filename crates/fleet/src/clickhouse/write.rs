@@ -118,7 +118,7 @@ impl Lines {
         let mut facts = Vec::with_capacity(shipment.facts.len());
         for record in &shipment.facts {
             facts.push(FactLine::of(owner, record));
-            let parts = record.parts.iter().filter(|part| **part != record.fact);
+            let parts = record.parts.iter().filter(|part| **part != record.row.fact);
             facts.extend(parts.map(|part| FactLine::gone(owner, record, *part)));
         }
         Self { facts, tasks: shipment.tasks.iter().map(|record| TaskLine::of(owner, record)).collect() }
@@ -342,7 +342,7 @@ pub(crate) struct FactLine {
 
 impl FactLine {
     pub(crate) fn of(owner: &str, record: &FactRecord) -> Self {
-        let mut row = record.row();
+        let mut row = record.row.clone();
         row.occurred = moment(row.occurred);
         row.ended = row.ended.map(moment);
         row.duration = row.duration.map(moment);
@@ -354,36 +354,36 @@ impl FactLine {
         }
         let mut words: Vec<String> = terms.words().map(str::to_owned).collect();
         // Tools are the same whatever the case they are asked for in.
-        words.extend(record.tool.as_ref().filter(|_| is_indexed(&row)).map(|tool| mark('t', tool)));
+        words.extend(record.row.tool.as_ref().filter(|_| is_indexed(&row)).map(|tool| mark('t', tool)));
         let mut line = Self {
             owner: owner.to_owned(),
             task: record.task.clone(),
-            fact: record.fact,
+            fact: record.row.fact,
             version: record.version,
             gone: 0,
-            kind: record.kind.map(word).unwrap_or_default(),
-            list: u8::try_from(record.list).unwrap_or(0),
-            lane: word(record.lane),
+            kind: record.row.kind.map(word).unwrap_or_default(),
+            list: u8::try_from(record.row.list.code()).unwrap_or(0),
+            lane: word(record.row.lane),
             occurred: row.occurred,
-            ord: record.order,
+            ord: record.row.order,
             ended: row.ended,
-            state: record.state.map(word).unwrap_or_default(),
-            open: u8::from(record.open),
-            tool: record.tool.clone(),
-            turn: record.turn,
+            state: record.row.state.map(word).unwrap_or_default(),
+            open: u8::from(record.row.open),
+            tool: record.row.tool.clone(),
+            turn: record.row.turn,
             duration: row.duration,
-            error_class: record.error.map(word).unwrap_or_default(),
-            signature: record.signature,
-            certainty: word(record.certainty),
-            channels: record.channels,
-            agent_type: record.data.agent_type.clone(),
+            error_class: record.row.error.map(word).unwrap_or_default(),
+            signature: record.row.signature,
+            certainty: word(record.row.certainty),
+            channels: record.row.channels,
+            agent_type: record.row.data.agent_type.clone(),
             is_call: u8::from(row.is_call()),
             failed: u8::from(row.is_failure()),
             terms: words,
-            data: serde_json::to_string(&record.data).unwrap_or_default(),
-            derived: match record.derived.is_empty() {
+            data: serde_json::to_string(&record.row.data).unwrap_or_default(),
+            derived: match record.row.derived.is_empty() {
                 true => String::new(),
-                false => serde_json::to_string(&record.derived).unwrap_or_default(),
+                false => serde_json::to_string(&record.row.derived).unwrap_or_default(),
             },
             ..Self::default()
         };
@@ -444,7 +444,7 @@ impl FactLine {
     /// limit of age, and gone before what it takes the place of; and no granule would be known to begin after 1970.
     fn gone(owner: &str, record: &FactRecord, part: i64) -> Self {
         Self {
-            occurred: moment(record.occurred),
+            occurred: moment(record.row.occurred),
             owner: owner.to_owned(),
             task: record.task.clone(),
             fact: part,

@@ -123,25 +123,26 @@ impl Policy {
 
     /// A fact as it may leave.
     pub(crate) fn fact(&self, record: &mut FactRecord) {
+        let row = &mut record.row;
         // Natural keys are derived from recorded text, and no other server needs them: a fact is known by its number.
-        record.data.key.clear();
-        record.data.turn = None;
+        row.data.key.clear();
+        row.data.turn = None;
         if self.level == Level::Metadata {
-            record.data.title =
-                record.tool.clone().or_else(|| record.kind.map(|kind| kind.to_string())).unwrap_or_default();
-            record.data.body = None;
+            row.data.title =
+                row.tool.clone().or_else(|| row.kind.map(|kind| kind.to_string())).unwrap_or_default();
+            row.data.body = None;
         }
-        self.text("title", &mut record.data.title);
-        self.option("body", &mut record.data.body);
-        self.option("agentType", &mut record.data.agent_type);
+        self.text("title", &mut row.data.title);
+        self.option("body", &mut row.data.body);
+        self.option("agentType", &mut row.data.agent_type);
         if self.drops("filePaths") {
-            record.data.file_paths.clear();
+            row.data.file_paths.clear();
         }
-        for path in &mut record.data.file_paths {
+        for path in &mut row.data.file_paths {
             self.text("filePaths", path);
         }
-        self.metadata(&mut record.data.metadata);
-        self.metadata(&mut record.derived);
+        self.metadata(&mut row.data.metadata);
+        self.metadata(&mut row.derived);
     }
 
     fn metadata(&self, metadata: &mut Metadata) {

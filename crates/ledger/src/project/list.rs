@@ -59,6 +59,29 @@ lists! {
     Turn = 20,
 }
 
+/// Expands to the stored number of a list as a literal, for `concat!` in the text of a statement.
+///
+/// A bound parameter would make SQLite plan the statement again at every call, because the partial indexes depend on the
+/// list; a number written by hand would say nothing to a reader.
+macro_rules! list_code {
+    (SessionStart) => {
+        "3"
+    };
+    (SessionEnd) => {
+        "4"
+    };
+    (Context) => {
+        "8"
+    };
+    (Response) => {
+        "9"
+    };
+    (Web) => {
+        "12"
+    };
+}
+pub(crate) use list_code;
+
 impl List {
     /// The lists of facts that may be one of a series.
     pub const IN_SERIES: [Self; 2] = [Self::Prompt, Self::Stop];
@@ -114,6 +137,51 @@ impl List {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_in_statements_are_those_that_are_stored() {
+        for (text, list) in [
+            (list_code!(SessionStart), List::SessionStart),
+            (list_code!(SessionEnd), List::SessionEnd),
+            (list_code!(Context), List::Context),
+            (list_code!(Response), List::Response),
+            (list_code!(Web), List::Web),
+        ] {
+            assert_eq!(text, list.code().to_string());
+        }
+    }
+
+    /// Returns the lines of a file that write the number of a list into the text of a statement.
+    fn numbered(path: &std::path::Path) -> Vec<String> {
+        let text = std::fs::read_to_string(path).unwrap();
+        let is_numbered = |line: &&str| {
+            ["list = ", "list <> ", "list IN ("].iter().any(|before| {
+                line.split(before)
+                    .skip(1)
+                    .any(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit()))
+            })
+        };
+        let lines = text.lines().filter(is_numbered);
+        lines.map(|line| format!("{}: {}", path.display(), line.trim())).collect()
+    }
+
+    #[test]
+    fn no_statement_names_a_list_by_a_number() {
+        let mut folders = vec![std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+        let mut found = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap().flatten() {
+                let path = entry.path();
+                // A step of the schema is frozen: its text stays as it was released.
+                match path.is_dir() {
+                    true => folders.push(path),
+                    false if !path.ends_with("sqlite/upgrade.rs") => found.extend(numbered(&path)),
+                    false => {}
+                }
+            }
+        }
+        assert!(found.is_empty(), "use `list_code!` or `facts::in_list`: {found:#?}");
+    }
 
     #[test]
     fn stored_numbers_read_back() {

@@ -3,7 +3,7 @@
 use agent_tracer_event::{
     CallState, Certainty, Channel, ErrorClass, FactId, Kind, Lane, Metadata, Usage, attributes,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::{List, ruling};
@@ -44,14 +44,18 @@ pub struct FactData {
     pub metadata: Metadata,
 }
 
-/// A fact as a store keeps it.
-#[derive(Clone, Debug, PartialEq)]
+/// A fact as a store keeps it: the columns that queries ask for, and [`FactData`] that is only shown.
+///
+/// It exists beside [`Fact`] because a store finds facts by numbers: the list, the turn and the signature are worked out
+/// once, when the fact is folded. Shipments carry it as it is ([`crate::record::FactRecord`]).
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct FactRow {
     /// Its number within its task.
     pub fact: i64,
     /// Its kind; none is a turn.
     pub kind: Option<Kind>,
     /// The list it stands in.
+    #[serde(deserialize_with = "list_of_code")]
     pub list: List,
     /// Its lane.
     pub lane: Lane,
@@ -84,6 +88,10 @@ pub struct FactRow {
     pub data: FactData,
     /// What follows from other facts, laid over the metadata.
     pub derived: Metadata,
+}
+
+fn list_of_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<List, D::Error> {
+    i64::deserialize(deserializer).map(List::from_code)
 }
 
 /// The signature of a response that the provider's own account told of.

@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value;
 
 use super::facts;
+use crate::project::list::list_code;
 use crate::project::status::{Marks, SWAP_MS};
 use crate::project::{FactRow, List};
 use crate::view::WaitingReason;
@@ -86,14 +87,22 @@ impl Life {
         let context = facts::select(
             conn,
             &format!(
-                "WHERE f.task = ?1 AND f.list = 8 AND f.kind = {} \
+                "WHERE f.task = ?1 AND f.list = {} AND f.kind = {} \
                  ORDER BY f.occurred DESC, f.ord DESC, f.fact DESC LIMIT 1",
+                List::Context.code(),
                 Kind::ContextSnapshot as i64
             ),
             [task],
         )?;
-        let start =
-            facts::select(conn, "WHERE f.task = ?1 AND f.list = 3 ORDER BY f.occurred LIMIT 1", [task])?;
+        let start = facts::select(
+            conn,
+            concat!(
+                "WHERE f.task = ?1 AND f.list = ",
+                list_code!(SessionStart),
+                " ORDER BY f.occurred LIMIT 1"
+            ),
+            [task],
+        )?;
         Ok(Self {
             marks,
             asking: asking(conn, task)?,

@@ -17,6 +17,7 @@ use super::append::Apply;
 use super::facts;
 use super::settle::{Change, descendants};
 use super::tasks;
+use crate::project::list::list_code;
 use crate::project::residual::{self, Account, ByModel, Reasons, Residual};
 use crate::project::tally::{ModelSums, Tally};
 use crate::project::task_fields::{PAID_BY, PAID_FOR};
@@ -182,7 +183,7 @@ impl Apply<'_> {
         let mut tally = Tally::default();
         let rows = facts::select(
             self.conn,
-            "WHERE f.task = ?1 AND f.list = 9 AND f.occurred >= ?2",
+            concat!("WHERE f.task = ?1 AND f.list = ", list_code!(Response), " AND f.occurred >= ?2"),
             [task, since.unwrap_or(i64::MIN)],
         )?;
         for stored in rows.iter().filter(|stored| is_held(&stored.row)) {
@@ -206,7 +207,10 @@ impl Apply<'_> {
     ) -> rusqlite::Result<()> {
         let first: Option<i64> = self
             .conn
-            .prepare_cached("SELECT min(occurred) FROM fact WHERE task = ?1 AND list = 9")?
+            .prepare_cached(concat!(
+                "SELECT min(occurred) FROM fact WHERE task = ?1 AND list = ",
+                list_code!(Response)
+            ))?
             .query_row([task], |row| row.get(0))?;
         if let Some(since) = since.filter(|since| first.is_some_and(|first| first < *since)) {
             // A session that was killed before it wrote an account and then resumed: its account knows the rest only.
@@ -214,7 +218,7 @@ impl Apply<'_> {
             let mut tally = Tally::default();
             let rows = facts::select(
                 self.conn,
-                "WHERE f.task = ?1 AND f.list = 9 AND f.occurred >= ?2",
+                concat!("WHERE f.task = ?1 AND f.list = ", list_code!(Response), " AND f.occurred >= ?2"),
                 [task, since],
             )?;
             for stored in rows {
@@ -302,18 +306,27 @@ impl Apply<'_> {
             let saved = agent_tracer_event::Kind::ContextSaved as i64;
             reasons.compacted |= self
                 .conn
-                .prepare_cached("SELECT 1 FROM fact WHERE task = ?1 AND list = 8 AND kind = ?2 LIMIT 1")?
+                .prepare_cached(concat!(
+                    "SELECT 1 FROM fact WHERE task = ?1 AND list = ",
+                    list_code!(Context),
+                    " AND kind = ?2 LIMIT 1"
+                ))?
                 .exists([*task, saved])?;
             reasons.searched |= self
                 .conn
-                .prepare_cached(
-                    "SELECT 1 FROM fact f JOIN word w ON w.id = f.tool WHERE f.task = ?1 AND f.list = 12 \
-                     AND w.text = 'WebSearch' LIMIT 1",
-                )?
+                .prepare_cached(concat!(
+                    "SELECT 1 FROM fact f JOIN word w ON w.id = f.tool WHERE f.task = ?1 AND f.list = ",
+                    list_code!(Web),
+                    " AND w.text = 'WebSearch' LIMIT 1"
+                ))?
                 .exists([*task])?;
             let responses = facts::select(
                 self.conn,
-                "WHERE f.task = ?1 AND f.list = 9 ORDER BY f.occurred DESC LIMIT 2000",
+                concat!(
+                    "WHERE f.task = ?1 AND f.list = ",
+                    list_code!(Response),
+                    " ORDER BY f.occurred DESC LIMIT 2000"
+                ),
                 [*task],
             )?;
             reasons.cut_short |= responses.iter().any(|stored| {

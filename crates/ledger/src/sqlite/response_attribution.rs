@@ -16,6 +16,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::append::Apply;
 use super::facts::{self, Stored};
 use super::settle::Change;
+use crate::project::list::list_code;
 use crate::project::{FactRow, List};
 
 /// Marks a holder that was given a copy which is not told.
@@ -60,7 +61,7 @@ impl Apply<'_> {
             for row in change.both().filter(|row| is_fork(row)) {
                 let rows = facts::select(
                     self.conn,
-                    "WHERE f.task = ?1 AND f.list = 9 AND f.occurred < ?2",
+                    concat!("WHERE f.task = ?1 AND f.list = ", list_code!(Response), " AND f.occurred < ?2"),
                     [change.task, row.occurred],
                 )?;
                 responses.extend(rows.iter().filter_map(|stored| response_of(&stored.row)));
@@ -164,7 +165,11 @@ impl Apply<'_> {
             Some(Value::Bool(false)) => 2,
             _ => 1,
         };
-        let starts = facts::select(self.conn, "WHERE f.task = ?1 AND f.list = 3", [holder.task])?;
+        let starts = facts::select(
+            self.conn,
+            concat!("WHERE f.task = ?1 AND f.list = ", list_code!(SessionStart)),
+            [holder.task],
+        )?;
         let forked_after =
             starts.iter().any(|start| is_fork(&start.row) && stored.row.occurred < start.row.occurred);
         Ok((true, own, forked_after, !is_background, uid))

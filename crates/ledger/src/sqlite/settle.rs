@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::append::Apply;
 use super::facts::{self, Stored};
 use super::permissions;
+use crate::project::list::list_code;
 use crate::project::{FactRow, List, row};
 
 /// A fact that changed.
@@ -292,10 +293,14 @@ impl Apply<'_> {
     /// Whether the provider's own account and somebody else tell of responses of a turn.
     fn is_told_twice(&self, task: i64, turn: i64) -> rusqlite::Result<bool> {
         self.conn
-            .prepare_cached(
-                "SELECT EXISTS (SELECT 1 FROM fact WHERE task = ?1 AND turn = ?2 AND list = 9 AND signature IS NULL) \
-                 AND EXISTS (SELECT 1 FROM fact WHERE task = ?1 AND turn = ?2 AND list = 9 AND signature IS NOT NULL)",
-            )?
+            .prepare_cached(concat!(
+                "SELECT EXISTS (SELECT 1 FROM fact WHERE task = ?1 AND turn = ?2 AND list = ",
+                list_code!(Response),
+                " AND signature IS NULL) \
+                 AND EXISTS (SELECT 1 FROM fact WHERE task = ?1 AND turn = ?2 AND list = ",
+                list_code!(Response),
+                " AND signature IS NOT NULL)"
+            ))?
             .query_row([task, turn], |row| row.get(0))
     }
 
@@ -311,7 +316,7 @@ impl Apply<'_> {
     fn settle_responses(&mut self, task: i64, turn: i64) -> rusqlite::Result<()> {
         let rows = facts::select(
             self.conn,
-            "WHERE f.task = ?1 AND f.turn = ?2 AND f.list = 9",
+            concat!("WHERE f.task = ?1 AND f.turn = ?2 AND f.list = ", list_code!(Response)),
             params![task, turn],
         )?;
         let has_records = rows.iter().any(|stored| stored.row.signature == Some(row::RECORD));

@@ -14,6 +14,7 @@ use super::append::Apply;
 use super::facts::{self, Stored};
 use super::settle::Change;
 use super::words;
+use crate::project::list::list_code;
 use crate::project::{FactRow, List};
 
 /// What a response says of its skill, and who says so.
@@ -98,7 +99,7 @@ impl Apply<'_> {
             .query_map([task, turn], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<rusqlite::Result<_>>()?;
         let Some(these) = these else {
-            let all = "WHERE f.task = ?1 AND f.turn = ?2 AND f.list = 9";
+            let all = concat!("WHERE f.task = ?1 AND f.turn = ?2 AND f.list = ", list_code!(Response));
             for stored in facts::select(self.conn, all, params![task, turn])? {
                 self.settle_skill(&activations, &stored)?;
             }

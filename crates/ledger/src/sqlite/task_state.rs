@@ -12,6 +12,7 @@ use super::settle::{MAX_DEPTH, descendants};
 use super::tasks::{Known, actor};
 use super::{codec, facts, tasks};
 use crate::project::FactRow;
+use crate::project::list::list_code;
 use crate::project::presenters;
 use crate::project::status::{Marks, SWAP_MS};
 use crate::project::tally::{RollupKey, TaskSums, pico_dollars};
@@ -417,12 +418,14 @@ impl Apply<'_> {
     /// The task whose context was cleared to begin this one: the same process ended it just before.
     fn continued(&self, task: i64, at: i64) -> rusqlite::Result<Option<i64>> {
         self.conn
-            .prepare_cached(
+            .prepare_cached(concat!(
                 "SELECT other.id FROM task mine JOIN task other ON other.pid = mine.pid \
                    AND other.pid_start IS mine.pid_start AND other.id <> mine.id AND other.agent = mine.agent \
-                 JOIN fact f ON f.task = other.id AND f.list = 4 AND f.occurred BETWEEN ?2 AND ?3 \
-                 WHERE mine.id = ?1 ORDER BY f.occurred DESC LIMIT 1",
-            )?
+                 JOIN fact f ON f.task = other.id AND f.list = ",
+                list_code!(SessionEnd),
+                " AND f.occurred BETWEEN ?2 AND ?3 \
+                 WHERE mine.id = ?1 ORDER BY f.occurred DESC LIMIT 1"
+            ))?
             .query_row([task, at - CLEAR_MS, at + SWAP_MS], |row| row.get(0))
             .optional()
     }

@@ -31,6 +31,7 @@ mod query_world;
 mod response_attribution;
 mod series;
 mod session_summary;
+mod shipment_format;
 mod skills;
 mod totals;
 mod truth;

@@ -101,7 +101,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<ShipmentBody, BodyError> {
         check_version(fact.version)?;
         rows += fact.parts.len();
         check_rows(rows)?;
-        metadata += nodes(&fact.data.metadata) + nodes(&fact.derived) + fact.data.file_paths.len();
+        metadata +=
+            nodes(&fact.row.data.metadata) + nodes(&fact.row.derived) + fact.row.data.file_paths.len();
         if metadata > METADATA {
             return Err(BodyError::Metadata);
         }
@@ -159,7 +160,7 @@ fn clamp_task(task: &mut TaskRecord) -> bool {
 }
 
 fn clamp_fact(fact: &mut FactRecord) -> bool {
-    clamp([Some(&mut fact.occurred), fact.ended.as_mut()])
+    clamp([Some(&mut fact.row.occurred), fact.row.ended.as_mut()])
 }
 
 fn clamp<const COUNT: usize>(times: [Option<&mut i64>; COUNT]) -> bool {

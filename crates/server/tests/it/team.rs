@@ -179,7 +179,7 @@ fn a_shipment_is_taken_as_it_is() {
     assert_eq!(ship(&world, &[fact(&json!({}))], 1), (202, json!({})));
     let shipments = kept.shipments.lock().unwrap();
     assert_eq!((shipments[0].facts.len(), shipments[0].until), (1, 1));
-    assert_eq!(shipments[0].facts[0].occurred, NOW);
+    assert_eq!(shipments[0].facts[0].row.occurred, NOW);
 }
 
 #[test]
@@ -206,8 +206,8 @@ fn an_impossible_time_is_moved_and_counted() {
     ];
     assert_eq!(ship(&world, &facts, 1), (202, json!({"clamped": 2})));
     let taken = kept.shipments.lock().unwrap()[0].facts.clone();
-    assert_eq!(taken.iter().map(|fact| fact.occurred).collect::<Vec<_>>(), [0, 4_102_444_800_000, NOW]);
-    assert_eq!(taken[1].ended, Some(4_102_444_800_000));
+    assert_eq!(taken.iter().map(|fact| fact.row.occurred).collect::<Vec<_>>(), [0, 4_102_444_800_000, NOW]);
+    assert_eq!(taken[1].row.ended, Some(4_102_444_800_000));
     let metrics = world.ask("GET", "/metrics").bearer("ann-reads").send().text();
     assert!(metrics.contains("\nagent_tracer_shipped_times_clamped_total 2\n"), "{metrics}");
 }

@@ -92,8 +92,8 @@ fn earlier(shipment: &Shipment, ms: i64) -> Shipment {
     let mut moved = shipment.clone();
     for fact in &mut moved.facts {
         fact.version += 1_000_000;
-        fact.occurred -= ms;
-        fact.ended = fact.ended.map(|at| at - ms);
+        fact.row.occurred -= ms;
+        fact.row.ended = fact.row.ended.map(|at| at - ms);
     }
     for task in &mut moved.tasks {
         task.version += 1_000_000;

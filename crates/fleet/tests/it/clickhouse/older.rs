@@ -28,7 +28,7 @@ const DAY_MS: i64 = 86_400_000;
 fn older(newest: &Shipment, version: u64, dice: &mut Dice) -> Shipment {
     let mut shipment = newest.clone();
     let parents: Vec<String> = newest.tasks.iter().map(|task| task.task.clone()).collect();
-    let signatures: Vec<i64> = newest.facts.iter().filter_map(|fact| fact.signature).collect();
+    let signatures: Vec<i64> = newest.facts.iter().filter_map(|fact| fact.row.signature).collect();
     let moved = |dice: &mut Dice| dice.within(0, 60) as i64 * DAY_MS - 30 * DAY_MS;
     for task in &mut shipment.tasks {
         task.version = version;
@@ -44,12 +44,12 @@ fn older(newest: &Shipment, version: u64, dice: &mut Dice) -> Shipment {
         fact.version = version;
         // Most versions of a fact stand where the others do.
         if dice.per_mille(300) {
-            fact.occurred += moved(dice);
+            fact.row.occurred += moved(dice);
         }
-        if fact.signature.is_some() {
-            fact.open = true;
+        if fact.row.signature.is_some() {
+            fact.row.open = true;
             // Many calls were one at that time: a loop that is none any more.
-            fact.signature = Some(signatures[dice.throw() as usize % signatures.len().min(3)]);
+            fact.row.signature = Some(signatures[dice.throw() as usize % signatures.len().min(3)]);
         }
     }
     shipment

@@ -189,7 +189,7 @@ pub(crate) fn tells_the_same_session_apart(make: Make) {
     // Another owner, first in the alphabet, has other values for the same session.
     let mut forged = shipment.clone();
     for fact in &mut forged.facts {
-        fact.occurred += 1;
+        fact.row.occurred += 1;
         fact.version += 1_000;
     }
     fleet.write("ann", &forged).unwrap();

@@ -179,7 +179,7 @@ pub(crate) fn lets_go_by_age(make: Make) {
     let at = |moment: i64| {
         let mut moved = shipment.clone();
         moved.tasks.iter_mut().for_each(|task| task.last = moment);
-        moved.facts.iter_mut().for_each(|fact| fact.occurred = moment);
+        moved.facts.iter_mut().for_each(|fact| fact.row.occurred = moment);
         moved
     };
     let (year_2020, year_2100) = (1_577_836_800_000, 4_102_444_800_000);
@@ -197,7 +197,7 @@ pub(crate) fn lets_go_by_age(make: Make) {
     let numbers: BTreeSet<(&str, i64)> = shipment
         .facts
         .iter()
-        .flat_map(|fact| fact.parts.iter().chain([&fact.fact]).map(|part| (fact.task.as_str(), *part)))
+        .flat_map(|fact| fact.parts.iter().chain([&fact.row.fact]).map(|part| (fact.task.as_str(), *part)))
         .collect();
     assert!(numbers.len() > shipment.facts.len());
     for (owner, left) in [("dan", 0), ("eve", 0), ("fay", 1), ("cat", 1)] {

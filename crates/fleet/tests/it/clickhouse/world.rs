@@ -70,7 +70,7 @@ fn newest(shipments: &[Shipment]) -> BTreeMap<(String, Option<i64>), String> {
             newest.insert((task.task.clone(), None), serde_json::to_string(task).unwrap());
         }
         for fact in &shipment.facts {
-            newest.insert((fact.task.clone(), Some(fact.fact)), serde_json::to_string(fact).unwrap());
+            newest.insert((fact.task.clone(), Some(fact.row.fact)), serde_json::to_string(fact).unwrap());
         }
     }
     newest
@@ -127,9 +127,9 @@ fn as_kept(shipments: &[Shipment]) -> BTreeMap<(String, Option<i64>), String> {
     };
     for shipment in shipments {
         for fact in &shipment.facts {
-            let key = (fact.task.clone(), Some(fact.fact));
+            let key = (fact.task.clone(), Some(fact.row.fact));
             put(key, fact.version, Some(serde_json::to_string(fact).unwrap()));
-            for part in fact.parts.iter().filter(|part| **part != fact.fact) {
+            for part in fact.parts.iter().filter(|part| **part != fact.row.fact) {
                 put((fact.task.clone(), Some(*part)), fact.version, None);
             }
         }

@@ -61,9 +61,9 @@ pub(crate) fn ends_where_newest_versions_end(make: Make) {
     fleet.write("ann", &shipment).unwrap();
     let before = activity("ann");
     // The last events turn out to have happened days before the others.
-    let last = shipment.facts.iter().map(|fact| fact.occurred).max().unwrap();
-    for fact in shipment.facts.iter_mut().filter(|fact| fact.occurred > last - 1_000) {
-        fact.occurred -= 3 * 86_400_000;
+    let last = shipment.facts.iter().map(|fact| fact.row.occurred).max().unwrap();
+    for fact in shipment.facts.iter_mut().filter(|fact| fact.row.occurred > last - 1_000) {
+        fact.row.occurred -= 3 * 86_400_000;
         fact.version += 1_000_000;
     }
     for owner in ["ann", "bob"] {
@@ -115,7 +115,7 @@ pub(crate) fn keeps_newer_versions(make: Make) {
     }
     for fact in &mut old.facts {
         fact.version = 0;
-        fact.data.title = "old".to_owned();
+        fact.row.data.title = "old".to_owned();
     }
     fleet.write("ann", &old).unwrap();
     let reader = Reader::new(Arc::clone(&fleet), vec!["ann".to_owned()]);
@@ -139,19 +139,19 @@ pub(crate) fn finds_words_of_newest_versions(make: Make) {
     let shipment = world.shipments(100_000).pop().unwrap();
     // Every call says it first; then some have lost it, and others are elsewhere in the list.
     let mut first = shipment.clone();
-    for fact in first.facts.iter_mut().filter(|fact| fact.tool.is_some()) {
-        fact.data.title = "quokkapedia".to_owned();
+    for fact in first.facts.iter_mut().filter(|fact| fact.row.tool.is_some()) {
+        fact.row.data.title = "quokkapedia".to_owned();
     }
     fleet.write("ann", &first).unwrap();
     let mut second = shipment;
     let mut whole = BTreeSet::new();
-    for (place, fact) in second.facts.iter_mut().filter(|fact| fact.tool.is_some()).enumerate() {
+    for (place, fact) in second.facts.iter_mut().filter(|fact| fact.row.tool.is_some()).enumerate() {
         fact.version += 1;
         if place % 4 != 0 {
-            fact.data.title = "quokkapedia".to_owned();
-            fact.occurred -= 40 * 86_400_000 * (place as i64 % 3);
+            fact.row.data.title = "quokkapedia".to_owned();
+            fact.row.occurred -= 40 * 86_400_000 * (place as i64 % 3);
             let task = TaskId::parse(&fact.task).unwrap();
-            whole.insert(FactId::from_number(&task, fact.fact.cast_unsigned()).to_string());
+            whole.insert(FactId::from_number(&task, fact.row.fact.cast_unsigned()).to_string());
         }
     }
     fleet.write("ann", &second).unwrap();
@@ -190,7 +190,7 @@ pub(crate) fn moves_facts_in_time(make: Make) {
     let later = 1_000_000_000_000_000;
     for fact in shipment.facts.iter_mut().filter(|fact| fact.task == task) {
         fact.version += 1;
-        fact.occurred = later;
+        fact.row.occurred = later;
     }
     fleet.write("ann", &shipment).unwrap();
     let reader = Reader::new(Arc::clone(&fleet), vec!["ann".to_owned()]);
@@ -215,8 +215,8 @@ pub(crate) fn keeps_owners_apart(make: Make) {
     let mut hostile = shipment.clone();
     for fact in &mut hostile.facts {
         fact.version = u64::MAX;
-        fact.data.title = "taken over".to_owned();
-        fact.parts = shipment.facts.iter().map(|fact| fact.fact).collect();
+        fact.row.data.title = "taken over".to_owned();
+        fact.parts = shipment.facts.iter().map(|fact| fact.row.fact).collect();
     }
     fleet.write("bob", &hostile).unwrap();
     assert_eq!(count(&fleet, "ann"), of_ann);

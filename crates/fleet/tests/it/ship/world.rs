@@ -120,7 +120,7 @@ impl World {
             for mut fact in shipment.facts {
                 let version = std::mem::take(&mut fact.version);
                 let text = serde_json::to_string(&fact).unwrap();
-                put(&mut newest, (fact.task.clone(), Some(fact.fact)), version, text);
+                put(&mut newest, (fact.task.clone(), Some(fact.row.fact)), version, text);
             }
         }
         newest

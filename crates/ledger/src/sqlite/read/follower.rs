@@ -12,6 +12,7 @@ use agent_tracer_event::{Kind, attributes};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
 
+use crate::project::list::list_code;
 use crate::project::time::Level;
 use crate::project::{FactRow, List};
 use crate::search::{Terms, mark};
@@ -131,8 +132,11 @@ impl Follower {
         self.forget_hidden(conn, from, last)?;
         // Several rows may have changed at one place: they are indexed together, so that a place says enough. Half of
         // all rows cannot be found by words and are not even looked at.
-        let changed =
-            facts::select(conn, "WHERE f.changed > ?1 AND f.changed <= ?2 AND f.list <> 9", [from, last])?;
+        let changed = facts::select(
+            conn,
+            concat!("WHERE f.changed > ?1 AND f.changed <= ?2 AND f.list <> ", list_code!(Response)),
+            [from, last],
+        )?;
         for stored in &changed {
             let terms = document(stored);
             self.put(conn, document_number(stored.row.occurred, stored.id), &terms)?;
@@ -145,7 +149,8 @@ impl Follower {
     fn forget_hidden(&self, conn: &Connection, from: i64, last: i64) -> rusqlite::Result<()> {
         let mut find = conn.prepare_cached(&format!(
             "SELECT d.id FROM fact f JOIN search_docsize d ON d.id = {DOCUMENT_NUMBER} \
-             WHERE f.changed > ?1 AND f.changed <= ?2 AND f.list = 9"
+             WHERE f.changed > ?1 AND f.changed <= ?2 AND f.list = {}",
+            List::Response.code()
         ))?;
         let hidden: Vec<i64> =
             find.query_map([from, last], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;

@@ -153,7 +153,13 @@ fn shipment(conn: &Connection, pricer: &dyn Pricer, after: u64, newest: u64, lim
             .then(|| pricer.cost(row.text(attributes::MODEL).unwrap_or_default(), &row.data.metadata))
             .flatten();
         let parts = parts.get(&row.fact).cloned().unwrap_or_default();
-        shipment.facts.push(FactRecord::of(uid, u64::try_from(changed).unwrap_or(0), row, cost, parts));
+        shipment.facts.push(FactRecord {
+            task: uid,
+            version: u64::try_from(changed).unwrap_or(0),
+            row,
+            cost,
+            parts,
+        });
     }
     Ok(shipment)
 }
