@@ -22,13 +22,13 @@ const FILES_MAX: usize = 1_000;
 /// Most bytes of a kind that are kept.
 const BYTES_MAX: u64 = 256 << 20;
 
-/// How the file with the reason is called after the file that it speaks of.
+/// Says how the file with the reason is called after the file that it speaks of.
 const REASON: &str = ".reason";
 
 /// The file whose length is the number of posts that were set aside and are gone.
 const LOST: &str = "lost";
 
-/// What is set aside.
+/// Holds what is set aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A post that cannot be written, as a record of the journal.
@@ -49,10 +49,10 @@ impl Kind {
     }
 }
 
-/// What became of what was set aside, when tasks were deleted on purpose.
+/// Holds what became of what was set aside, when tasks were deleted on purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AsidePurge {
-    /// Files that told of them and are gone.
+    /// Files that reported them and are gone.
     pub removed: u64,
     /// Files of which it is not known what they tell; they are still there.
     pub unknown: u64,
@@ -158,7 +158,7 @@ impl Aside {
             if name.ends_with(REASON) || name == LOST {
                 continue;
             }
-            // Half of a file that nobody will finish: whoever purges is alone.
+            // Half of a file that no one will finish: a caller that purges is alone.
             let is_half = name.starts_with('.');
             let tells = match names {
                 Some(names) if !is_half => tells_of(&name, &fs::read(&path)?, names),
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_is_kept_once_with_its_reason_and_for_nobody_else() {
+    fn the_same_is_kept_once_with_its_reason_and_for_no_one_else() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let aside = Aside::beside(&folder.path().join("ledger.db"));

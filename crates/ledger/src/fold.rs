@@ -18,38 +18,38 @@ use agent_tracer_event::{
 };
 use serde::Serialize;
 
-/// An entry and the channel that told it.
+/// An entry and the channel that reported it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourcedEntry {
-    /// What was said.
+    /// The entry.
     pub entry: Entry,
-    /// How it reached us.
+    /// The channel that brought it.
     pub channel: Channel,
 }
 
-/// What people see: everything that is known of one thing that happened.
+/// Holds everything that is known of one thing that happened.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Fact {
-    /// What it is about.
+    /// The subject.
     pub subject: Subject,
-    /// Whose it is.
+    /// The task that it belongs to.
     pub task: TaskKey,
     /// Its natural key within the task.
     pub key: String,
-    /// When it began.
+    /// The moment when it began.
     pub occurred_at: Millis,
-    /// Where in its source it stood: breaks ties between equal times.
+    /// The position in its source: breaks ties between equal times.
     pub order: u64,
-    /// When it ended.
+    /// The moment when it ended.
     pub ended_at: Option<Millis>,
     /// Its lane; events always have one.
     pub lane: Option<Lane>,
-    /// What a person reads.
+    /// The title that a person reads.
     pub title: Option<String>,
     /// Longer text.
     pub body: Option<String>,
-    /// Where a call stands.
+    /// The state of a call.
     pub state: Option<CallState>,
     /// The tool.
     pub tool_name: Option<String>,
@@ -61,17 +61,17 @@ pub struct Fact {
     pub agent_id: Option<String>,
     /// The type of the agent that acted.
     pub agent_type: Option<String>,
-    /// The hook event that told of it.
+    /// The hook event that reported it.
     pub hook_event_name: Option<String>,
     /// Files it was about, sorted.
     pub file_paths: BTreeSet<String>,
     /// Everything else.
     pub metadata: Metadata,
-    /// Every channel that told of it.
+    /// Every channel that reported it.
     pub channels: BTreeSet<Channel>,
     /// The channel that each field came from.
     pub field_channels: BTreeMap<String, Channel>,
-    /// How sure the best of them is.
+    /// The certainty of the best of them.
     pub certainty: Certainty,
     /// The name of the series that it is one of.
     #[serde(skip)]
@@ -98,7 +98,7 @@ fn phase_rank(phase: Phase) -> u8 {
     }
 }
 
-/// Which of two entries is believed where both name a field. Never equal for different entries.
+/// Returns which of two entries is believed where both name a field. Never equal for different entries.
 fn authority(left: &SourcedEntry, right: &SourcedEntry) -> Ordering {
     let (a, b) = (&left.entry, &right.entry);
     a.evidence
@@ -125,14 +125,14 @@ fn says_more(new: Subject, old: Subject) -> bool {
 
 /// The earliest time among the entries of a phase that are as certain as the most certain of them.
 fn earliest(
-    told: &[SourcedEntry],
+    reported: &[SourcedEntry],
     wanted: Phase,
     time: impl Fn(&Entry) -> Option<Millis>,
 ) -> Option<(Millis, u64)> {
     let candidates = || {
-        told.iter()
-            .filter(|told| told.entry.phase == wanted)
-            .filter_map(|told| Some((told.entry.evidence.certainty, time(&told.entry)?, told.entry.order)))
+        reported.iter().filter(|reported| reported.entry.phase == wanted).filter_map(|reported| {
+            Some((reported.entry.evidence.certainty, time(&reported.entry)?, reported.entry.order))
+        })
     };
     let best = candidates().map(|(certainty, _, _)| certainty).max()?;
     candidates().filter(|(certainty, _, _)| *certainty == best).map(|(_, at, order)| (at, order)).min()
@@ -149,15 +149,15 @@ pub(crate) fn fold_unnamed(entries: Vec<SourcedEntry>) -> Option<Fact> {
     fold_with(entries, false)
 }
 
-fn fold_with(mut told: Vec<SourcedEntry>, is_named: bool) -> Option<Fact> {
-    told.sort_by(authority);
-    told.dedup_by(|left, right| authority(left, right).is_eq());
-    let began = earliest(&told, Phase::Open, |entry| Some(entry.occurred_at))
-        .or_else(|| told.iter().map(|told| (told.entry.occurred_at, told.entry.order)).min());
-    let ended = earliest(&told, Phase::Close, |entry| entry.ended_at)
-        .or_else(|| earliest(&told, Phase::Update, |entry| entry.ended_at))
-        .or_else(|| earliest(&told, Phase::Open, |entry| entry.ended_at));
-    let first = told.first()?;
+fn fold_with(mut reported: Vec<SourcedEntry>, is_named: bool) -> Option<Fact> {
+    reported.sort_by(authority);
+    reported.dedup_by(|left, right| authority(left, right).is_eq());
+    let began = earliest(&reported, Phase::Open, |entry| Some(entry.occurred_at))
+        .or_else(|| reported.iter().map(|reported| (reported.entry.occurred_at, reported.entry.order)).min());
+    let ended = earliest(&reported, Phase::Close, |entry| entry.ended_at)
+        .or_else(|| earliest(&reported, Phase::Update, |entry| entry.ended_at))
+        .or_else(|| earliest(&reported, Phase::Open, |entry| entry.ended_at));
+    let first = reported.first()?;
     let (occurred_at, order) = began.unwrap_or((first.entry.occurred_at, first.entry.order));
     let mut fact = Fact {
         subject: first.entry.subject,
@@ -183,11 +183,11 @@ fn fold_with(mut told: Vec<SourcedEntry>, is_named: bool) -> Option<Fact> {
         certainty: first.entry.evidence.certainty,
         series: None,
     };
-    for told in told {
+    for reported in reported {
         if is_named {
-            name_fields(&mut fact, &told);
+            name_fields(&mut fact, &reported);
         }
-        lay_over(&mut fact, told);
+        lay_over(&mut fact, reported);
     }
     if let Some(kind) = fact.kind() {
         fact.lane = fact.lane.or(Some(kind.lane()));
@@ -202,9 +202,9 @@ fn says_state(fact: &Fact, entry: &Entry) -> bool {
     entry.state.is_some_and(|state| state != CallState::Running || fact.state.is_none())
 }
 
-/// Remembers who told each field. Comes before the fields are laid over.
-fn name_fields(fact: &mut Fact, told: &SourcedEntry) {
-    let entry = &told.entry;
+/// Remembers who reported each field. Comes before the fields are laid over.
+fn name_fields(fact: &mut Fact, reported: &SourcedEntry) {
+    let entry = &reported.entry;
     let fields = [
         ("lane", entry.lane.is_some()),
         ("title", entry.title.is_some()),
@@ -220,12 +220,12 @@ fn name_fields(fact: &mut Fact, told: &SourcedEntry) {
     ];
     let fields = fields.into_iter().filter(|(_, is_said)| *is_said).map(|(name, _)| name.to_owned());
     let metadata = entry.metadata.keys().map(|key| format!("metadata.{key}"));
-    fact.field_channels.extend(fields.chain(metadata).map(|name| (name, told.channel)));
+    fact.field_channels.extend(fields.chain(metadata).map(|name| (name, reported.channel)));
 }
 
 /// Lays the fields of a more authoritative entry over what is known.
-fn lay_over(fact: &mut Fact, told: SourcedEntry) {
-    let SourcedEntry { entry, channel } = told;
+fn lay_over(fact: &mut Fact, reported: SourcedEntry) {
+    let SourcedEntry { entry, channel } = reported;
     fact.channels.insert(channel);
     fact.certainty = fact.certainty.max(entry.evidence.certainty);
     if says_more(entry.subject, fact.subject) {
@@ -273,7 +273,7 @@ mod tests {
         )
     }
 
-    fn told(channel: Channel, entry: Entry) -> SourcedEntry {
+    fn reported(channel: Channel, entry: Entry) -> SourcedEntry {
         SourcedEntry { entry, channel }
     }
 
@@ -291,9 +291,9 @@ mod tests {
             entry
         };
         let fact = fold(&[
-            told(Channel::Hook, close(30, Certainty::Measured, CallState::Failed)),
-            told(Channel::Hook, close(20, Certainty::Inferred, CallState::Succeeded)),
-            told(Channel::Hook, open),
+            reported(Channel::Hook, close(30, Certainty::Measured, CallState::Failed)),
+            reported(Channel::Hook, close(20, Certainty::Inferred, CallState::Succeeded)),
+            reported(Channel::Hook, open),
         ])
         .unwrap();
         assert_eq!(fact.occurred_at, Millis(10));
@@ -307,19 +307,19 @@ mod tests {
         open.state = Some(CallState::Running);
         let mut close = entry(Phase::Close, 20, Certainty::Inferred);
         close.state = Some(CallState::Denied);
-        let fact = fold(&[told(Channel::Transcript, open), told(Channel::Hook, close)]).unwrap();
+        let fact = fold(&[reported(Channel::Transcript, open), reported(Channel::Hook, close)]).unwrap();
         assert_eq!(fact.state, Some(CallState::Denied));
     }
 
     #[test]
-    fn each_field_remembers_who_told_it() {
+    fn each_field_remembers_who_reported_it() {
         let mut hook = entry(Phase::Open, 10, Certainty::Measured);
         hook.title = Some("Read lib.rs".to_owned());
         hook.metadata.insert("durationMs".to_owned(), json!(5));
         let mut row = entry(Phase::Update, 11, Certainty::Reported);
         row.metadata.insert("exitCode".to_owned(), json!(3));
         row.metadata.insert("durationMs".to_owned(), json!(7));
-        let fact = fold(&[told(Channel::Hook, hook), told(Channel::Transcript, row)]).unwrap();
+        let fact = fold(&[reported(Channel::Hook, hook), reported(Channel::Transcript, row)]).unwrap();
         assert_eq!(fact.metadata, json!({"durationMs": 5, "exitCode": 3}).as_object().unwrap().clone());
         assert_eq!(fact.field_channels["metadata.durationMs"], Channel::Hook);
         assert_eq!(fact.field_channels["metadata.exitCode"], Channel::Transcript);
@@ -332,7 +332,7 @@ mod tests {
         plain.subject = Subject::Event(Kind::ToolUsed);
         let mut todo = entry(Phase::Open, 10, Certainty::Guessed);
         todo.subject = Subject::Event(Kind::TodoLogged);
-        let fact = fold(&[told(Channel::Hook, plain), told(Channel::Hook, todo)]).unwrap();
+        let fact = fold(&[reported(Channel::Hook, plain), reported(Channel::Hook, todo)]).unwrap();
         assert_eq!(fact.kind(), Some(Kind::TodoLogged));
         assert_eq!(fact.lane, Some(Lane::Todos));
     }
@@ -342,7 +342,7 @@ mod tests {
         assert_eq!(fold(&[]), None);
     }
 
-    fn any_told() -> impl Strategy<Value = SourcedEntry> {
+    fn any_reported() -> impl Strategy<Value = SourcedEntry> {
         let words = |words: &'static [&'static str]| proptest::sample::select(words);
         (
             proptest::sample::select(Channel::ALL),
@@ -366,7 +366,7 @@ mod tests {
                     entry.metadata =
                         metadata.into_iter().map(|(key, value)| (key.to_owned(), json!(value))).collect();
                     entry.file_paths = paths.into_iter().map(str::to_owned).collect();
-                    told(channel, entry)
+                    reported(channel, entry)
                 },
             )
     }
@@ -374,7 +374,7 @@ mod tests {
     proptest! {
         #[test]
         fn order_and_repetition_do_not_matter(
-            (entries, shuffled) in proptest::collection::vec(any_told(), 1..8)
+            (entries, shuffled) in proptest::collection::vec(any_reported(), 1..8)
                 .prop_flat_map(|entries| (Just(entries.clone()), Just(entries).prop_shuffle())),
             again in proptest::collection::vec(any::<proptest::sample::Index>(), 0..4),
         ) {
@@ -387,7 +387,7 @@ mod tests {
 
         #[test]
         fn more_entries_never_take_a_field_away(
-            entries in proptest::collection::vec(any_told(), 2..8),
+            entries in proptest::collection::vec(any_reported(), 2..8),
         ) {
             let all = fold(&entries).unwrap();
             let some = fold(&entries[1..]).unwrap();

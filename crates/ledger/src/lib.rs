@@ -1,4 +1,4 @@
-//! What happened, and what is known of it.
+//! Describes what happened, and what is known of it.
 //!
 //! Entries are what readers say; they are never changed. Facts are what people see; each is the fold of all entries
 //! with its natural key, and the order in which the entries arrived does not matter.
@@ -22,7 +22,7 @@ mod store;
 mod task_names;
 pub mod view;
 
-/// What every engine does alike: places in lists, what silence means, what sums show, which texts are searched.
+/// Holds what every engine does alike: places in lists, what silence means, what sums show, which texts are searched.
 pub mod engine {
     pub use crate::sqlite::read::{Local, cursor, is_indexed, local_stretches, spent, staleness, texts};
 }

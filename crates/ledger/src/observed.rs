@@ -1,4 +1,4 @@
-//! What is brought to the ledger: observations that somebody has read.
+//! Describes what is brought to the ledger: observations that a reader has read.
 //!
 //! An observation has a name that stays the same however often it is brought, so that bringing it twice changes
 //! nothing. Sources that are read in parts (transcripts, rollouts) bring their new position in the same batch as the
@@ -6,7 +6,7 @@
 
 use agent_tracer_event::{Agent, Channel, Millis, Outcome, Reading, TaskId};
 
-/// What a reader made of an observation.
+/// Carries the result of reading an observation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// It was understood, at least in part.
@@ -26,35 +26,36 @@ pub struct Observed {
     pub source: Option<String>,
     /// The agent.
     pub agent: Agent,
-    /// How it reached us.
+    /// The channel that brought it.
     pub channel: Channel,
-    /// When it reached us.
+    /// The moment when it reached us.
     pub arrived: Millis,
-    /// What it says.
+    /// The content.
     pub verdict: Verdict,
-    /// A hash of its bytes, where the same bytes within five seconds in one session are one event that came twice, and within
-    /// twenty if both were posted over HTTP (Claude Code's hooks). Codex sends equal bytes for distinct calls, so its hooks have none.
+    /// A hash of its bytes, where the same bytes within five seconds in one session are one event that came twice, and
+    /// within twenty if both were posted over HTTP (Claude Code's hooks). Codex sends equal bytes for distinct calls,
+    /// so its hooks have none.
     pub payload: Option<u64>,
     /// Its bytes after privacy, and what else reading it again would need. Kept for a while, compressed.
     pub kept: Option<Vec<u8>>,
 }
 
-/// How far a source has been read.
+/// Measures how far a source has been read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
     /// The source's name: for a file its path and what tells it from another file at the same path.
     pub source: String,
     /// The agent.
     pub agent: Agent,
-    /// How many bytes have been read and said.
+    /// Counts how many bytes have been read and said.
     pub offset: u64,
-    /// What the reader needs to go on, opaque to the ledger.
+    /// Holds what the reader needs to go on, opaque to the ledger.
     pub state: Vec<u8>,
-    /// What is kept instead if all that the reader said was deleted on purpose: nothing of what it read.
+    /// Holds what is kept instead if all that the reader said was deleted on purpose: nothing of what it read.
     pub bare: Vec<u8>,
 }
 
-/// What is written together or not at all.
+/// Holds what is written together or not at all.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
     /// Observations, in the order of their source.
@@ -69,7 +70,7 @@ pub struct Batch {
     pub reread: bool,
 }
 
-/// The last moment that anything can be told of: the beginning of 2100.
+/// The last moment that anything can be reported about: the beginning of 2100.
 const LATEST: Millis = Millis(4_102_444_800_000);
 
 impl Batch {
@@ -93,13 +94,13 @@ impl Batch {
     }
 }
 
-/// What became of a batch. It is on disk.
+/// Reports the outcome of a batch, which is on disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Receipt {
-    /// What became of each observation, in the batch's order; one that was not written is refused.
+    /// The outcome of each observation, in the batch's order; one that was not written is refused.
     pub outcomes: Vec<Outcome>,
     /// Observations that the store could not take although it takes others: their places in the batch, and why. Nothing
-    /// of them is in the ledger, and whoever brought them still has them.
+    /// of them is in the ledger, and a caller that brought them still has them.
     pub unwritten: Vec<(usize, String)>,
     /// Tasks that were seen for the first time.
     pub created: Vec<TaskId>,
@@ -115,7 +116,7 @@ mod tests {
 
     #[test]
     fn what_happened_in_a_time_that_cannot_be_happened_when_it_reached_us() {
-        let told = |at: i64, ended: i64, arrived: i64| {
+        let reported = |at: i64, ended: i64, arrived: i64| {
             let task = TaskKey::new(Agent::CODEX, "s");
             let subject = Subject::Event(Kind::UserMessage);
             let mut entry =
@@ -137,10 +138,10 @@ mod tests {
                 other => panic!("{other:?}"),
             }
         };
-        assert_eq!(told(7, 8, 9), (7, Some(Millis(8))));
-        assert_eq!(told(-1, -1, 9), (9, None));
-        assert_eq!(told(LATEST.0 + 1, i64::MAX, 9), (9, None));
-        assert_eq!(told(i64::MIN, 8, -5), (0, Some(Millis(8))));
-        assert_eq!(told(i64::MAX, 8, i64::MAX), (LATEST.0, Some(Millis(8))));
+        assert_eq!(reported(7, 8, 9), (7, Some(Millis(8))));
+        assert_eq!(reported(-1, -1, 9), (9, None));
+        assert_eq!(reported(LATEST.0 + 1, i64::MAX, 9), (9, None));
+        assert_eq!(reported(i64::MIN, 8, -5), (0, Some(Millis(8))));
+        assert_eq!(reported(i64::MAX, 8, i64::MAX), (LATEST.0, Some(Millis(8))));
     }
 }

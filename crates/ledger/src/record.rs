@@ -1,4 +1,5 @@
-//! What leaves for another store: tasks and facts as they were derived here, each with the place at which it changed.
+//! Describes what leaves for another store: tasks and facts as they were derived here, each with the place at which it
+//! changed.
 //!
 //! These types are the format that is sent. A record replaces every record of the same task or fact with a smaller
 //! `version`; the same record twice is the same record. Whose it is says the token of the sender, never the record.
@@ -14,11 +15,11 @@ use crate::view::{TaskStatus, WaitingReason};
 /// The version of the format that [`Shipment`] is written in.
 pub const FORMAT: u32 = 1;
 
-/// What is sent together.
+/// Carries the tasks and facts that are sent together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Shipment {
-    /// [`FORMAT`] of whoever wrote it.
+    /// [`FORMAT`] of the writer.
     pub format: u32,
     /// Tasks that changed.
     pub tasks: Vec<TaskRecord>,
@@ -47,7 +48,7 @@ pub struct Removed {
 pub struct TaskRecord {
     /// Its id.
     pub task: String,
-    /// Where in its ledger's order of delivery it last changed.
+    /// The place in its ledger's order of delivery at which it last changed.
     pub version: u64,
     /// The agent.
     pub agent: Agent,
@@ -57,7 +58,7 @@ pub struct TaskRecord {
     pub background: bool,
     /// The task that started it.
     pub parent: Option<String>,
-    /// How sure the parent is.
+    /// The certainty of the parent.
     pub parent_certainty: Option<Certainty>,
     /// The call that started it.
     pub parent_tool_use_id: Option<String>,
@@ -65,13 +66,13 @@ pub struct TaskRecord {
     pub continues: Option<String>,
     /// The task whose history this one began with.
     pub forked: Option<String>,
-    /// What a person reads.
+    /// The title that a person reads.
     pub title: String,
     /// The type of its agent, `main` for the main one.
     pub agent_type: String,
     /// The agent's id of the subagent.
     pub agent_id: Option<String>,
-    /// Where it works.
+    /// The working directory.
     pub cwd: String,
     /// The project.
     pub project: String,
@@ -83,23 +84,23 @@ pub struct TaskRecord {
     pub git_branch: Option<String>,
     /// The version of the client.
     pub client_version: Option<String>,
-    /// When it was first seen.
+    /// The moment when it was first seen.
     pub started: i64,
-    /// When it was last heard of.
+    /// The moment when it was last active.
     pub last: i64,
-    /// When it ended.
+    /// The moment when it ended.
     pub ended: Option<i64>,
-    /// Where it stands by what was told.
+    /// The last reported status.
     pub status: TaskStatus,
-    /// What it waits for.
+    /// The reason for which it waits.
     pub waiting: Option<WaitingReason>,
     /// Since when.
     pub waiting_since: Option<i64>,
     /// The number of the fact that asks.
     pub waiting_fact: Option<i64>,
-    /// What it does just now.
+    /// The current activity.
     pub current: Option<String>,
-    /// How full its context is, in percent.
+    /// Measures how full its context is, in percent.
     pub context_pct: Option<f64>,
     /// Rows.
     pub events: i64,
@@ -111,11 +112,11 @@ pub struct TaskRecord {
     pub turns: i64,
     /// Time in which people were waited for.
     pub wait_ms: i64,
-    /// What it spent.
+    /// Tokens and cost.
     pub spent: SpentRecord,
 }
 
-/// What a task spent, in the units of the ledger's sums.
+/// Holds what a task spent, in the units of the ledger's sums.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SpentRecord {
@@ -137,9 +138,9 @@ pub struct SpentRecord {
     pub unpriced: i64,
     /// Responses that count elsewhere.
     pub copies: i64,
-    /// What the client says that it cost, in pico-dollars.
+    /// Holds what the client says that it cost, in pico-dollars.
     pub client_cost: Option<i64>,
-    /// What only the client's own account knows.
+    /// Holds what only the client's own account knows.
     pub residual: Option<Residual>,
 }
 

@@ -48,16 +48,16 @@ impl std::error::Error for QueryError {}
 /// An answer, or why there is none.
 pub type Answer<T> = Result<T, QueryError>;
 
-/// Which part of a list.
+/// Selects a page of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Paging {
-    /// Where the part begins, from an earlier part's `nextCursor`.
+    /// The start of the page: `nextCursor` of the page before.
     pub cursor: Option<String>,
-    /// How many items, at most [`MAX_LIMIT`]; zero means a hundred.
+    /// Counts how many items, at most [`MAX_LIMIT`]; zero means a hundred.
     pub limit: u32,
 }
 
-/// Who did it, and where. Only a team's store tells people and machines apart.
+/// Selects an owner and a machine. Only a team's store distinguishes people and machines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OwnerFilter {
     /// The person or machine whose token shipped it.
@@ -66,7 +66,7 @@ pub struct OwnerFilter {
     pub machine: Option<String>,
 }
 
-/// Which tasks. Newest first.
+/// Selects tasks, newest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TaskFilter {
     /// One of these; empty means any.
@@ -79,7 +79,7 @@ pub struct TaskFilter {
     pub project: Option<String>,
     /// With this model.
     pub model: Option<String>,
-    /// Whose title or session has these words.
+    /// Words in the title or session.
     pub q: Option<String>,
     /// With an event at or after this.
     pub since: Option<Millis>,
@@ -91,11 +91,11 @@ pub struct TaskFilter {
     pub kind: Option<TaskKind>,
     /// With a failed call of its own or of a descendant.
     pub failed_calls: bool,
-    /// Which part.
+    /// The part of the list.
     pub paging: Paging,
 }
 
-/// Which rows of a timeline. Oldest first unless `newest_first`.
+/// Selects rows of a timeline. Oldest first unless `newest_first`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowFilter {
     /// One of these lanes; empty means any.
@@ -110,11 +110,11 @@ pub struct RowFilter {
     pub newest_first: bool,
     /// With the rows of all subagents.
     pub tree: bool,
-    /// Which part.
+    /// The part of the list.
     pub paging: Paging,
 }
 
-/// Which part of the whole history a number is about.
+/// Selects the part of the history that a number covers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Range {
     /// At or after this.
@@ -127,11 +127,11 @@ pub struct Range {
     pub agent: Option<Agent>,
     /// Of this type of agent.
     pub agent_type: Option<String>,
-    /// Which part.
+    /// The part of the list.
     pub paging: Paging,
 }
 
-/// What usage is told apart by.
+/// Selects the dimension by which usage is grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsageBy {
     /// Days of the asker.
@@ -158,7 +158,7 @@ pub enum UsageBy {
     Machine,
 }
 
-/// What to search for.
+/// Selects the rows of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SearchFilter {
     /// The words. All of them must be there; the last may be the beginning of a word.
@@ -177,10 +177,10 @@ pub struct SearchFilter {
     pub range: Range,
 }
 
-/// Which decisions of rules. Newest first.
+/// Selects decisions of rules, newest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DecisionFilter {
-    /// Of the rule with this name, whoever wrote it.
+    /// Of the rule with this name, by any author.
     pub rule: Option<String>,
     /// That came to one of these ([`crate::project::ruling::OUTCOMES`]); empty means any.
     pub outcomes: Vec<String>,
@@ -192,7 +192,7 @@ pub struct DecisionFilter {
     pub since: Option<Millis>,
     /// Before this.
     pub until: Option<Millis>,
-    /// Which part.
+    /// The part of the list.
     pub paging: Paging,
 }
 
@@ -255,8 +255,8 @@ pub trait Insights: Send + Sync {
     /// Returns how long the calls of every tool took, most calls first. The range is rounded outwards to days.
     fn durations(&self, range: &Range, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>>;
     fn failures(&self, range: &Range) -> Answer<Page<FailureStat>>;
-    /// Returns the files used most, at most 150, in a range rounded to UTC days. Ranked are those that were among the most used of
-    /// some day or month that the range is made up of ([`crate::project::ranking`]); their numbers are exact.
+    /// Returns the files used most, at most 150, in a range rounded to UTC days. Ranked are those that were among the
+    /// most used of some day or month that the range is made up of ([`crate::project::ranking`]); their numbers are exact.
     fn files(&self, range: &Range) -> Answer<Page<FileStat>>;
     fn skills(&self, range: &Range) -> Answer<Page<SkillStat>>;
     fn mcp(&self, range: &Range) -> Answer<Page<McpStat>>;
@@ -295,7 +295,8 @@ pub trait Search: Send + Sync {
 #[expect(missing_docs, reason = "each method is named after its path in the query API, which documents it")]
 pub trait Changes: Send + Sync {
     /// Returns rows that changed after a place in the order of delivery, in that order, about `limit` of them: fewer where
-    /// turns, which are no rows, changed between them, more where many changed at one place. Only an empty answer is the end.
+    /// turns, which are no rows, changed between them, more where many changed at one place. Only an empty answer is
+    /// the end.
     fn changes(&self, after: u64, limit: u32) -> Answer<Vec<Row>>;
     fn seq(&self) -> Answer<u64>;
 }

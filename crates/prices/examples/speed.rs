@@ -1,4 +1,4 @@
-//! What prices cost in time: the first question, then questions by name and by a price that was found before.
+//! Describes what prices cost in time: the first question, then questions by name and by a price that was found before.
 //!
 //! `cargo run --release -p agent-tracer-prices --example speed`
 

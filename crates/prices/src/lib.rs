@@ -1,4 +1,4 @@
-//! What a response costs.
+//! Describes what a response costs.
 //!
 //! A price table that was taken from a pinned release of a public source is built in; users put their own prices before
 //! it. Laws:

@@ -1,18 +1,18 @@
 //! From the name that a client says to the name that the table knows.
 //!
-//! Models are told with a date or without, with the cloud that serves them, as an ARN, with `[1m]` for their window.
+//! Models are reported with a date or without, with the cloud that serves them, as an ARN, with `[1m]` for their window.
 //! Names are tried from the most telling to the plainest, so a price for one region of one cloud wins over the list
 //! price. Law: only what is known to mean the same model is taken away. A name that is still unknown then stays
-//! unknown: `sonnet` or `gpt-9-turbo` get no price rather than somebody else's.
+//! unknown: `sonnet` or `gpt-9-turbo` get no price rather than another's.
 
 use std::borrow::Cow;
 
 use crate::table::{Model, Table};
 
-/// Longer names are nobody's.
+/// Longer names belong to no model.
 const LONGEST: usize = 512;
 
-/// What stands in front of a model's name and says only who serves it, at the list price.
+/// Prefixes of model names that name only the cloud that serves it, at the list price.
 const SERVED_BY: [&str; 14] = [
     "anthropic",
     "azure",
@@ -47,7 +47,7 @@ pub(crate) fn folded(name: &str) -> Option<Cow<'_, str>> {
     })
 }
 
-/// Whether the name asks for the window of a million tokens.
+/// Returns whether the name asks for the window of a million tokens.
 pub(crate) fn has_million_window(name: &str) -> bool {
     name.ends_with("[1m]")
 }
@@ -150,7 +150,7 @@ fn without_version(name: &str) -> Option<&str> {
         .then_some(head)
 }
 
-/// Whether a rest of a name holds a date and nothing else but a version.
+/// Returns whether a rest of a name holds a date and nothing else but a version.
 fn is_only_date(rest: &str) -> bool {
     let mut rest = rest;
     while let Some(shorter) = without_version(rest) {

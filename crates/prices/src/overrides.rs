@@ -15,7 +15,7 @@ use crate::name;
 use crate::spent::Tier;
 use crate::table::{Model, Origin, RateSet, Rates, Table, per_thousand};
 
-/// What is wrong with the user's prices.
+/// Holds what is wrong with the user's prices.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {what}")]
 pub struct OverrideError {
@@ -23,7 +23,7 @@ pub struct OverrideError {
     pub line: usize,
     /// The character in it, counted from one.
     pub column: usize,
-    /// What is wrong there, with a hint where there is one.
+    /// Holds what is wrong there, with a hint where there is one.
     pub what: String,
 }
 

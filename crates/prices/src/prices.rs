@@ -9,22 +9,22 @@ use crate::spent::Spent;
 use crate::table::{Model, Origin, Table};
 use crate::{name, rates};
 
-/// Read when somebody first asks; it is some fifty kilobytes of text.
+/// Read when a caller first asks; it is some fifty kilobytes of text.
 static EMBEDDED: LazyLock<Table> = LazyLock::new(|| {
     Table::parse(include_str!("table.csv")).expect("the embedded table is the one that the tests read")
 });
 
-/// What `[1m]` behind a name stands for.
+/// The context window that `[1m]` behind a name means.
 const MILLION_WINDOW: u64 = 1_000_000;
 
-/// What models cost: the embedded table, and the user's own prices before it.
+/// Holds what models cost: the embedded table, and the user's own prices before it.
 #[derive(Clone, Debug)]
 pub struct Prices {
     table: &'static Table,
     overrides: Table,
 }
 
-/// What one model costs. Finding it once is worth it for whoever prices many responses.
+/// Holds what one model costs. Finding it once is worth it for a caller that prices many responses.
 #[derive(Clone, Copy, Debug)]
 pub struct Price<'p> {
     table: &'p Table,
@@ -33,20 +33,20 @@ pub struct Price<'p> {
     million_window: bool,
 }
 
-/// Where a price comes from.
+/// The place where a price comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About<'p> {
     /// The name of the row that was found.
     pub model: &'p str,
-    /// Whether that is the name that was asked for, or one that is taken to mean the same model.
+    /// Is true if that is the name that was asked for, or one that is taken to mean the same model.
     pub exact: bool,
-    /// Who says so.
+    /// The source.
     pub source: Source,
-    /// What a search of the web costs, where that is known. Searches without a price are not in the cost.
+    /// The price of a web search, where that is known. Searches without a price are not in the cost.
     pub web_search: Option<PicoDollars>,
 }
 
-/// Who says what a model costs.
+/// The source of a price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A release of the PyPI package `litellm`.
@@ -114,7 +114,7 @@ impl Prices {
         Some(Price { table, model, exact: model.name == name, million_window })
     }
 
-    /// What was spent costs, exactly; nothing if the model is unknown.
+    /// Returns what was spent costs, exactly; nothing if the model is unknown.
     #[must_use]
     pub fn cost(&self, model: &str, spent: &Spent) -> Option<PicoDollars> {
         self.find(model).map(|price| price.cost(spent))
@@ -126,13 +126,13 @@ impl Prices {
         self.find(model)?.window()
     }
 
-    /// Where the price of a model comes from.
+    /// Returns where the price of a model comes from.
     #[must_use]
     pub fn about(&self, model: &str) -> Option<About<'_>> {
         self.find(model).map(|price| price.about())
     }
 
-    /// How many models have a price of the user's own.
+    /// Returns how many models have a price of the user's own.
     #[must_use]
     pub fn overridden(&self) -> usize {
         self.overrides.models().len()
@@ -145,7 +145,7 @@ impl Prices {
 }
 
 impl<'p> Price<'p> {
-    /// What was spent costs, exactly.
+    /// Returns what was spent costs, exactly.
     #[must_use]
     pub fn cost(&self, spent: &Spent) -> PicoDollars {
         rates::cost(self.model, self.table.sets(self.model), spent)
@@ -160,7 +160,7 @@ impl<'p> Price<'p> {
         }
     }
 
-    /// Where the price comes from.
+    /// Returns where the price comes from.
     #[must_use]
     pub fn about(&self) -> About<'p> {
         let source = match self.model.origin {

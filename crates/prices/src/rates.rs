@@ -1,4 +1,4 @@
-//! Which price holds for what was spent.
+//! Decides which price holds for what was spent.
 //!
 //! A model need not have every price in every tier. The rules, in this order, for each kind of token:
 //! - If the prompt is longer than a threshold, every token of the response has the price above it: that of the tier;
@@ -12,7 +12,7 @@ use crate::money::{PicoDollars, divide_half_even};
 use crate::spent::{Prompt, Region, Spent, Tier};
 use crate::table::{Model, PicoPrice, RateSet, Rates};
 
-/// What the spent tokens and searches cost.
+/// Returns what the spent tokens and searches cost.
 pub(crate) fn cost(model: &Model, sets: &[RateSet], spent: &Spent) -> PicoDollars {
     let prompt_tokens = match spent.prompt {
         Prompt::Counted => spent.prompt_tokens(),
@@ -20,7 +20,7 @@ pub(crate) fn cost(model: &Model, sets: &[RateSet], spent: &Spent) -> PicoDollar
         Prompt::AtLeast(tokens) => tokens,
     };
     let rate = |kind: fn(&Rates) -> Option<PicoPrice>| rate(sets, spent.tier, prompt_tokens, kind);
-    // Every row has them; a row without could only be one that nobody can have read.
+    // Every row has them; a row without could only be one that no one can have read.
     let input = rate(|rates| rates.input).unwrap_or(0);
     let output = rate(|rates| rates.output).unwrap_or(0);
     let cache_read = rate(|rates| rates.cache_read).unwrap_or(input);

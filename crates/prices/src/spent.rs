@@ -1,4 +1,4 @@
-//! What a response used up, in the counts that providers bill.
+//! Describes what a response used up, in the counts that providers bill.
 
 use agent_tracer_event::{Metadata, Usage, attributes};
 
@@ -20,9 +20,9 @@ pub struct Spent {
     pub web_searches: u64,
     /// At which service the provider answered.
     pub tier: Tier,
-    /// Where it had to answer.
+    /// The place where it had to answer.
     pub region: Region,
-    /// Whether prices for long prompts apply.
+    /// Is true if prices for long prompts apply.
     pub prompt: Prompt,
 }
 
@@ -72,7 +72,7 @@ impl From<&Usage> for Spent {
 /// The service that was paid for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {
-    /// What everybody gets.
+    /// The standard tier.
     #[default]
     Standard,
     /// Answers within a day, for half of the price.
@@ -115,7 +115,7 @@ impl Tier {
     }
 }
 
-/// Where the provider had to compute.
+/// The place where the provider had to compute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Region {
     /// Anywhere: the list price.
@@ -125,13 +125,13 @@ pub enum Region {
     UsOnly,
 }
 
-/// Whether the prices for long prompts apply.
+/// Tells whether the prices for long prompts apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Prompt {
     /// The counts are one response's: its prompt decides.
     #[default]
     Counted,
-    /// They are the sum of several responses with short prompts, or nobody knows: a sum says nothing about a prompt.
+    /// They are the sum of several responses with short prompts, or no one knows: a sum says nothing about a prompt.
     Short,
     /// They are the sum of several responses with prompts of at least this many tokens each.
     AtLeast(u64),

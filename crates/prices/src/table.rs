@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use crate::spent::Tier;
 
-/// What one unit of anything costs, in trillionths of a dollar.
+/// Holds what one unit of anything costs, in trillionths of a dollar.
 pub(crate) type PicoPrice = u64;
 
 /// A price may not be higher than a dollar per token: 2⁶⁴ of them still fit into an amount.
@@ -23,7 +23,7 @@ pub(crate) struct Rates {
     pub(crate) cache_write_1h: Option<PicoPrice>,
 }
 
-/// When the rates hold.
+/// The moment when the rates hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RateSet {
     pub(crate) tier: Tier,
@@ -32,7 +32,7 @@ pub(crate) struct RateSet {
     pub(crate) rates: Rates,
 }
 
-/// Where a row comes from.
+/// The place where a row comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     Release { version: &'static str, date: &'static str },
@@ -61,7 +61,7 @@ pub(crate) struct Table {
     sets: Vec<RateSet>,
 }
 
-/// What is wrong with a line of the embedded text.
+/// Holds what is wrong with a line of the embedded text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct BadLine {
     pub(crate) line: usize,
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_told_twice_is_the_later_one() {
+    fn a_model_reported_twice_is_the_later_one() {
         let mut table = Table::default();
         let rates = |input| Rates { input: Some(input), output: Some(1), ..Rates::default() };
         let set = |input| [RateSet { tier: Tier::Standard, above: None, rates: rates(input) }];

@@ -49,11 +49,11 @@ pub fn activity<R: Rollups>(rollups: &R, range: &Range, buckets: u32) -> Answer<
 pub struct Grid {
     /// The stretches that its columns are made of.
     pub level: Level,
-    /// Where the first column begins.
+    /// The place where the first column begins.
     pub from: i64,
-    /// How long a column is.
+    /// Measures how long a column is.
     pub width: i64,
-    /// How many there are.
+    /// Counts how many there are.
     pub columns: usize,
 }
 

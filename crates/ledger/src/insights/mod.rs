@@ -1,8 +1,9 @@
 //! The questions about sums, said once for every store.
 //!
-//! A question is a description: a dimension, a grouping, and how the sums are presented. A store compiles only the readings of
-//! [`Rollups`]: the window of a range, sums by key and group, tool durations and task counts. The embedded store reads
-//! kept stretches of time, ClickHouse adds up deduplicated facts and the sums of closed days; what a number means is here.
+//! A question is a description: a dimension, a grouping, and how the sums are presented. A store compiles only the
+//! readings of [`Rollups`]: the window of a range, sums by key and group, tool durations and task counts. The embedded
+//! store reads kept stretches of time, ClickHouse adds up deduplicated facts and the sums of closed days; what a number
+//! means is here.
 //!
 //! Questions whose plan is the point stay with their store: usage by the asker's days (the embedded store subtracts the
 //! quarter-hours at the edges, ClickHouse has them all), files, loops, and lists of tasks.
@@ -35,7 +36,7 @@ pub type Durations = BTreeMap<i64, u64>;
 pub struct Window<S> {
     /// The first moment and the end.
     pub span: (i64, i64),
-    /// How the store narrows its reading to the range's project, agent and agent type.
+    /// Says how the store narrows its reading to the range's project, agent and agent type.
     pub scope: S,
 }
 
@@ -95,7 +96,7 @@ pub struct TaskCount {
 
 /// The readings that a store supplies.
 pub trait Rollups {
-    /// What the store remembers of a range between the readings of one question.
+    /// Holds what the store remembers of a range between the readings of one question.
     type Scope;
 
     /// Returns the window of a range, or `None` if nothing can be in it.

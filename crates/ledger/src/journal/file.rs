@@ -1,11 +1,11 @@
 //! The journal's file: a head, then records one after the other.
 //!
 //! It is used again and again from its beginning, because writing over bytes that are there costs the disk less than
-//! making a file longer. Each use has a number; whoever folds notes the number and the place up to which it has folded
+//! making a file longer. Each use has a number; a caller that folds notes the number and the place up to which it has folded
 //! in the same transaction as what it folded, so that after any crash each record is folded once.
 //!
 //! Law: damage costs the records that it touches and no other. A record that cannot be read is passed over by its length,
-//! or, if that is damaged too, by a search for the next one; its bytes are handed to whoever reads.
+//! or, if that is damaged too, by a search for the next one; its bytes are handed to the reader.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -18,7 +18,7 @@ use super::record::{self, Found};
 use crate::sqlite::prepared::Prepared;
 use crate::sqlite::store_files::sync_folder;
 
-/// What the file begins with.
+/// The first bytes of the file.
 const MAGIC: &[u8; 8] = b"AgTrJrn2";
 
 /// The same in files of versions that wrote no end marks.
@@ -56,17 +56,17 @@ pub(crate) struct Place {
 /// Some records, in their order.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
-    /// What they say.
+    /// Their values.
     pub(crate) prepared: Prepared,
-    /// Where each of them ends.
+    /// The place where each of them ends.
     pub(crate) ends: Vec<u64>,
     /// Records that this version does not understand, as they are.
     pub(crate) unknown: Vec<Vec<u8>>,
     /// Bytes between records that are none.
     pub(crate) damaged: Vec<Vec<u8>>,
-    /// Where the last of them ends.
+    /// The place where the last of them ends.
     pub(crate) end: u64,
-    /// Whether they were handed over as they are, and not read from the file.
+    /// Is true if they were handed over as they are, and not read from the file.
     pub(crate) is_handed: bool,
 }
 
@@ -75,12 +75,12 @@ pub(crate) struct Part {
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     let file =
         OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
-    // Also if it was there: whoever made it may have been ended before it came to this.
+    // Also if it was there: a caller that made it may have been ended before it came to this.
     sync_folder(path)?;
     Ok(file)
 }
 
-/// Tells whether a journal may hold something that is not folded, without touching it. Whoever writes to it may go on.
+/// Tells whether a journal may hold something that is not folded, without touching it. A caller that writes to it may go on.
 pub(crate) fn waits(path: &Path, folded: Place) -> io::Result<bool> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -111,19 +111,19 @@ pub(super) struct JournalFile {
     file: File,
     /// The number of this use.
     pub(super) number: u64,
-    /// Where the next record comes.
+    /// The place where the next record comes.
     pub(super) end: u64,
-    /// How long the file is.
+    /// Measures how long the file is.
     length: u64,
-    /// What stood behind the last record when the file was opened and should not have: nothing was acknowledged of it if
-    /// the last write was cut short, and something may have been if the disk lost it.
+    /// Holds what stood behind the last record when the file was opened and should not have: nothing was acknowledged
+    /// of it if the last write was cut short, and something may have been if the disk lost it.
     pub(super) torn: Option<Vec<u8>>,
 }
 
-/// Where the records of a use end.
+/// The place where the records of a use end.
 struct End {
     at: u64,
-    /// What stands there instead of an end.
+    /// Holds what stands there instead of an end.
     torn: Option<Vec<u8>>,
 }
 
@@ -249,7 +249,7 @@ impl JournalFile {
         Ok(())
     }
 
-    /// Tells whether somebody else made the file shorter.
+    /// Tells whether another process made the file shorter.
     pub(super) fn is_cut(&self) -> bool {
         self.file.metadata().is_ok_and(|facts| facts.len() < self.length)
     }
@@ -311,7 +311,7 @@ impl JournalFile {
         self.file.sync_data()
     }
 
-    /// Another handle, to read beside whoever writes.
+    /// Another handle, to read beside its writer.
     pub(super) fn reader(&self) -> io::Result<Self> {
         let file = self.file.try_clone()?;
         Ok(Self { file, number: self.number, end: self.end, length: self.length, torn: None })
@@ -411,7 +411,7 @@ impl JournalFile {
     }
 }
 
-/// What the file says of itself.
+/// Holds what the file says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Head {
     /// Nothing was ever written.
@@ -591,7 +591,7 @@ mod tests {
         (ends.collect(), folded)
     }
 
-    /// What is read of a journal, and how many bytes were damaged.
+    /// Returns what is read of a journal, and how many bytes were damaged.
     fn read_all(path: &Path, folded: Place) -> (Vec<String>, bool) {
         let journal = JournalFile::open(create(path).unwrap(), folded).unwrap();
         let (mut found, mut is_damaged, mut at) = (Vec::new(), journal.torn.is_some(), HEAD);

@@ -29,7 +29,7 @@ pub(super) struct GroupWriter {
     ring: Box<dyn Fn() + Send>,
 }
 
-/// What is written together.
+/// Holds what is written together.
 #[derive(Default)]
 struct Group {
     batches: Vec<(Prepared, Done)>,
@@ -130,11 +130,11 @@ impl GroupWriter {
         let from = self.file.end;
         let written = self.append(&mut group.bytes);
         let Group { batches, outcomes, ends, mut bytes } = group;
-        let (batches, told): (Vec<Prepared>, Vec<Done>) = batches.into_iter().unzip();
+        let (batches, reported): (Vec<Prepared>, Vec<Done>) = batches.into_iter().unzip();
         match written {
             Ok(()) => {
                 self.shared.names().extend(names);
-                // Before they count as written: whoever then looks for them finds them here.
+                // Before they count as written: a caller that then looks for them finds them here.
                 let ready = batches.into_iter().flat_map(Prepared::into_each);
                 let records = ready.zip(ends).filter_map(|(ready, end)| Some((ready, from + end? as u64)));
                 self.shared.handed().put(from, records);
@@ -143,13 +143,13 @@ impl GroupWriter {
                 if !self.shared.is_rung.swap(true, Ordering::SeqCst) {
                     (self.ring)();
                 }
-                for (done, outcomes) in told.into_iter().zip(outcomes) {
+                for (done, outcomes) in reported.into_iter().zip(outcomes) {
                     done(Ok(Receipt { outcomes, ..Receipt::default() }));
                 }
             }
             Err(error) => {
                 self.watch.faults.write_failed(&error);
-                for done in told {
+                for done in reported {
                     done(Err(io::Error::other(error.clone())));
                 }
             }
@@ -187,7 +187,7 @@ impl GroupWriter {
     fn begin_anew(&mut self, leave_nothing: bool) {
         let used = if leave_nothing { self.file.clear() } else { self.file.begin_anew() };
         if used.is_err() {
-            // Nobody knows which number the head has now: what would be written behind it might not be found again.
+            // It is unknown which number the head has now: what would be written behind it might not be found again.
             self.shared.is_broken.store(true, Ordering::SeqCst);
         } else {
             self.shared.handed().clear();
@@ -243,18 +243,18 @@ mod tests {
     /// Has the writer take all of these, which wait together, and gives its answers.
     fn run(writer: GroupWriter, batches: &[&[&str]]) -> Vec<Answer> {
         let (jobs, waiting) = sync_channel(batches.len() + 1);
-        let (tell, told) = channel();
+        let (tell, reported) = channel();
         for names in batches {
             jobs.send(take(names, &tell)).unwrap();
         }
         jobs.send(Job::Close).unwrap();
         drop(tell);
         writer.run(&waiting);
-        told.iter().collect()
+        reported.iter().collect()
     }
 
     #[test]
-    fn what_is_brought_twice_at_once_is_told_to_be_known_the_second_time() {
+    fn what_is_brought_twice_at_once_is_reported_to_be_known_the_second_time() {
         let folder = tempfile::tempdir().unwrap();
         let (writer, asked) = writer(&folder.path().join("journal"), &["folded"]);
         let shared = Arc::clone(&writer.shared);

@@ -1,5 +1,5 @@
-//! What was written down lately, handed to the writer as it is: reading it back from the file would only make the same of
-//! it again.
+//! Describes what was written down lately, handed to the writer as it is: reading it back from the file would only make
+//! the same of it again.
 //!
 //! It is a run of records without a gap, and never much of them. Whatever is not here, because it did not fit, was taken
 //! by a transaction that failed, or was written by an earlier process, is read from the file.
@@ -19,7 +19,7 @@ pub(super) type Record = ((Observed, Vec<Ready>), u64);
 /// A run of records.
 #[derive(Debug, Default)]
 pub(super) struct HandoffBuffer {
-    /// Where the first of them begins, and where the last of them ends, in the file.
+    /// The place where the first of them begins, and where the last of them ends, in the file.
     from: u64,
     to: u64,
     records: VecDeque<Record>,
@@ -69,7 +69,7 @@ impl HandoffBuffer {
         Some(part)
     }
 
-    /// Where in the file what is here begins, if anything is.
+    /// Returns where in the file what is here begins, if anything is.
     pub(super) fn begins(&self) -> Option<u64> {
         (!self.records.is_empty()).then_some(self.from)
     }

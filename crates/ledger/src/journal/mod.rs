@@ -1,4 +1,4 @@
-//! What is posted while the writer is busy: written down at once, folded soon after.
+//! Describes what is posted while the writer is busy: written down at once, folded soon after.
 //!
 //! Folding an event into everything that is known takes longer than writing it down, and a writer that is at it, or at
 //! a long import, would make an agent wait for its hook. So whatever comes meanwhile goes into the journal: one thread
@@ -38,7 +38,7 @@ use handoff_buffer::HandoffBuffer;
 /// Batches that wait to be written down; more are refused.
 const QUEUE: usize = 1_024;
 
-/// Whoever comes while so much waits to be folded has to wait for the writer: the journal is for bursts.
+/// A caller that comes while so much waits to be folded has to wait for the writer: the journal is for bursts.
 const MOST_WAITING: u64 = 256 << 20;
 
 /// The file is not made longer than this.
@@ -47,10 +47,10 @@ const LONGEST: u64 = 1 << 30;
 /// A file that is shorter is not worth using anew.
 const WORTH_USING_ANEW: u64 = 1 << 20;
 
-/// For so long after it was last used, the journal is where posts go: whoever posts now is not the only one.
+/// For so long after it was last used, the journal is where posts go: a caller that posts now is not the only one.
 const LATELY: Duration = Duration::from_millis(50);
 
-/// What waits is folded when it has waited for this long,
+/// The longest time that a post waits to be folded,
 const OLD: Duration = Duration::from_millis(8);
 
 /// or is this much: one transaction for many costs little more than one for few. While more of it comes, this is a burst:
@@ -63,16 +63,16 @@ const RESTS: u32 = 12;
 /// until so much waits that it must be folded as fast as it can be.
 const PRESSING: u64 = MOST_WAITING / 2;
 
-/// Told what became of a batch.
+/// Receives the outcome of a batch.
 pub(crate) type Done = Box<dyn FnOnce(io::Result<Receipt>) + Send>;
 
-/// Which of these observations were folded before, by their names.
+/// Looks up the observations that were folded before, by their names.
 pub(crate) type Known = Box<dyn FnMut(&[&str]) -> Vec<bool> + Send>;
 
 /// Waits until everything that was folded is on disk in the store as well.
 pub(crate) type Settle = Box<dyn FnMut() -> io::Result<()> + Send>;
 
-/// What the journal looks at before it acknowledges anything, and where it notes what is wrong.
+/// Holds what the journal looks at before it acknowledges anything, and where it notes what is wrong.
 pub(crate) struct Watch {
     pub(crate) files: Arc<StoreFiles>,
     pub(crate) faults: Arc<Faults>,
@@ -117,25 +117,25 @@ impl Hasher for Spread {
     }
 }
 
-/// What the two threads know of each other.
+/// Holds what the two threads know of each other.
 #[derive(Debug)]
 struct Shared {
-    /// When this process opened the journal; other moments are counted from it.
+    /// The moment when this process opened the journal; other moments are counted from it.
     opened: Instant,
-    /// When something was last written down, in milliseconds; none yet if it is the greatest number.
+    /// The moment when something was last written down, in milliseconds; none yet if it is the greatest number.
     used: AtomicU64,
     number: AtomicU64,
     /// Everything before is on disk.
     end: AtomicU64,
     /// Everything before is folded.
     folded: AtomicU64,
-    /// Whether the writer was told that something waits.
+    /// Is true if the writer was notified of waiting posts.
     is_rung: AtomicBool,
-    /// Whether the file cannot be trusted any more: nothing is taken until the next start.
+    /// Is true if the file cannot be trusted any more: nothing is taken until the next start.
     is_broken: AtomicBool,
     /// Names of what waits.
     names: Mutex<Names>,
-    /// What was written down lately, as it is.
+    /// Holds what was written down lately, as it is.
     handed: Mutex<HandoffBuffer>,
 }
 
@@ -180,8 +180,8 @@ impl Shared {
     }
 }
 
-/// How long so many bytes may wait for more of them, of which the first have waited for this long: the writer was to rest
-/// for a while after it folded the last, and posts come or do not.
+/// Returns how long so many bytes may wait for more of them, of which the first have waited for this long: the writer
+/// was to rest for a while after it folded the last, and posts come or do not.
 fn patience(waiting: u64, waited: Duration, rest: Duration, comes_more: bool) -> Duration {
     match waiting {
         BURST_BYTES..PRESSING if comes_more => rest.saturating_sub(waited).min(LATELY),
@@ -194,7 +194,7 @@ fn hash(name: &str) -> u128 {
     xxh3_128(name.as_bytes())
 }
 
-/// The journal, for whoever brings something.
+/// The side of the journal that takes batches.
 pub(crate) struct Journal {
     jobs: SyncSender<Job>,
     shared: Arc<Shared>,
@@ -206,9 +206,9 @@ pub(crate) struct Waiting {
     file: JournalFile,
     shared: Arc<Shared>,
     jobs: SyncSender<Job>,
-    /// When the writer first saw what waits now.
+    /// The moment when the writer first saw what waits now.
     since: Option<Instant>,
-    /// When it began to fold, and how long it rests after that.
+    /// The moment when it began to fold, and how long it rests after that.
     begun: Option<Instant>,
     rest: Duration,
 }
@@ -262,7 +262,7 @@ impl Journal {
         Ok((Self { jobs, shared, thread: Mutex::new(Some(thread)) }, writer))
     }
 
-    /// Whether something waits to be folded, or did a moment ago.
+    /// Returns whether something waits to be folded, or did a moment ago.
     pub(crate) fn is_in_use(&self) -> bool {
         self.shared.waiting() > 0 || self.shared.was_used_lately()
     }
@@ -272,7 +272,7 @@ impl Journal {
         self.shared.waiting()
     }
 
-    /// Whether there is room for more.
+    /// Returns whether there is room for more.
     pub(crate) fn has_room(&self) -> bool {
         let end = self.shared.end.load(Ordering::SeqCst);
         self.shared.waiting() < MOST_WAITING && end < LONGEST && !self.shared.is_broken.load(Ordering::SeqCst)
@@ -290,13 +290,13 @@ impl Journal {
         }
     }
 
-    /// What was acknowledged until now.
+    /// Returns what was acknowledged until now.
     pub(crate) fn flush_token(&self) -> FlushToken {
         let number = self.shared.number.load(Ordering::SeqCst);
         FlushToken(Place { number, offset: self.shared.end.load(Ordering::SeqCst) })
     }
 
-    /// Whether what was acknowledged then is folded.
+    /// Returns whether what was acknowledged then is folded.
     pub(crate) fn is_flushed(&self, FlushToken(place): FlushToken) -> bool {
         self.shared.number.load(Ordering::SeqCst) != place.number
             || self.shared.folded.load(Ordering::SeqCst) >= place.offset
@@ -313,14 +313,14 @@ impl Journal {
 }
 
 impl Waiting {
-    /// Whether something waits to be folded.
+    /// Returns whether something waits to be folded.
     pub(crate) fn is_behind(&self) -> bool {
-        // In this order: whoever writes something down meanwhile either is seen here or rings again.
+        // In this order: a caller that writes something down meanwhile either is seen here or rings again.
         self.shared.is_rung.store(false, Ordering::SeqCst);
         self.shared.waiting() > 0
     }
 
-    /// How long what waits may wait for more of it: not at all once it is much or old. None if nothing waits.
+    /// Returns how long what waits may wait for more of it: not at all once it is much or old. None if nothing waits.
     pub(crate) fn patience(&mut self) -> Option<Duration> {
         if !self.is_behind() {
             self.since = None;
@@ -378,9 +378,9 @@ impl Waiting {
 
     /// Leaves nothing behind in the file, if everything in it is folded.
     pub(crate) fn clear(&self) {
-        let (done, told) = sync_channel(1);
+        let (done, reported) = sync_channel(1);
         if self.jobs.send(Job::UseAnew { leave_nothing: true, done: Some(done) }).is_ok() {
-            told.recv().ok();
+            reported.recv().ok();
         }
     }
 }

@@ -1,8 +1,8 @@
 //! One observation as the journal holds it: its length, a checksum, what it says as JSON, its entries as the ledger keeps
 //! them, and its kept bytes.
 //!
-//! The entries are made ready before they come here: whoever folds them from the file or by hand has nothing left to do but
-//! that.
+//! The entries are made ready before they come here: a caller that folds them from the file or by hand has nothing left
+//! to do but that.
 //!
 //! The checksum begins with the number of the journal's present use, so that what an earlier use left behind in the
 //! same file is never taken for news.
@@ -23,7 +23,7 @@ use crate::sqlite::prepared::{Prepared, Ready};
 /// Bytes before the body: its length and its checksum.
 pub(super) const HEAD: usize = 12;
 
-/// What every body begins with, behind the length of its JSON: a search for records looks for this.
+/// The first bytes of every body, behind the length of its JSON: a search for records looks for this.
 const BEGINS: &[u8] = b"{\"n\":\"";
 
 /// Bytes between the beginning of a record and [`BEGINS`].
@@ -32,7 +32,7 @@ const BEFORE: usize = HEAD + 4;
 /// A longer body is damage, not an observation.
 const LONGEST: usize = 64 << 20;
 
-/// What is said of an observation, beside its kept bytes.
+/// Holds what is said of an observation, beside its kept bytes.
 #[derive(Serialize)]
 struct Short<'a> {
     n: &'a str,
@@ -49,7 +49,7 @@ struct Short<'a> {
     x: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     p: Option<u64>,
-    /// Whether bytes were kept; there may be none of them.
+    /// Is true if bytes were kept; there may be none of them.
     k: bool,
     /// Its entries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -93,7 +93,7 @@ struct Read {
 pub(super) fn write(observed: &Observed, ready: &[Ready], seed: u64, out: &mut Vec<u8>) -> bool {
     let refs = ready.iter().map(|ready| match ready.entry() {
         _ if !ready.blob.is_empty() => Some(Ref::Kept(ready.task(), ready.blob.len())),
-        told => told.map(Ref::Told),
+        reported => reported.map(Ref::Told),
     });
     // One that was taken to be folded is not brought here.
     let Some(e) = refs.collect::<Option<Vec<_>>>() else { return false };
@@ -143,7 +143,7 @@ fn fill(out: &mut [u8], place: Range<usize>, bytes: &[u8]) {
     }
 }
 
-/// What stands at the beginning of some bytes.
+/// Holds what stands at the beginning of some bytes.
 #[derive(Debug, PartialEq)]
 pub(super) enum Found<'a> {
     /// The body of a record, and the bytes that it takes with its head.
@@ -206,7 +206,7 @@ pub(super) fn read(body: &[u8]) -> Option<(Observed, Vec<Ready>)> {
     let mut ready = Vec::with_capacity(read.e.len());
     for (index, place) in (0..).zip(read.e) {
         ready.push(match place {
-            Place::Told(entry) => Ready::told(&read.n, index, *entry),
+            Place::Told(entry) => Ready::reported(&read.n, index, *entry),
             Place::Kept(task, length) => {
                 let (blob, rest) = kept.split_at_checked(length)?;
                 kept = rest;

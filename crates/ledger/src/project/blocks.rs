@@ -5,7 +5,7 @@
 
 use crate::view::BlockForecast;
 
-/// How long a window is.
+/// Measures how long a window is.
 pub const BLOCK_MS: i64 = 5 * 3_600_000;
 
 const HOUR_MS: i64 = 3_600_000;
@@ -13,13 +13,13 @@ const HOUR_MS: i64 = 3_600_000;
 /// A window, and the pieces that fall into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block<T> {
-    /// When it opened.
+    /// The moment when it opened.
     pub from: i64,
-    /// When it closes.
+    /// The moment when it closes.
     pub to: i64,
-    /// When its first piece was.
+    /// The moment when its first piece was.
     pub first: i64,
-    /// When its last piece was.
+    /// The moment when its last piece was.
     pub last: i64,
     /// Its pieces, oldest first.
     pub pieces: Vec<T>,
@@ -43,12 +43,12 @@ pub fn blocks<T>(pieces: impl IntoIterator<Item = (i64, T)>) -> Vec<Block<T>> {
     all
 }
 
-/// How fast an open window fills, and what it comes to if it goes on like that.
+/// Measures how fast an open window fills, and what it comes to if it goes on like that.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// What is spent in a minute, since the first piece.
+    /// Holds what is spent in a minute, since the first piece.
     pub per_minute: f64,
-    /// What the window will hold when it closes.
+    /// Holds what the window will hold when it closes.
     pub at_end: f64,
 }
 

@@ -1,6 +1,6 @@
 //! A sum of responses, and in it the part that only the client's account knows.
 //!
-//! In the sums over time that part has keys of its own, so that it can be told apart and is still counted once.
+//! In the sums over time that part has keys of its own, so that it can be distinguished and is still counted once.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use crate::view::Residual;
 /// Sums of one key, in the units of the ledger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
-    /// How many.
+    /// The count.
     pub n: i64,
-    /// How many of them failed; of files: changes.
+    /// Counts how many of them failed; of files: changes.
     pub failures: i64,
     /// Time they took.
     pub ms: i64,
@@ -67,7 +67,7 @@ impl Sums {
             .fold(self.input, |sum, part| sum.saturating_add(*part))
     }
 
-    /// What they spent; `responses` are known only where a row counts them.
+    /// Returns what they spent; `responses` are known only where a row counts them.
     #[must_use]
     pub fn spent(&self, responses: i64) -> Spent {
         Spent {
@@ -90,7 +90,7 @@ pub fn model_of(key: &str) -> (&str, Option<&str>) {
     key.split_once(SEPARATOR).map_or((key, None), |(model, reason)| (model, Some(reason)))
 }
 
-/// What was spent by, in or on something.
+/// Holds what was spent by, in or on something.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
     /// Everything.
@@ -119,7 +119,7 @@ impl Bucket {
         }
     }
 
-    /// Whether nothing is in it.
+    /// Returns whether nothing is in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sums == Sums::default()
@@ -130,14 +130,14 @@ impl Bucket {
     pub fn spent(&self, responses: i64) -> Spent {
         let left: Vec<(&String, &Sums)> =
             self.left.iter().filter(|(_, sums)| **sums != Sums::default()).collect();
-        let mut told = self.sums;
+        let mut reported = self.sums;
         let mut part = Sums::default();
         for (_, sums) in &left {
-            told.add(sums, -1);
+            reported.add(sums, -1);
             part.add(sums, 1);
         }
         // Whether a price is missing is said of the whole.
-        told.unpriced = self.sums.unpriced;
+        reported.unpriced = self.sums.unpriced;
         let residual = (!left.is_empty()).then(|| Residual {
             input_tokens: count(part.input),
             output_tokens: count(part.output),
@@ -148,6 +148,6 @@ impl Bucket {
             reason: join_reasons(left.iter().map(|(reason, _)| reason.as_str())),
             models: Vec::new(),
         });
-        Spent { residual, ..told.spent(responses) }
+        Spent { residual, ..reported.spent(responses) }
     }
 }

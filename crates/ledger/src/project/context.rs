@@ -15,7 +15,7 @@ use crate::view::{ContextPoint, ContextPointKind};
 
 static MODELS: LazyLock<Prices> = LazyLock::new(Prices::embedded);
 
-/// Whether a row says how full the window was.
+/// Returns whether a row says how full the window was.
 #[must_use]
 pub fn is_measure(kind: Option<Kind>, list: List) -> bool {
     kind == Some(Kind::ContextSnapshot) || list == List::Response
@@ -92,7 +92,7 @@ pub fn mark_switches(points: Vec<ContextPoint>, before: Option<&ContextPoint>) -
     marked
 }
 
-/// What a response says of the window. A copy says nothing: it was asked elsewhere.
+/// Returns what a response says of the window. A copy says nothing: it was asked elsewhere.
 fn estimate(id: String, row: &FactRow) -> Option<ContextPoint> {
     let usage = row.usage()?;
     let total = usage

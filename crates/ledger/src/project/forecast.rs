@@ -1,9 +1,9 @@
-//! When a limit will be reached, if it goes on like that.
+//! Finds when a limit will be reached, if it goes on like that.
 //!
 //! A straight line through what was seen lately in the window that is open now. A line through few or scattered points
 //! says little, so it says how sure it is; through a single one there is none.
 
-/// How far a forecast may be believed.
+/// The confidence of a forecast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// Few points, or far from a line.
@@ -31,9 +31,9 @@ impl Trust {
 pub struct Forecast {
     /// Percent in an hour.
     pub per_hour: f64,
-    /// When all is used; none if it does not grow.
+    /// The moment when all is used; none if it does not grow.
     pub full_at: Option<i64>,
-    /// How far it may be believed.
+    /// The confidence.
     pub trust: Trust,
 }
 

@@ -46,8 +46,8 @@ pub fn quantile(buckets: &[(i64, u64)], share: f64) -> Option<f64> {
     None
 }
 
-/// How many of these durations are at most so many milliseconds. Those in the bucket of the bound count as well, so that
-/// a duration up to 2 % above it may be among them, and none below it is ever missing.
+/// Returns how many of these durations are at most so many milliseconds. Those in the bucket of the bound count as
+/// well, so that a duration up to 2 % above it may be among them, and none below it is ever missing.
 #[must_use]
 pub fn at_most(buckets: &BTreeMap<i64, u64>, ms: u64) -> u64 {
     buckets.range(..=bucket(ms)).map(|(_, count)| count).sum()

@@ -53,7 +53,7 @@ lists! {
     Call = 13,
     /// Interrupted turns.
     Interrupt = 14,
-    /// What rules of the user's decided.
+    /// Decisions of the user's rules.
     Rule = 15,
     /// Turns.
     Turn = 20,
@@ -101,7 +101,7 @@ impl List {
             Kind::UserMessage => Self::Prompt,
             Kind::AssistantResponse => Self::Stop,
             Kind::SessionStarted => Self::SessionStart,
-            // Somebody who says so means the end of a turn: the task waits for its next prompt.
+            // A client that says so means the end of a turn: the task waits for its next prompt.
             Kind::SessionEnded
                 if fact.metadata.get(attributes::COMPLETE_TASK) == Some(&Value::Bool(false)) =>
             {
@@ -127,7 +127,7 @@ impl List {
         }
     }
 
-    /// Whether facts of this list may end calls that nobody else ended.
+    /// Returns whether facts of this list may end calls without an end of their own.
     #[must_use]
     pub const fn is_boundary(self) -> bool {
         matches!(self, Self::Prompt | Self::Stop | Self::SessionEnd | Self::Interrupt)
@@ -175,7 +175,12 @@ mod tests {
                 // A step of the schema is frozen: its text stays as it was released.
                 match path.is_dir() {
                     true => folders.push(path),
-                    false if !path.ends_with("sqlite/upgrade.rs") => found.extend(numbered(&path)),
+                    false
+                        if path.extension().is_some_and(|end| end == "rs")
+                            && !path.ends_with("sqlite/upgrade.rs") =>
+                    {
+                        found.extend(numbered(&path));
+                    }
                     false => {}
                 }
             }

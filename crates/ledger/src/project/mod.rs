@@ -1,4 +1,4 @@
-//! What follows from facts: pure functions, no store.
+//! Describes what follows from facts: pure functions, no store.
 //!
 //! A fact becomes a [`FactRow`]; a row adds what it counts to a [`Tally`](tally::Tally), and takes the same away when
 //! it changes. So every sum is a function of the facts alone, whatever the order in which they came.

@@ -1,6 +1,6 @@
-//! Which files of a long history are ranked: one rule for every store, made of what was used and of nothing else.
+//! Decides which files of a long history are ranked: one rule for every store, made of what was used and of nothing else.
 //!
-//! A busy month touches hundreds of thousands of files, and nobody adds all of them up to show the first hundred. So:
+//! A busy month touches hundreds of thousands of files, and no one adds all of them up to show the first hundred. So:
 //!
 //! 1. A range is made up of days and months ([`super::time::signed_pieces`]). In each of them what each type of agent did
 //!    with a file is one entry. If there are no more than [`BEST`], all are its best. Else those are that have more uses
@@ -32,14 +32,14 @@ pub const RANKED: usize = 100;
 /// So many, where nothing was left out of any stretch: then what the lists say is all there is.
 pub const RANKED_OF_ALL: usize = 150;
 
-/// Whether it takes more than [`BEST`] and one entries to tell the best of a stretch. Takes the uses of these.
+/// Returns whether it takes more than [`BEST`] and one entries to tell the best of a stretch. Takes the uses of these.
 #[must_use]
 pub fn needs_more(uses: &[i64]) -> bool {
     uses.get(BEST).is_some_and(|next| uses.partition_point(|more| more > next) < FEW)
 }
 
-/// How many entries of a stretch are its best. Takes the uses of all, most first, or of [`BEST`] and one, or of [`MOST`]
-/// and one if it [needs more](needs_more).
+/// Returns how many entries of a stretch are its best. Takes the uses of all, most first, or of [`BEST`] and one, or of
+/// [`MOST`] and one if it [needs more](needs_more).
 #[must_use]
 pub fn best(uses: &[i64]) -> usize {
     let Some(next) = uses.get(BEST) else { return uses.len() };
@@ -68,17 +68,17 @@ pub struct Candidate<P> {
     pub stretch: usize,
 }
 
-/// What the lists say of a file.
+/// Holds what the lists say of a file.
 struct Sum {
     uses: i64,
-    /// Where it was used most, and how often there.
+    /// The place where it was used most, and how often there.
     most: Option<(usize, i64)>,
 }
 
 /// The files that are ranked, in any order. The name of a file is asked for where it decides.
 ///
 /// # Errors
-/// If a name cannot be told.
+/// If a name is unknown.
 pub fn candidates<P: Copy + Eq + Hash, E>(
     stretches: &[Best<P>],
     mut name: impl FnMut(P) -> Result<String, E>,

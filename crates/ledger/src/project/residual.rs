@@ -1,4 +1,4 @@
-//! What only the client's own account of a session knows: requests that stand in no row.
+//! Describes what only the client's own account of a session knows: requests that stand in no row.
 //!
 //! The account is cumulative and names no request. What is left of it after everything that rows tell of is the
 //! residual. The law: it is never negative and never invented. Whatever the account does not cover, and whatever rows
@@ -54,7 +54,7 @@ pub struct Line {
     /// Tokens and searches. Its cost is by our price table.
     #[serde(flatten)]
     pub sums: ModelSums,
-    /// What the client says that it cost, in pico-dollars.
+    /// Holds what the client says that it cost, in pico-dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_cost: Option<i64>,
 }
@@ -62,7 +62,7 @@ pub struct Line {
 /// The residual of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Residual {
-    /// When the account was written.
+    /// The moment when the account was written.
     pub at: i64,
     /// By model.
     pub lines: Vec<Line>,
@@ -87,7 +87,7 @@ impl Residual {
 pub struct Account {
     /// Since when it counts. A session that goes on keeps this, and so does a fork that begins with its parent's numbers.
     pub started: Option<i64>,
-    /// What it says. Costs are the client's.
+    /// The content. Costs are the client's.
     pub models: ByModel,
 }
 
@@ -134,13 +134,13 @@ fn plain(model: &str) -> &str {
     model.strip_suffix("[1m]").unwrap_or(model)
 }
 
-/// What the account holds beyond what rows tell of (`told`) and what it began with (`base`, whose costs are the
+/// Returns what the account holds beyond what rows tell of (`reported`) and what it began with (`base`, whose costs are the
 /// client's).
 #[must_use]
 pub fn residual(
     account: &Account,
     base: &ByModel,
-    told: &ByModel,
+    reported: &ByModel,
     reasons: Reasons,
     at: i64,
     pricer: &dyn Pricer,
@@ -149,7 +149,7 @@ pub fn residual(
     for (model, sums) in &account.models {
         left.entry(plain(model)).or_default().add(sums, 1);
     }
-    for (model, sums) in base.iter().chain(told) {
+    for (model, sums) in base.iter().chain(reported) {
         left.entry(plain(model)).or_default().add(sums, -1);
     }
     for part in ModelSums::PARTS {
@@ -186,7 +186,7 @@ fn settle_part(left: &mut BTreeMap<&str, ModelSums>, part: fn(&mut ModelSums) ->
 }
 
 impl Line {
-    /// What it adds to sums over time. It is no response.
+    /// Returns what it adds to sums over time. It is no response.
     #[must_use]
     pub fn measures(&self) -> Measures {
         let ModelSums { input, output, cache_read, cache_write, cost, unpriced, .. } = self.sums;
@@ -221,11 +221,11 @@ mod tests {
     fn left(
         account: &[(&str, ModelSums)],
         base: &[(&str, ModelSums)],
-        told: &[(&str, ModelSums)],
+        reported: &[(&str, ModelSums)],
     ) -> Residual {
         let account = Account { started: None, models: of(account) };
         let reasons = Reasons { compacted: true, ..Reasons::default() };
-        residual(&account, &of(base), &of(told), reasons, 7, &NoPrices)
+        residual(&account, &of(base), &of(reported), reasons, 7, &NoPrices)
     }
 
     #[test]
@@ -291,14 +291,14 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_never_negative_and_never_more_than_the_account_has_left(
-            account in any_models(), base in any_models(), told in any_models(),
+            account in any_models(), base in any_models(), reported in any_models(),
         ) {
             let total = |models: &ByModel, part: fn(&ModelSums) -> i64| models.values().map(part).sum::<i64>();
             let account = Account { started: None, models: account };
-            let residual = residual(&account, &base, &told, Reasons::default(), 0, &NoPrices);
+            let residual = residual(&account, &base, &reported, Reasons::default(), 0, &NoPrices);
             for part in [|sums: &ModelSums| sums.input, |sums: &ModelSums| sums.output] {
                 let left: i64 = residual.lines.iter().map(|line| part(&line.sums)).sum();
-                let most = total(&account.models, part) - total(&base, part) - total(&told, part);
+                let most = total(&account.models, part) - total(&base, part) - total(&reported, part);
                 prop_assert!(residual.lines.iter().all(|line| part(&line.sums) >= 0));
                 prop_assert_eq!(left, most.max(0));
             }

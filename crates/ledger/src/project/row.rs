@@ -9,13 +9,13 @@ use serde_json::Value;
 use super::{List, ruling};
 use crate::fold::Fact;
 
-/// What of a fact is only shown, never asked for.
+/// Holds the part of a fact that is only presented, never queried.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FactData {
     /// Its natural key.
     #[serde(rename = "k")]
     pub key: String,
-    /// What a person reads.
+    /// The title that a person reads.
     #[serde(rename = "t", default, skip_serializing_if = "String::is_empty")]
     pub title: String,
     /// Longer text.
@@ -30,7 +30,7 @@ pub struct FactData {
     /// The type of the agent that acted.
     #[serde(rename = "y", default, skip_serializing_if = "Option::is_none")]
     pub agent_type: Option<String>,
-    /// The hook that told of it.
+    /// The hook that reported it.
     #[serde(rename = "h", default, skip_serializing_if = "Option::is_none")]
     pub hook_event_name: Option<String>,
     /// The natural key of its turn.
@@ -59,34 +59,34 @@ pub struct FactRow {
     pub list: List,
     /// Its lane.
     pub lane: Lane,
-    /// When it began.
+    /// The moment when it began.
     pub occurred: i64,
     /// Breaks ties between equal times.
     pub order: i64,
-    /// When it ended.
+    /// The moment when it ended.
     pub ended: Option<i64>,
-    /// Where a call stands.
+    /// The state of a call.
     pub state: Option<CallState>,
-    /// Nobody said how this call ended: its state and end follow from what came after it.
+    /// No entry says how this call ended: its state and end follow from what came after it.
     pub open: bool,
     /// The tool.
     pub tool: Option<String>,
     /// The number of the turn's fact.
     pub turn: Option<i64>,
-    /// How long it took.
+    /// The duration.
     pub duration: Option<i64>,
     /// The class of its error.
     pub error: Option<ErrorClass>,
     /// Of a call or a permission: the same for the same input. Of a response: [`RECORD`], or none. Of a decision: the
     /// rule and what it came to ([`ruling::signature`]). Of a prompt or an answer: its series.
     pub signature: Option<i64>,
-    /// How sure it is.
+    /// The certainty.
     pub certainty: Certainty,
-    /// Every channel that told of it, as bits.
+    /// Every channel that reported it, as bits.
     pub channels: u8,
-    /// What is only shown.
+    /// Everything that is only presented.
     pub data: FactData,
-    /// What follows from other facts, laid over the metadata.
+    /// Metadata that follows from other facts; it covers that of the fact.
     pub derived: Metadata,
 }
 
@@ -94,7 +94,7 @@ fn list_of_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<List, D::E
     i64::deserialize(deserializer).map(List::from_code)
 }
 
-/// The signature of a response that the provider's own account told of.
+/// The signature of a response that the provider's own account reported.
 pub const RECORD: i64 = 1;
 
 /// A set of channels as bits.
@@ -186,26 +186,26 @@ impl FactRow {
         }
     }
 
-    /// Whether it stands at the same place of the same lists as another row of its fact.
+    /// Returns whether it stands at the same place of the same lists as another row of its fact.
     #[must_use]
     pub fn stands_where(&self, other: &Self) -> bool {
         let place = |row: &Self| (row.kind, row.list, row.occurred, row.order, row.turn, row.signature);
         self.fact == other.fact && place(self) == place(other)
     }
 
-    /// Whether it is a tool call.
+    /// Returns whether it is a tool call.
     #[must_use]
     pub fn is_call(&self) -> bool {
         self.kind.is_some() && self.tool.is_some() && self.state.is_some()
     }
 
-    /// Whether it is a tool call that failed or was denied.
+    /// Returns whether it is a tool call that failed or was denied.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         self.is_call() && matches!(self.state, Some(CallState::Failed | CallState::Denied))
     }
 
-    /// Whether it is the last word of a turn that failed.
+    /// Returns whether it is the last word of a turn that failed.
     #[must_use]
     pub fn is_failed_stop(&self) -> bool {
         let is_error = |reason: &str| reason.starts_with("error:");
@@ -239,7 +239,7 @@ impl FactRow {
         name.filter(|name| !name.is_empty())
     }
 
-    /// What a response cost, if it counts here.
+    /// Returns what a response cost, if it counts here.
     #[must_use]
     pub fn usage(&self) -> Option<Usage> {
         if self.list != List::Response || self.meta(attributes::COUNTED) == Some(&Value::Bool(false)) {
@@ -249,7 +249,7 @@ impl FactRow {
     }
 }
 
-/// A title for an event that nobody gave one, such as the end of something whose beginning was not seen.
+/// A title for an event that no one gave one, such as the end of something whose beginning was not seen.
 fn plain_words(kind: Kind) -> String {
     let words = kind.as_str().replace(['.', '_'], " ");
     let mut letters = words.chars();

@@ -1,4 +1,4 @@
-//! What rules of the user's decided: how such a row is known, found and counted.
+//! Describes what rules of the user's decided: how such a row is known, found and counted.
 //!
 //! A decision stands in a list of its own. Its signature is made of the rule's name and of how it ended, so that one
 //! index answers questions about all of them, about one rule, and about some kinds of endings, without a look at a row.
@@ -9,13 +9,13 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::row::FactRow;
 use super::tally::SEPARATOR;
 
-/// Whose rules are ours: what the row's `rulePolicy` says.
+/// The value of `rulePolicy` that marks rules of this tool.
 pub const OURS: &str = "agent_tracer";
 
-/// What a rule may come to, as the row's `ruleOutcome` says. The places are stored.
+/// The outcomes of a rule, as the row's `ruleOutcome` says. The places are stored.
 pub const OUTCOMES: [&str; 6] = ["allow", "rewrite", "warn", "ask", "deny", "block_stop"];
 
-/// How it counted, as the row's `ruleStatus` says. The places are stored.
+/// The statuses of a decision, as the row's `ruleStatus` names them. The places are stored.
 pub const STATUSES: [&str; 4] = ["enforced", "dry_run", "held_back", "let_go"];
 
 /// The place of a word that is none of the known ones.
@@ -26,7 +26,7 @@ fn place(words: &[&str], word: Option<&str>) -> i64 {
     found.and_then(|place| i64::try_from(place).ok()).unwrap_or(UNKNOWN)
 }
 
-/// What all signatures of a rule have in common: everything but their lowest byte.
+/// Returns what all signatures of a rule have in common: everything but their lowest byte.
 #[must_use]
 pub fn rule_number(name: &str) -> i64 {
     // Two bits short, so that it stays positive beside the lowest byte.
@@ -47,22 +47,22 @@ fn bits(all: &[&str], words: &[String]) -> i64 {
     words.iter().fold(0, |bits, word| bits | (1 << place(all, Some(word))))
 }
 
-/// Which endings are wanted, as bits by the places in a signature.
+/// Returns which endings are wanted, as bits by the places in a signature.
 #[must_use]
 pub fn wanted(statuses: &[String], outcomes: &[String]) -> (i64, i64) {
     (bits(&STATUSES, statuses), bits(&OUTCOMES, outcomes))
 }
 
-/// What the sums of rules are told apart by.
+/// Holds what the sums of rules are distinguished by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RuleKey {
     /// The rule's name.
     pub rule: String,
     /// The root of its project; empty if it is the user's.
     pub project: String,
-    /// How it counted.
+    /// The status under which it counted.
     pub status: String,
-    /// What it came to.
+    /// The outcome.
     pub outcome: String,
 }
 

@@ -1,4 +1,4 @@
-//! Where a task stands: a function of its newest facts, never of the order in which they arrived.
+//! Records where a task stands: a function of its newest facts, never of the order in which they arrived.
 
 use crate::view::{TaskStatus, WaitingReason};
 
@@ -16,7 +16,7 @@ pub struct Marks {
     pub session_start: Option<i64>,
     /// The newest end of its process.
     pub session_end: Option<i64>,
-    /// The newest end of its process that was a stop by somebody else while it worked.
+    /// The newest end of its process that was a stop by another process while it worked.
     pub cancelled: Option<i64>,
     /// The newest time that a rule kept it from ending.
     pub blocked: Option<i64>,
@@ -30,22 +30,22 @@ pub struct Marks {
     pub pending: Option<(i64, WaitingReason, i64)>,
     /// Some subagent of it runs.
     pub children_run: bool,
-    /// When the process was found to be gone.
+    /// The moment when the process was found to be gone.
     pub gone: Option<i64>,
-    /// When the process of the task that it belongs to ended or was found to be gone.
+    /// The moment when the process of the task that it belongs to ended or was found to be gone.
     pub ancestor_end: Option<i64>,
     /// It is a subagent.
     pub background: bool,
 }
 
-/// Where a task stands.
+/// The status of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
     /// The status.
     pub status: TaskStatus,
-    /// What it waits for, since when, and the fact that asks.
+    /// Holds what it waits for, since when, and the fact that asks.
     pub waiting: Option<(WaitingReason, i64, Option<i64>)>,
-    /// When it ended.
+    /// The moment when it ended.
     pub ended: Option<i64>,
 }
 
@@ -65,7 +65,7 @@ impl Marks {
         self.prompt.max(self.call)
     }
 
-    /// Where the task stands.
+    /// Returns where the task stands.
     #[must_use]
     pub fn standing(&self) -> Standing {
         let alive = self.work().max(self.session_start);

@@ -1,4 +1,4 @@
-//! What a row adds to the sums, and takes away again when it changes.
+//! Describes what a row adds to the sums, and takes away again when it changes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::AddAssign;
@@ -25,7 +25,7 @@ pub const UNKNOWN_ACTOR: i64 = -1;
 /// Between the two parts of a key.
 pub const SEPARATOR: char = '\u{1f}';
 
-/// What a sum is told apart by. The numbers are stored.
+/// Names the dimension of a sum. The numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dim {
     /// Everything: rows, calls among them, time in tools, time of waiting, tokens. No key.
@@ -90,9 +90,9 @@ impl Dim {
 /// Things that can be added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
-    /// How many.
+    /// The count.
     pub n: i64,
-    /// How many of them failed.
+    /// Counts how many of them failed.
     pub failures: i64,
     /// Time they took.
     pub ms: i64,
@@ -141,7 +141,7 @@ macro_rules! measures {
                 Self { $($field: numbers.next().unwrap_or(0)),+ }
             }
 
-            /// Whether nothing is left of it.
+            /// Returns whether nothing is left of it.
             #[must_use]
             pub fn is_zero(&self) -> bool {
                 *self == Self::default()
@@ -171,7 +171,7 @@ measures!(
     calls
 );
 
-/// What the sums of a task are filed under.
+/// Identifies the rollups of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RollupKey {
     /// The task's number in the store.
@@ -185,28 +185,28 @@ pub struct RollupKey {
 /// The finest stretch that a sum is gathered in, and whose it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Finest {
-    /// What it is told apart by.
+    /// The dimension.
     pub dim: Dim,
-    /// Where its stretch begins.
+    /// The place where its stretch begins.
     pub at: i64,
     /// The project.
     pub project: i64,
-    /// Who.
+    /// The actor: agent and type of agent.
     pub actor: i64,
 }
 
 /// A sum's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place<'a> {
-    /// What it is told apart by.
+    /// The dimension.
     pub dim: Dim,
-    /// How long its stretches are.
+    /// The length of its stretches.
     pub level: Level,
-    /// Where its stretch begins.
+    /// The place where its stretch begins.
     pub at: i64,
     /// The project.
     pub project: i64,
-    /// Who.
+    /// The actor: agent and type of agent.
     pub actor: i64,
     /// The key.
     pub key: &'a str,
@@ -215,13 +215,13 @@ pub struct Place<'a> {
 /// The place of the durations of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DurationPlace<'a> {
-    /// How long its stretches are.
+    /// The length of its stretches.
     pub level: Level,
-    /// Where its stretch begins.
+    /// The place where its stretch begins.
     pub at: i64,
     /// The project.
     pub project: i64,
-    /// Who.
+    /// The actor: agent and type of agent.
     pub actor: i64,
     /// The tool.
     pub tool: &'a str,
@@ -246,7 +246,7 @@ pub struct TaskSums {
     pub turns: i64,
     /// Copied responses.
     pub copies: i64,
-    /// What the client says that single responses cost, in pico-dollars.
+    /// Holds what the client says that single responses cost, in pico-dollars.
     pub client_cost: i64,
     /// Tokens, cost and waits.
     pub spent: Measures,
@@ -270,8 +270,8 @@ pub(crate) fn pico_dollars(dollars: &Value) -> Option<i64> {
     Some((dollars * DOLLAR as f64).round() as i64)
 }
 
-/// What the client's own file says that a response cost. Telemetry says it of the responses of subagents too, which are in the
-/// account of their session.
+/// Returns what the client's own file says that a response cost. Telemetry says it of the responses of subagents too,
+/// which are in the account of their session.
 fn client_cost(row: &FactRow) -> i64 {
     let is_exported = row.channels & (1 << Channel::Otlp as u8) != 0;
     if is_exported || row.usage().is_none() {
@@ -287,13 +287,13 @@ pub struct TurnSums {
     pub calls: i64,
     /// Calls that failed.
     pub failures: i64,
-    /// Responses told by the provider's own account.
+    /// Responses reported by the provider's own account.
     pub records: i64,
     /// Tokens and cost.
     pub spent: Measures,
 }
 
-/// What one model was asked for.
+/// Holds what one model was asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ModelSums {
@@ -354,20 +354,20 @@ impl ModelSums {
     }
 }
 
-/// What a task did with a file.
+/// Holds what a task did with a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileSums {
-    /// How often it was read.
+    /// Counts how often it was read.
     pub reads: i64,
-    /// How often it was changed.
+    /// Counts how often it was changed.
     pub changes: i64,
-    /// How often that failed.
+    /// Counts how often that failed.
     pub failures: i64,
     /// By moment and fact: added or taken away.
     pub touches: BTreeMap<(i64, i64), i64>,
 }
 
-/// What a price table says of a response.
+/// Prices responses.
 pub trait Pricer: Send + Sync {
     /// The cost of a response in pico-dollars, from its model and metadata; none if it has no price.
     fn cost(&self, model: &str, metadata: &serde_json::Map<String, Value>) -> Option<i64>;
@@ -445,7 +445,7 @@ fn change<T: Default>(map: &mut HashMap<String, T>, key: &str, change: impl FnOn
     }
 }
 
-/// How a call uses the files it names.
+/// Returns how a call uses the files it names.
 fn file_use(row: &FactRow) -> Option<(i64, i64)> {
     match row.text(attributes::SUBTYPE_KEY)? {
         "read_file" | "grep_code" => Some((1, 0)),

@@ -1,4 +1,4 @@
-//! What was told of a task itself: for each field the best that anybody said.
+//! Folds the entries about a task itself: for each field the most certain value.
 //!
 //! Every hook repeats where it runs, so a task has as many entries about itself as it has events. They are not kept one
 //! by one: of each field only the entry with the highest authority can ever matter, and the higher of two does not
@@ -27,7 +27,7 @@ impl Said {
 const PROMPT_TITLE: &str = "title prompt";
 const TITLE: &str = "title ";
 
-/// Where titles come from, the best first.
+/// The sources of titles, the best first.
 const TITLES: [&str; 10] = [
     "custom",
     "agent_name",
@@ -47,11 +47,11 @@ pub const ACCOUNT: &str = "account";
 /// Each account of a session under its own time: a fork begins with the one that was the last when it was made.
 const ACCOUNTS: &str = "account at ";
 
-/// How many of them are kept: the newest.
+/// Counts how many of them are kept: the newest.
 const MOST_ACCOUNTS: usize = 32;
 
-/// What says who started a task. Of those that are equally sure the first counts: an agent that outlives `/clear` goes on
-/// under the name of the session that came after the one that started it.
+/// Keys that name the parent of a task. Of those that are equally sure the first counts: an agent that outlives `/clear`
+/// goes on under the name of the session that came after the one that started it.
 const PARENT: [&str; 2] = [attributes::PARENT_SESSION, attributes::PARENT_CERTAINTY];
 
 /// Begins the name under which an agent says which session's account holds some of its responses.
@@ -60,18 +60,18 @@ pub const PAID_BY: &str = attributes::PAID_BY_PREFIX;
 /// Begins the name under which a session says that its account holds responses of an agent.
 pub const PAID_FOR: &str = attributes::PAID_FOR_PREFIX;
 
-/// What an entry did to what was known of a task.
+/// Holds what an entry did to what was known of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FieldChange {
     /// Nothing.
     Nothing,
-    /// The same values, from somebody surer or later.
+    /// The same values, from a surer or later entry.
     Surer,
     /// A value is another one now.
     News,
 }
 
-/// Everything that was told of one task itself.
+/// Everything that was reported about one task itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TaskFields(BTreeMap<String, Said>);
@@ -94,15 +94,15 @@ impl TaskFields {
             return self.take(&entry.key, said).max(earlier);
         }
         let source = entry.metadata.get(attributes::TITLE_SOURCE).and_then(Value::as_str).unwrap_or("prompt");
-        let mut heard = FieldChange::Nothing;
+        let mut change = FieldChange::Nothing;
         for (key, value) in &entry.metadata {
-            heard = heard.max(match key.as_str() {
+            change = change.max(match key.as_str() {
                 attributes::TITLE_SOURCE => FieldChange::Nothing,
                 attributes::TITLE => self.take(&format!("{TITLE}{source}"), said(value.clone())),
                 key => self.take(key, said(value.clone())),
             });
         }
-        heard
+        change
     }
 
     /// Returns whether one of these channels reported anything that is known of the task.
@@ -132,9 +132,9 @@ impl TaskFields {
         if !is_better {
             return FieldChange::Nothing;
         }
-        let heard = if old.5 == new.5 { FieldChange::Surer } else { FieldChange::News };
+        let change = if old.5 == new.5 { FieldChange::Surer } else { FieldChange::News };
         *old = new;
-        heard
+        change
     }
 
     fn take_account(&mut self, said: Said) -> FieldChange {
@@ -159,13 +159,13 @@ impl TaskFields {
         all.map(|(_, said)| (said.3, &said.5))
     }
 
-    /// When the last account of a session was written, and what it says.
+    /// Returns when the last account of a session was written, and what it says.
     #[must_use]
     pub fn account(&self) -> Option<(i64, &Value)> {
         self.0.get(ACCOUNT).map(|said| (said.3, &said.5))
     }
 
-    /// What stands behind this beginning in the names of fields, in their order.
+    /// Returns what stands behind this beginning in the names of fields, in their order.
     pub fn named<'t>(&'t self, beginning: &'t str) -> impl Iterator<Item = &'t str> {
         let from = self.0.range(beginning.to_owned()..);
         from.map_while(move |(key, _)| key.strip_prefix(beginning))
@@ -189,13 +189,13 @@ impl TaskFields {
         self.get(key)?.as_i64()
     }
 
-    /// How sure a field is.
+    /// Returns how sure a field is.
     #[must_use]
     pub fn certainty(&self, key: &str) -> Option<Certainty> {
         self.0.get(key).map(|said| said.0)
     }
 
-    /// The channel that told a field.
+    /// The channel that reported a field.
     #[must_use]
     pub fn channel(&self, key: &str) -> Option<Channel> {
         self.0.get(key).map(|said| said.1)
@@ -235,55 +235,55 @@ mod tests {
     }
 
     #[test]
-    fn the_first_prompt_names_the_task_until_somebody_gives_it_a_name() {
-        let mut told = TaskFields::default();
-        told.hear(
+    fn the_first_prompt_names_the_task_until_a_caller_gives_it_a_name() {
+        let mut reported = TaskFields::default();
+        reported.hear(
             &entry(20, Certainty::Measured, json!({"title": "second", "titleSource": "prompt"})),
             Channel::Hook,
         );
-        told.hear(
+        reported.hear(
             &entry(10, Certainty::Inferred, json!({"title": "first", "titleSource": "prompt"})),
             Channel::Transcript,
         );
-        assert_eq!(told.title(), Some("first"));
-        told.hear(
+        assert_eq!(reported.title(), Some("first"));
+        reported.hear(
             &entry(30, Certainty::Reported, json!({"title": "Mine", "titleSource": "custom"})),
             Channel::Transcript,
         );
-        assert_eq!(told.title(), Some("Mine"));
+        assert_eq!(reported.title(), Some("Mine"));
     }
 
     #[test]
     fn a_sure_parent_is_not_replaced_by_a_guess() {
-        let mut told = TaskFields::default();
-        told.hear(&entry(10, Certainty::Reported, json!({"parentSession": "b"})), Channel::Hook);
+        let mut reported = TaskFields::default();
+        reported.hear(&entry(10, Certainty::Reported, json!({"parentSession": "b"})), Channel::Hook);
         let guess = entry(99, Certainty::Guessed, json!({"parentSession": "a"}));
-        assert_eq!(told.hear(&guess, Channel::Hook), FieldChange::Nothing);
-        assert_eq!(told.text("parentSession"), Some("b"));
+        assert_eq!(reported.hear(&guess, Channel::Hook), FieldChange::Nothing);
+        assert_eq!(reported.text("parentSession"), Some("b"));
     }
 
     #[test]
     fn of_equally_sure_parents_the_first_counts() {
         let guess = |at: i64, session: &str| entry(at, Certainty::Guessed, json!({"parentSession": session}));
         for order in [[10, 20], [20, 10]] {
-            let mut told = TaskFields::default();
+            let mut reported = TaskFields::default();
             for at in order {
-                told.hear(&guess(at, if at == 10 { "first" } else { "second" }), Channel::Hook);
+                reported.hear(&guess(at, if at == 10 { "first" } else { "second" }), Channel::Hook);
             }
-            assert_eq!(told.text("parentSession"), Some("first"));
+            assert_eq!(reported.text("parentSession"), Some("first"));
             let sure = entry(30, Certainty::Reported, json!({"parentSession": "sure"}));
-            told.hear(&sure, Channel::Hook);
-            assert_eq!(told.text("parentSession"), Some("sure"));
+            reported.hear(&sure, Channel::Hook);
+            assert_eq!(reported.text("parentSession"), Some("sure"));
         }
     }
 
     #[test]
     fn fields_are_found_by_the_beginning_of_their_names() {
-        let mut told = TaskFields::default();
+        let mut reported = TaskFields::default();
         let fields = json!({"paidBy:b": true, "paidBy:a": true, "paid": 1, "paidFor:c": true});
-        told.hear(&entry(10, Certainty::Reported, fields), Channel::Transcript);
-        assert_eq!(told.named(PAID_BY).collect::<Vec<_>>(), ["a", "b"]);
-        assert_eq!(told.named(PAID_FOR).collect::<Vec<_>>(), ["c"]);
+        reported.hear(&entry(10, Certainty::Reported, fields), Channel::Transcript);
+        assert_eq!(reported.named(PAID_BY).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(reported.named(PAID_FOR).collect::<Vec<_>>(), ["c"]);
     }
 
     #[test]
@@ -294,19 +294,19 @@ mod tests {
             entry.key = "account".to_owned();
             entry
         };
-        let mut told = TaskFields::default();
-        told.hear(&account(20, 2.0), Channel::Transcript);
-        told.hear(&account(10, 1.0), Channel::Transcript);
-        assert_eq!(told.get("account"), Some(&json!({"clientCostUsd": 2.0})));
-        assert_eq!(told.account(), Some((20, &json!({"clientCostUsd": 2.0}))));
-        let times: Vec<i64> = told.accounts().map(|(at, _)| at).collect();
+        let mut reported = TaskFields::default();
+        reported.hear(&account(20, 2.0), Channel::Transcript);
+        reported.hear(&account(10, 1.0), Channel::Transcript);
+        assert_eq!(reported.get("account"), Some(&json!({"clientCostUsd": 2.0})));
+        assert_eq!(reported.account(), Some((20, &json!({"clientCostUsd": 2.0}))));
+        let times: Vec<i64> = reported.accounts().map(|(at, _)| at).collect();
         assert_eq!(times, [10, 20]);
         for at in (30..200).rev() {
-            told.hear(&account(at, 3.0), Channel::Transcript);
+            reported.hear(&account(at, 3.0), Channel::Transcript);
         }
-        let times: Vec<i64> = told.accounts().map(|(at, _)| at).collect();
+        let times: Vec<i64> = reported.accounts().map(|(at, _)| at).collect();
         assert_eq!(times, (168..200).collect::<Vec<_>>(), "of very many the newest stay");
-        assert_eq!(told.hear(&account(40, 3.0), Channel::Transcript), FieldChange::Nothing);
+        assert_eq!(reported.hear(&account(40, 3.0), Channel::Transcript), FieldChange::Nothing);
     }
 
     fn any_entry() -> impl Strategy<Value = (Entry, Channel)> {

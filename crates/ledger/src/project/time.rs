@@ -3,7 +3,7 @@
 const QUARTER_MS: i64 = 900_000;
 const DAY_MS: i64 = 86_400_000;
 
-/// How long the stretches of a sum are. The numbers are stored.
+/// Measures how long the stretches of a sum are. The numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Quarters of an hour.
@@ -24,7 +24,7 @@ impl Level {
         self as i64
     }
 
-    /// Where the stretch that holds this moment begins.
+    /// Returns where the stretch that holds this moment begins.
     #[must_use]
     pub const fn start(self, at: i64) -> i64 {
         match self {
@@ -34,7 +34,7 @@ impl Level {
         }
     }
 
-    /// Where the stretch that holds this moment ends.
+    /// Returns where the stretch that holds this moment ends.
     #[must_use]
     pub const fn end(self, at: i64) -> i64 {
         match self {
@@ -174,11 +174,11 @@ mod tests {
     #[test]
     fn most_of_a_month_is_the_month_without_the_rest() {
         let pieces = signed_pieces(at("2026-10-03T00:00:00Z"), at("2026-10-31T00:00:00Z"), Level::Day);
-        let told: Vec<(Level, i64, i64)> = pieces
+        let reported: Vec<(Level, i64, i64)> = pieces
             .iter()
             .map(|(piece, sign)| (piece.level, (piece.to - piece.from) / DAY_MS, *sign))
             .collect();
-        assert_eq!(told, [(Level::Day, 2, -1), (Level::Day, 1, -1), (Level::Month, 31, 1)]);
+        assert_eq!(reported, [(Level::Day, 2, -1), (Level::Day, 1, -1), (Level::Month, 31, 1)]);
         assert_eq!(signed_pieces(0, 0, Level::Month), []);
     }
 

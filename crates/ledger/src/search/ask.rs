@@ -1,4 +1,4 @@
-//! What the words of a question ask for.
+//! Describes what the words of a question ask for.
 
 use super::terms::{Piece, Terms, is_letter, pairs, parts, pieces, singles, term_of_word};
 
@@ -40,18 +40,18 @@ impl Ask {
         Self { needs: needs.collect() }
     }
 
-    /// Whether nothing is asked for.
+    /// Returns whether nothing is asked for.
     pub fn is_empty(&self) -> bool {
         self.needs.is_empty()
     }
 
-    /// Whether a document with these terms is an answer.
+    /// Returns whether a document with these terms is an answer.
     pub fn is_met_by(&self, terms: &Terms) -> bool {
         self.needs.iter().all(|need| need.is_met_by(terms))
     }
 
-    /// Whether a document of these texts may be an answer: most that are none are known by the letters that are not there,
-    /// without being taken apart.
+    /// Returns whether a document of these texts may be an answer: most that are none are known by the letters that are
+    /// not there, without being taken apart.
     pub fn may_be_met_by(&self, texts: &[&str]) -> bool {
         self.needs.iter().all(|need| {
             need.ways.iter().any(|way| {
@@ -62,8 +62,8 @@ impl Ask {
     }
 }
 
-/// Whether a text may have a term that begins like this: where no other letters become plain ones, a term is a stretch of
-/// the text in small letters. An underscore may be part of how another letter is written.
+/// Returns whether a text may have a term that begins like this: where no other letters become plain ones, a term is a
+/// stretch of the text in small letters. An underscore may be part of how another letter is written.
 fn may_hold(text: &str, beginning: &str) -> bool {
     let Some((first, others)) = beginning.as_bytes().split_first() else { return true };
     let text_bytes = text.as_bytes();
@@ -91,7 +91,7 @@ impl Need {
         Self { ways, is_open }
     }
 
-    /// What one of the ways asks for: the terms that must be there as they are, and the beginning of one more.
+    /// Returns what one of the ways asks for: the terms that must be there as they are, and the beginning of one more.
     ///
     /// One letter begins a large part of all terms: it is taken as a word of its own.
     pub fn asked_by<'way>(&self, way: &'way [String]) -> (&'way [String], Option<&'way str>) {

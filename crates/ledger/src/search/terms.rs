@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
-/// Longer words are cut: nobody types more, and hashes and encoded data would fill the index.
+/// Longer words are cut: no one types more, and hashes and encoded data would fill the index.
 pub(crate) const LONGEST: usize = 64;
 
 /// A document has no more terms than this.
 const MOST_TERMS: usize = 1_200;
 
-/// What is behind this many bytes of one text is not indexed.
+/// Bytes of one text that are indexed.
 const MOST_BYTES: usize = 48 * 1024;
 
 /// The terms of a document, each once.
@@ -50,17 +50,17 @@ impl Terms {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// Whether this is one of them.
+    /// Returns whether this is one of them.
     pub fn has(&self, term: &str) -> bool {
         self.terms.contains(term)
     }
 
-    /// Whether one of them begins like this.
+    /// Returns whether one of them begins like this.
     pub fn has_beginning(&self, beginning: &str) -> bool {
         let mut behind = self.terms.range::<str, _>((Bound::Included(beginning), Bound::Unbounded));
         behind.next().is_some_and(|term| term.starts_with(beginning))
@@ -119,7 +119,7 @@ fn class(letter: char) -> Class {
     }
 }
 
-/// Whether a letter is of a script that is written without spaces, or one that joins words like Korean.
+/// Returns whether a letter is of a script that is written without spaces, or one that joins words like Korean.
 fn is_unspaced(letter: char) -> bool {
     matches!(u32::from(letter),
         0x1100..=0x11ff | 0x2e80..=0x2fdf | 0x3005..=0x3007 | 0x3021..=0x3029 | 0x3031..=0x3035 | 0x3041..=0x318f
@@ -196,7 +196,7 @@ pub(super) fn parts(word: &str) -> Vec<&str> {
     parts
 }
 
-/// Whether a part is a single letter, which is not worth a term.
+/// Returns whether a part is a single letter, which is not worth a term.
 pub(super) fn is_letter(part: &str) -> bool {
     part.chars().nth(1).is_none()
 }

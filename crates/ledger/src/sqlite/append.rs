@@ -48,15 +48,15 @@ pub(crate) struct Apply<'c> {
     pub(super) pricer: &'c dyn Pricer,
     pub(super) tally: Tally,
     pub(super) touched: BTreeMap<(i64, i64), Touch>,
-    /// Tasks of which something was told, and whether it was news.
-    pub(super) told: BTreeMap<i64, FieldChange>,
+    /// Tasks of which something was reported, and whether it was news.
+    pub(super) reported: BTreeMap<i64, FieldChange>,
     /// Rows that changed: task and number.
     pub(super) changed: BTreeSet<(i64, i64)>,
     /// Rows that are gone because two were found to be one.
     pub(super) removed: Vec<(i64, i64)>,
     /// Sums of tasks that wait to be written with the rest of their rows.
     pub(super) sums: HashMap<i64, TaskSums>,
-    /// Tasks of which the same was told by somebody surer or later.
+    /// Tasks of which the same was reported by a surer or later entry.
     pub(super) surer: BTreeSet<i64>,
     /// Rows that were folded here, as they stand now.
     pub(super) rows: HashMap<(i64, i64), Rc<Stored>>,
@@ -70,7 +70,7 @@ pub(crate) struct Apply<'c> {
     pub(super) counted: BTreeMap<i64, bool>,
     /// Tasks that were above others and may not be any more: above, below.
     pub(super) parted: BTreeSet<(i64, i64)>,
-    /// How many more entries there are.
+    /// Counts how many more entries there are.
     pub(super) entries: i64,
     /// The newest place before this transaction.
     before: i64,
@@ -78,11 +78,11 @@ pub(crate) struct Apply<'c> {
     pub(super) gone: Vec<String>,
     /// Everything is folded anew: nothing is news.
     pub(super) is_rebuild: bool,
-    /// Whether anything was ever deleted on purpose; nobody deletes and brings in one transaction.
+    /// Is true if anything was ever deleted on purpose; no one deletes and brings in one transaction.
     has_tombstones: Option<bool>,
 }
 
-/// What a transaction changed, by number.
+/// Holds what a transaction changed, by number.
 pub(crate) struct Changed {
     rows: BTreeSet<(i64, i64)>,
     removed: Vec<(i64, i64)>,
@@ -137,7 +137,7 @@ impl<'c> Apply<'c> {
             pricer,
             tally: Tally::default(),
             touched: BTreeMap::new(),
-            told: BTreeMap::new(),
+            reported: BTreeMap::new(),
             changed: BTreeSet::new(),
             removed: Vec::new(),
             sums: HashMap::new(),
@@ -187,10 +187,10 @@ impl<'c> Apply<'c> {
         Ok(receipt)
     }
 
-    /// Gives a place of its own to what changes without a new entry: a task of which something was told, a reading that
-    /// was taken back. Whoever has seen everything up to the place before would otherwise never hear of it.
+    /// Gives a place of its own to what changes without a new entry: a task of which something was reported, a reading that
+    /// was taken back. A caller that has seen everything up to the place before would otherwise miss it.
     fn advance(&mut self) {
-        let is_change = !self.touched.is_empty() || !self.told.is_empty();
+        let is_change = !self.touched.is_empty() || !self.reported.is_empty();
         if is_change && !self.is_rebuild && self.memory.seq == self.before {
             self.memory.seq += 1;
         }
@@ -295,7 +295,7 @@ impl<'c> Apply<'c> {
                 Arrival::New(source) => source,
                 Arrival::Known => return Ok((Outcome::Duplicate, String::new())),
                 Arrival::Twin => {
-                    // Its events are its twin's; that it told of the task is as true as of its twin.
+                    // Its events are its twin's; that it reported about the task is as true as of its twin.
                     for entry in ready.iter().filter_map(Ready::entry) {
                         self.hear(entry, observed.channel)?;
                     }
@@ -390,7 +390,7 @@ impl<'c> Apply<'c> {
         Ok(true)
     }
 
-    /// Whether the entry tells of something that retention has dropped: its sums hold it already.
+    /// Returns whether the entry tells of something that retention has dropped: its sums hold it already.
     fn is_sealed(&mut self, task: i64, entry: &Entry) -> rusqlite::Result<bool> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
             return Ok(false);
@@ -398,7 +398,7 @@ impl<'c> Apply<'c> {
         Ok(known.sealed_until.is_some_and(|until| entry.occurred_at.0 <= until))
     }
 
-    /// Whether the entry tells of something that was deleted on purpose.
+    /// Returns whether the entry tells of something that was deleted on purpose.
     pub(super) fn is_deleted(&mut self, entry: &Entry) -> rusqlite::Result<bool> {
         let has_tombstones = match self.has_tombstones {
             Some(known) => known,
@@ -416,7 +416,7 @@ impl<'c> Apply<'c> {
         Ok(until.is_some_and(|until| entry.occurred_at.0 <= until))
     }
 
-    /// Whether there is something in these observations, and all of it was deleted on purpose.
+    /// Returns whether there is something in these observations, and all of it was deleted on purpose.
     fn is_all_deleted(&mut self, ready: &[Vec<Ready>]) -> rusqlite::Result<bool> {
         let mut is_any = false;
         for ready in ready.iter().flatten() {
@@ -437,15 +437,15 @@ impl<'c> Apply<'c> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
             return Ok(false);
         };
-        let heard = known.told.hear(entry, channel);
-        if heard > FieldChange::Nothing {
-            let before = self.told.entry(task).or_insert(FieldChange::Nothing);
-            *before = heard.max(*before);
+        let change = known.reported.hear(entry, channel);
+        if change > FieldChange::Nothing {
+            let before = self.reported.entry(task).or_insert(FieldChange::Nothing);
+            *before = change.max(*before);
         }
-        Ok(heard == FieldChange::News)
+        Ok(change == FieldChange::News)
     }
 
-    /// Counts what nobody knows by its name and the client's version: its own, else the one its task told of.
+    /// Counts what no one knows by its name and the client's version: its own, else the one its task reported.
     fn count_unrecognised(
         &mut self,
         observed: &Observed,
@@ -459,7 +459,8 @@ impl<'c> Apply<'c> {
         if let (None, Some(task)) = (&version, task) {
             let task = self.task(task)?;
             let known = self.memory.tasks.load(self.conn, &mut self.memory.words, task)?;
-            version = known.and_then(|known| known.told.text(attributes::CLIENT_VERSION).map(str::to_owned));
+            version =
+                known.and_then(|known| known.reported.text(attributes::CLIENT_VERSION).map(str::to_owned));
         }
         let version = version.unwrap_or_default();
         for unrecognised in &reading.unrecognised {
@@ -487,7 +488,7 @@ impl<'c> Apply<'c> {
         {
             known.is_announced = true;
             self.created.push(known.uid.clone());
-            self.told.insert(task, FieldChange::News);
+            self.reported.insert(task, FieldChange::News);
         }
         Ok(task)
     }
@@ -504,7 +505,7 @@ impl<'c> Apply<'c> {
         Ok(())
     }
 
-    /// What this transaction changed.
+    /// Returns what this transaction changed.
     pub(crate) fn changed(&mut self) -> Changed {
         Changed {
             rows: std::mem::take(&mut self.changed),

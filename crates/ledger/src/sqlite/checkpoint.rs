@@ -1,7 +1,7 @@
 //! Moves the write-ahead log into the file beside the writer, and looks for damage when there is nothing to move.
 //!
-//! Somebody has to copy the pages of the log and wait for the disk twice. On the writer's thread that would be a commit
-//! that takes a hundred times as long as the others, for whoever happens to wait for it.
+//! Some thread has to copy the pages of the log and wait for the disk twice. On the writer's thread that would be a commit
+//! that takes a hundred times as long as the others, for the caller that waits for it.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -22,21 +22,21 @@ use crate::journal::Settle;
 /// Pages that are looked at while the log cannot be moved: a megabyte.
 const SLICE: u32 = 256;
 
-/// How long to wait before what the system had no handles or memory for is tried again.
+/// Measures how long to wait before what the system had no handles or memory for is tried again.
 const LATER: Duration = Duration::from_secs(5);
 
-/// How often it is looked whether the store still begins with what was written there.
+/// Counts how often it is looked whether the store still begins with what was written there.
 const GUARD: Duration = Duration::from_secs(5);
 
 /// Bytes of them.
 const SLICE_BYTES: u64 = 1 << 20;
 
-/// How fast the pages of a store are compared with their sums beside everything else.
+/// Measures how fast the pages of a store are compared with their sums beside everything else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckPace {
     /// Bytes that are read in a second; none at all if this is zero.
     pub bytes_per_second: u64,
-    /// How long to rest after the last page before the first is looked at again.
+    /// Measures how long to rest after the last page before the first is looked at again.
     pub rest: Duration,
 }
 
@@ -89,7 +89,7 @@ impl Checkpointer {
         locked(&self.keeper).file()
     }
 
-    /// Moves the log on the thread of whoever asks. If the other thread is at work, it goes on with that; only a log that
+    /// Moves the log on the thread of the caller. If the other thread is at work, it goes on with that; only a log that
     /// must be cut is waited for.
     pub(super) fn checkpoint(&self, how: Move) -> Result<(), AppendError> {
         match (self.keeper.try_lock(), how) {
@@ -117,7 +117,7 @@ impl Checkpointer {
     /// Takes pages that were all written anew for whole: those of tables that are folded, and those that are free.
     pub(super) fn forgive_folded(&self, path: &Path) -> Result<(), AppendError> {
         let mut keeper = locked(&self.keeper);
-        // Damage on a page that is free now is nobody's; once something is written there it would look like its own.
+        // Damage on a page that is free now belongs to no row; once something is written there it would look like its own.
         check_round(&mut keeper)?;
         keeper.forgive(is_mark, |pages| {
             let places = page_check::places(path, pages)?;
@@ -183,7 +183,7 @@ struct Mover {
     path: PathBuf,
     faults: Arc<Faults>,
     pace: CheckPace,
-    /// Whether every page was looked at when the store was opened.
+    /// Is true if every page was looked at when the store was opened.
     is_checked: bool,
 }
 
@@ -248,7 +248,7 @@ fn find_places(path: &Path, faults: &Faults) {
 }
 
 impl CheckPace {
-    /// How long to wait between two slices.
+    /// Returns how long to wait between two slices.
     fn pause(&self) -> Duration {
         match self.bytes_per_second {
             0 => self.rest,

@@ -1,8 +1,9 @@
-//! Whether the clock can be believed when what is old is dropped for good.
+//! Decides whether the clock can be believed when what is old is dropped for good.
 //!
-//! A clock that is wrong once, and years ahead, would drop everything. So it is believed if it is at most [`LEAP_MS`] ahead of
-//! when it was last believed, or if something was recorded on [`DAYS`] different days of the [`WINDOW_MS`] before it: a clock
-//! that jumps passes no days. A machine that was switched off for months is believed after some days of use.
+//! A clock that is wrong once, and years ahead, would drop everything. So it is believed if it is at most [`LEAP_MS`]
+//! ahead of when it was last believed, or if something was recorded on [`DAYS`] different days of the [`WINDOW_MS`]
+//! before it: a clock that jumps passes no days. A machine that was switched off for months is believed after some days
+//! of use.
 
 use std::path::Path;
 use std::time::Duration;
@@ -26,10 +27,10 @@ const DAYS: i64 = 3;
 /// among so many before the moment that the clock shows.
 const WINDOW_MS: i64 = 14 * DAY_MS;
 
-/// Where it is noted when the clock was last believed.
+/// The place where it is noted when the clock was last believed.
 const BELIEVED: &str = "clock";
 
-/// Whether the clock is believed.
+/// Tells whether the clock is believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockTrust {
     /// It is.

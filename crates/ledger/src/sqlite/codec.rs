@@ -1,4 +1,4 @@
-//! How blobs are written: a byte that says how, then the bytes.
+//! Describes how blobs are written: a byte that says how, then the bytes.
 //!
 //! `0x00`: as they are. `0x01`: LZ4 block with its length before it, against the dictionary of this room, because rows
 //! are short and hold the same names again and again.
@@ -14,14 +14,14 @@ const PACKED: u8 = 1;
 /// Shorter texts do not gain from packing.
 const WORTH_PACKING: usize = 96;
 
-/// What rows have in common. Changing it would make packed rows unreadable: a new one needs a new first byte.
+/// Text that many rows share. Changing it would make packed rows unreadable: a new one needs a new first byte.
 const DICTIONARY: &[u8] = include_bytes!("dictionary.txt");
 
 /// A blob that cannot be read.
 #[derive(Debug)]
 pub(crate) struct Unreadable;
 
-/// What one thread writes blobs with: used again, because every row needs it.
+/// Holds what one thread writes blobs with: used again, because every row needs it.
 struct Scratch {
     packer: Packer,
     json: Vec<u8>,

@@ -1,4 +1,4 @@
-//! How an entry is kept: under short names, moments as numbers, and without its task, which its row names.
+//! Describes how an entry is kept: under short names, moments as numbers, and without its task, which its row names.
 //!
 //! An entry is a few hundred bytes of which half would be the names of its fields: they are written and packed once for
 //! every event and read again only when a fact is folded again.
@@ -119,7 +119,7 @@ pub(crate) fn write(entry: &Entry) -> Vec<u8> {
 
 /// Reads an entry of a task; none if it cannot be read.
 pub(crate) fn read(blob: &[u8], task: &TaskKey) -> Option<Entry> {
-    /// How the first schema began every entry: with all names in full.
+    /// Says how the first schema began every entry: with all names in full.
     const FULL: &[u8] = b"{\"subject\"";
     let json = codec::decode(blob).ok()?;
     if json.starts_with(FULL) {

@@ -14,7 +14,7 @@ pub(crate) struct Stored {
     pub(crate) id: i64,
     /// The task.
     pub(crate) task: i64,
-    /// When it last changed.
+    /// The moment when it last changed.
     pub(crate) changed: i64,
     /// The fact.
     pub(crate) row: FactRow,
@@ -191,7 +191,7 @@ pub(crate) fn save_in_place(
     Ok(())
 }
 
-/// What follows from other facts, as it is written.
+/// Returns what follows from other facts, as it is written.
 fn derived(row: &FactRow) -> Option<String> {
     (!row.derived.is_empty()).then(|| serde_json::to_string(&row.derived).unwrap_or_default())
 }

@@ -1,6 +1,6 @@
-//! What went wrong with the store since it was opened, and whether it takes anything now.
+//! Describes what went wrong with the store since it was opened, and whether it takes anything now.
 //!
-//! The writer, the journal, the log's mover and every reader note here what they met; whoever shows the state of the
+//! The writer, the journal, the log's mover and every reader note here what they met; a caller that shows the state of the
 //! whole asks here. Law: a fault of the disk or of the whole store lasts until a write succeeds again; damage that was
 //! found once lasts until the store is opened anew.
 
@@ -15,7 +15,7 @@ use super::AppendError;
 use super::page_check::Place;
 use crate::view::{PageCheck, StoreFaults};
 
-/// What a person should do about a store that cannot be written.
+/// Advice about a store that cannot be written.
 const HELD: &str = "hooks wait in the spool and posts are refused until it can be written; nothing that was \
     acknowledged is lost";
 
@@ -37,7 +37,7 @@ struct Inner {
     reads: u64,
     /// Why the store takes nothing now.
     failing: Option<AppendError>,
-    /// What a read or a write said of damaged pages, as it was first met.
+    /// Holds what a read or a write said of damaged pages, as it was first met.
     damaged: Option<String>,
     /// Places in the journal of posts that could not be read.
     posts: u64,
@@ -49,9 +49,9 @@ struct Inner {
     pages: BTreeMap<u32, Option<Place>>,
     /// Pages that another program changed while no server ran.
     changed: BTreeSet<u32>,
-    /// How far the pages are checked.
+    /// Measures how far the pages are checked.
     check: PageCheck,
-    /// When they were last all checked.
+    /// The moment when they were last all checked.
     checked: Option<Instant>,
 }
 
@@ -190,7 +190,7 @@ impl Faults {
         }
     }
 
-    /// What is known, with how many are set aside now.
+    /// Returns what is known, with how many are set aside now.
     pub(crate) fn view(&self, set_aside: u64) -> StoreFaults {
         let inner = self.inner();
         let mut problems = Vec::new();
@@ -291,7 +291,7 @@ pub(crate) fn damage_in_words<'a>(
     format!("{words}: {}", named.collect::<Vec<_>>().join(", "))
 }
 
-/// What to do about pages that another program or the disk changed.
+/// Advice about pages that another program or the disk changed.
 pub(crate) const WAY_OUT_OF_CHANGES: &str = "stop the server; if you know which program it was, run `agent-tracer recover \
     --accept-changes`; if not, run `agent-tracer recover`, which names what may be wrong";
 
@@ -343,7 +343,7 @@ impl AppendError {
 impl From<rusqlite::Error> for AppendError {
     /// Tells a fault of the whole store from one that may be that of what was written. A fault of writing is the store's:
     /// something longer needs more of a disk that is nearly full, and that is not its fault. A fault of reading, of a
-    /// damaged page or of meaning may be the item's; whoever writes asks by a write of something else.
+    /// damaged page or of meaning may be the item's; a caller that writes asks by a write of something else.
     fn from(error: rusqlite::Error) -> Self {
         let text = error.to_string();
         let extended = match &error {

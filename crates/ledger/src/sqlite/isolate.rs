@@ -23,7 +23,7 @@ impl Writer {
     /// Writes something small that has nothing to do with any item.
     pub(super) fn probe(&mut self) -> Result<(), AppendError> {
         let probed = self.change(|apply| apply.count_meta("probes", 1));
-        // Where even this cannot be written, it is nobody's fault but the store's.
+        // Where even this cannot be written, it is the fault of the store alone.
         probed.map_err(|error| match error {
             AppendError::Item(what) => self.hold(AppendError::Store(what)),
             lasting => lasting,

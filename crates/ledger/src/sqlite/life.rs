@@ -1,7 +1,7 @@
-//! What a task's standing follows from, kept between transactions.
+//! Describes what a task's standing follows from, kept between transactions.
 //!
 //! Everything here can be read from the task's own facts. Most facts only add to it, so it is read once and then follows
-//! what changes; a change that it cannot follow makes it unknown, and it is read again when somebody asks.
+//! what changes; a change that it cannot follow makes it unknown, and it is read again when a caller asks.
 
 use agent_tracer_event::{CallState, Kind, attributes};
 use rusqlite::{Connection, OptionalExtension};
@@ -23,7 +23,7 @@ struct Asking {
     ends_with_work: bool,
 }
 
-/// What the facts of one task say of its standing.
+/// Holds what the facts of one task say of its standing.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Life {
     /// The newest moments. What follows from other tasks is not among them.
@@ -33,11 +33,11 @@ pub(crate) struct Life {
     pub(crate) started: Option<i64>,
     /// The last one.
     pub(crate) last: Option<i64>,
-    /// What it does just now; unknown after calls began or ended.
+    /// The current activity; unknown after calls began or ended.
     current: Option<Option<String>>,
-    /// How full the context was at the newest snapshot, and that snapshot's place.
+    /// Measures how full the context was at the newest snapshot, and that snapshot's place.
     context: Option<((i64, i64, i64), Option<f64>)>,
-    /// When its first process began, if that was because a context was cleared.
+    /// The moment when its first process began, if that was because a context was cleared.
     pub(crate) cleared: Option<i64>,
 }
 
@@ -126,7 +126,7 @@ impl Life {
         match (old, new) {
             (None, Some(new)) => self.gain(new),
             (Some(old), Some(new)) => {
-                let told = |row: &FactRow| (row.list, row.occurred, row.kind.is_some(), row.is_call());
+                let reported = |row: &FactRow| (row.list, row.occurred, row.kind.is_some(), row.is_call());
                 // Of these more counts than that they are there.
                 let reads_on = matches!(
                     new.list,
@@ -138,7 +138,7 @@ impl Life {
                         | List::SessionEnd
                         | List::Rule
                 );
-                told(old) == told(new) && !reads_on
+                reported(old) == reported(new) && !reads_on
             }
             (_, None) => false,
         }
@@ -177,7 +177,7 @@ impl Life {
         true
     }
 
-    /// Whether its process has ever ended.
+    /// Returns whether its process has ever ended.
     pub(crate) fn has_ended(&self) -> bool {
         self.marks.session_end.is_some()
     }
@@ -187,19 +187,19 @@ impl Life {
         self.marks.session_end
     }
 
-    /// The newest of what may end a call that nobody ended.
+    /// The newest of what may end a call without a recorded end.
     pub(crate) fn newest_boundary(&self) -> Option<i64> {
         let marks = &self.marks;
         let stop = marks.stop.map(|(at, _)| at).max(marks.failure);
         marks.prompt.max(stop).max(marks.interrupt).max(marks.session_end)
     }
 
-    /// How full the context was at the newest snapshot.
+    /// Returns how full the context was at the newest snapshot.
     pub(crate) fn context(&self) -> Option<f64> {
         self.context.and_then(|(_, fill)| fill)
     }
 
-    /// What the task does just now: its newest call that runs.
+    /// Returns what the task does just now: its newest call that runs.
     pub(crate) fn current(&mut self, conn: &Connection, task: i64) -> rusqlite::Result<Option<String>> {
         if let Some(known) = &self.current {
             return Ok(known.clone());
@@ -230,12 +230,12 @@ impl Life {
     }
 }
 
-/// Whether an end of a process was a stop by somebody else while it worked.
+/// Returns whether an end of a process was a stop by another process while it worked.
 fn is_cancelled(end: &FactRow) -> bool {
     end.text(attributes::COMPLETION_REASON) == Some("cancelled")
 }
 
-/// Whether a rule kept the task from ending.
+/// Returns whether a rule kept the task from ending.
 pub(super) fn blocks_end(rule: &FactRow) -> bool {
     rule.text(attributes::RULE_OUTCOME) == Some("block_stop")
         && rule.text(attributes::RULE_STATUS) == Some("enforced")

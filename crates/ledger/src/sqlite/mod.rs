@@ -90,13 +90,13 @@ const FOLD: i64 = 1;
 /// Batches that wait for the writer; more are refused.
 const QUEUE: usize = 256;
 
-/// How a ledger is opened.
+/// Configures how a ledger is opened.
 pub struct Options {
     /// The name of this machine, on every entry.
     pub machine_id: String,
-    /// What responses cost.
+    /// The prices of responses.
     pub pricer: Arc<dyn Pricer>,
-    /// How fast pages are compared with their sums.
+    /// Measures how fast pages are compared with their sums.
     pub check: CheckPace,
 }
 
@@ -110,7 +110,7 @@ impl Default for Options {
     }
 }
 
-/// Why something was not written. Whoever brought it still has it.
+/// Why something was not written. A caller that brought it still has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AppendError {
     /// The disk is full.
@@ -123,12 +123,12 @@ pub enum AppendError {
     Gone(String),
     /// The store cannot be written.
     Store(String),
-    /// What was brought could not be written, though the store takes others.
+    /// This batch could not be written, though the store takes others.
     Item(String),
 }
 
 impl AppendError {
-    /// Whether trying the same again at once is of no use.
+    /// Returns whether trying the same again at once is of no use.
     fn is_lasting(&self) -> bool {
         !matches!(self, Self::Item(_))
     }
@@ -153,7 +153,7 @@ impl std::error::Error for AppendError {}
 #[derive(Debug)]
 pub struct QueueFull(pub Batch);
 
-/// What a commit changed.
+/// Lists the changes of a commit.
 #[derive(Clone, Debug, Default)]
 pub struct Committed {
     /// The newest place in the order of delivery.
@@ -168,22 +168,22 @@ pub struct Committed {
 
 type Done = Box<dyn FnOnce(Result<Receipt, AppendError>) + Send>;
 
-/// Somebody who is told of commits while they want to be.
+/// A subscriber to commits, with the condition under which it wants them.
 struct Listener {
     wants: Box<dyn Fn() -> bool + Send + Sync>,
     tell: Box<dyn Fn(&Committed) + Send + Sync>,
 }
 
-/// What becomes of observations that the store does not take although it takes others.
+/// Holds what becomes of observations that the store does not take although it takes others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unwritten {
-    /// Whoever brought them keeps them.
+    /// A caller that brought them keeps them.
     Returned,
     /// They are set aside beside the store.
     SetAside,
 }
 
-/// What the writer is asked to do.
+/// Holds what the writer is asked to do.
 enum Job {
     Append(Prepared, Unwritten, Done),
     Run(Box<dyn FnOnce(&mut writer::Writer) + Send>),
@@ -192,7 +192,7 @@ enum Job {
     Close,
 }
 
-/// What was acknowledged up to some moment.
+/// Holds what was acknowledged up to some moment.
 #[derive(Clone, Copy, Debug)]
 pub struct FlushToken(journal::FlushToken);
 
@@ -258,7 +258,7 @@ impl Ledger {
         let (journal, waiting) = Journal::open(
             journal_file,
             posted::folded(&conn)?,
-            // Who cannot be asked has not seen it: folding it decides.
+            // If the lookup fails, treat it as new: the fold deduplicates.
             Box::new(move |names| asked.known(names).unwrap_or_default()),
             checkpoint::settler(beside("-wal")),
             journal::Watch { files: Arc::clone(&files), faults: Arc::clone(&faults), aside: aside.clone() },
@@ -299,7 +299,7 @@ impl Ledger {
         let thread = std::thread::Builder::new()
             .name("ledger-writer".to_owned())
             .spawn(move || {
-                // Before anything new comes: then it could not be told from what comes back.
+                // Before anything new comes: then it could not be reported from what comes back.
                 if let Some(unsure) = unsure {
                     writer.decide_loss(unsure);
                 }
@@ -316,9 +316,9 @@ impl Ledger {
     /// Observations that each stand for themselves and that the store cannot take are left out and named by the receipt.
     ///
     /// # Errors
-    /// If it could not be written; whoever brought it brings all of it again.
+    /// If it could not be written; a caller that brought it brings all of it again.
     pub fn append(&self, batch: Batch) -> Result<Receipt, AppendError> {
-        let (tell, told) = sync_channel(1);
+        let (tell, reported) = sync_channel(1);
         let done: Done = Box::new(move |answer| {
             tell.send(answer).ok();
         });
@@ -328,7 +328,7 @@ impl Ledger {
             self.unanswered.fetch_sub(1, Ordering::SeqCst);
             return Err(AppendError::Closed);
         }
-        told.recv().unwrap_or(Err(AppendError::Closed))
+        reported.recv().unwrap_or(Err(AppendError::Closed))
     }
 
     /// Brings a batch and says later, on the writer's thread, what became of it. What the store cannot take although it
@@ -375,23 +375,23 @@ impl Ledger {
         if !(stands_alone && is_busy && !is_failing && self.journal.has_room()) {
             return self.submit(batch, done);
         }
-        let told: journal::Done = Box::new(move |taken| done(taken.map_err(AppendError::from)));
-        match self.journal.take(Prepared::of(batch), told) {
+        let reported: journal::Done = Box::new(move |taken| done(taken.map_err(AppendError::from)));
+        match self.journal.take(Prepared::of(batch), reported) {
             Ok(()) => Ok(()),
-            Err((prepared, told)) => self.submit_prepared(
+            Err((prepared, reported)) => self.submit_prepared(
                 prepared,
-                Box::new(move |answer| told(answer.map_err(std::io::Error::other))),
+                Box::new(move |answer| reported(answer.map_err(std::io::Error::other))),
             ),
         }
     }
 
-    /// What was acknowledged until now.
+    /// Returns what was acknowledged until now.
     #[must_use]
     pub fn flush_token(&self) -> FlushToken {
         FlushToken(self.journal.flush_token())
     }
 
-    /// Whether everything that was acknowledged then can be asked for.
+    /// Returns whether everything that was acknowledged then can be asked for.
     #[must_use]
     pub fn is_flushed(&self, token: FlushToken) -> bool {
         self.journal.is_flushed(token.0)
@@ -443,7 +443,7 @@ impl Ledger {
         self.on_writer(|writer| writer.checkpointer.checkpoint(page_keeper::Move::Passive))?
     }
 
-    /// Tries to write if the last write failed: a store that is used by nobody would otherwise fail for ever.
+    /// Tries to write if the last write failed: a store that is used by no one would otherwise fail for ever.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -458,7 +458,7 @@ impl Ledger {
     }
 
     /// Calls `tell` on the writer's thread after every commit at whose end `wants` says yes. Neither may wait. Rows are
-    /// read back for those who want them: while nobody does, a commit costs nothing of that. While no listener wants
+    /// read back for those who want them: while no one does, a commit costs nothing of that. While no listener wants
     /// any, a commit that removed rows is passed on to all of them without its rows.
     pub fn on_commit_while(
         &self,
@@ -470,7 +470,7 @@ impl Ledger {
         }
     }
 
-    /// How far a source has been read.
+    /// Returns how far a source has been read.
     ///
     /// # Errors
     /// If the store cannot answer.
@@ -478,7 +478,7 @@ impl Ledger {
         self.store.cursor(source)
     }
 
-    /// How far every source of an agent has been read.
+    /// Returns how far every source of an agent has been read.
     ///
     /// # Errors
     /// If the store cannot answer.
@@ -492,7 +492,7 @@ impl Ledger {
         Arc::clone(&self.store) as Arc<dyn Store>
     }
 
-    /// What tasks did before, as rules ask about it.
+    /// Returns what tasks did before, as rules ask about it.
     #[must_use]
     pub fn history(&self) -> TaskHistory {
         TaskHistory::of(&self.store)
@@ -503,12 +503,12 @@ impl Ledger {
         &self,
         work: impl FnOnce(&mut writer::Writer) -> T + Send + 'static,
     ) -> Result<T, AppendError> {
-        let (tell, told) = sync_channel(1);
+        let (tell, reported) = sync_channel(1);
         let run = Box::new(move |writer: &mut writer::Writer| {
             tell.send(work(writer)).ok();
         });
         self.jobs.send(Job::Run(run)).map_err(|_| AppendError::Closed)?;
-        told.recv().map_err(|_| AppendError::Closed)
+        reported.recv().map_err(|_| AppendError::Closed)
     }
 
     /// Waits until search knows every row that is written now.
@@ -542,7 +542,7 @@ pub fn open_read_only(path: &Path) -> Result<Arc<dyn Store>, OpenError> {
     Ok(Arc::new(read::SqliteStore::open(path, Arc::default())?))
 }
 
-/// Looks through a store that nobody has open for writing, as far as `goes_on` lets it, and changes nothing. Tells
+/// Looks through a store that no one has open for writing, as far as `goes_on` lets it, and changes nothing. Tells
 /// whether it came to the end.
 ///
 /// # Errors
@@ -565,7 +565,8 @@ pub fn damaged_commits(path: &Path) -> std::io::Result<u64> {
     Ok(if comes_back { 0 } else { lost.commits })
 }
 
-/// Tells whether everything that the log of a store knew is in the store, or waits in the journal of posts to be folded again.
+/// Tells whether everything that the log of a store knew is in the store, or waits in the journal of posts to be folded
+/// again.
 fn comes_back(path: &Path) -> Option<bool> {
     let newest = salvage::lineage::newest_seq(path, &store_files::beside(path, "-wal"))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -600,7 +601,7 @@ pub fn purge_aside(path: &Path, names: Option<&TaskNames>) -> std::io::Result<As
     Aside::beside(path).purge(names)
 }
 
-/// The text in a packed column, for whoever looks into the file by hand.
+/// The text in a packed column, for a person who looks into the file by hand.
 #[must_use]
 pub fn unpack(blob: &[u8]) -> String {
     codec::decode(blob)

@@ -50,7 +50,7 @@ pub enum OpenError {
     Journal(String),
     /// The log beside it is not its own; how that is known.
     ForeignLog(String),
-    /// Another store is being put in its place, and whoever did that was ended.
+    /// Another store is being put in its place, and a caller that did that was ended.
     Unfinished,
     /// Something else.
     Io(String),
@@ -138,7 +138,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection, OpenError> {
     open_watched(path, &(std::sync::Arc::new(|_| ()) as Watch))
 }
 
-/// The same; whoever watches is told how far it is where that takes long.
+/// The same; the watcher receives the progress where that takes long.
 pub(crate) fn open_watched(path: &Path, watch: &Watch) -> Result<Connection, OpenError> {
     create_private(path)?;
     let mut conn = Connection::open_with_flags(
@@ -170,7 +170,7 @@ pub(crate) fn open_watched(path: &Path, watch: &Watch) -> Result<Connection, Ope
     conn.pragma_update(None, "synchronous", "FULL")?;
     conn.pragma_update(None, "cache_size", -16_384)?;
     conn.pragma_update(None, "temp_store", "MEMORY")?;
-    // Never by the way, because whoever writes next would wait for it: there is a thread for it.
+    // Never by the way, because a caller that writes next would wait for it: there is a thread for it.
     conn.pragma_update(None, "wal_autocheckpoint", 0)?;
     if is_empty {
         let transaction = conn.transaction()?;
@@ -214,7 +214,7 @@ pub(super) fn look_at(conn: &Connection) -> Result<(), OpenError> {
     }
 }
 
-/// Checks the whole file as far as somebody lets it go on. Tells whether it came to the end. Writes nothing.
+/// Checks the whole file as far as a caller lets it go on. Tells whether it came to the end. Writes nothing.
 pub(crate) fn check_through(
     path: &Path,
     mut goes_on: impl FnMut() -> bool + Send + 'static,
@@ -239,7 +239,7 @@ pub(crate) fn stable_plans(conn: &Connection) -> rusqlite::Result<()> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(|_| ())
 }
 
-/// Makes the file with nobody else's rights before anything is written to it.
+/// Makes the file with the rights of its owner alone before anything is written to it.
 pub(super) fn create_private(path: &Path) -> Result<(), OpenError> {
     let mut options = std::fs::OpenOptions::new();
     options.create(true).truncate(false).read(true).write(true);
@@ -327,7 +327,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn nobody_else_may_read_it() {
+    fn no_one_else_may_read_it() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.db");

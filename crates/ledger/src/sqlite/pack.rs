@@ -23,7 +23,7 @@ type Table = [u16; 1 << HASH_BITS];
 
 /// Packs one block after the other.
 pub(super) struct Packer {
-    /// Where things stand in the dictionary.
+    /// The place where things stand in the dictionary.
     known: Box<Table>,
     table: Box<Table>,
     /// The dictionary, and behind it the bytes that are packed.
@@ -82,7 +82,7 @@ fn put(table: &mut Table, word: u32, at: usize) -> usize {
     table.get_mut(place).map_or(0, |kept| std::mem::replace(kept, at)) as usize
 }
 
-/// How many bytes from two places on are the same, as far as the format lets a repetition reach.
+/// Returns how many bytes from two places on are the same, as far as the format lets a repetition reach.
 fn alike(window: &[u8], left: usize, right: usize) -> usize {
     let end = window.len() - PLAIN_END;
     let right = window.get(right..end).unwrap_or_default();
@@ -106,7 +106,7 @@ fn put_sequence(block: &mut Vec<u8>, plain: &[u8], repeated: Option<(usize, usiz
     }
 }
 
-/// What of a length does not fit into four bits.
+/// Returns what of a length does not fit into four bits.
 fn put_rest(block: &mut Vec<u8>, length: usize) {
     let Some(mut rest) = length.checked_sub(15) else { return };
     while rest >= 255 {

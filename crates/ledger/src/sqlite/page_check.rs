@@ -14,7 +14,7 @@ use super::page_sums::{CHANGED, DAMAGED, LogMark, Mark, PageSums, UNKNOWN, sum_o
 use super::store_files::beside;
 use super::wal::{Log, SeenPages};
 
-/// How long it is looked for what stands on a damaged page.
+/// The longest search for the rows of a damaged page.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Pages that are read at once.
@@ -37,25 +37,25 @@ pub(super) const FOLDED_ANEW: &[&str] = &[
 /// Tables of the search index, which folding anew empties too.
 const SEARCH: &[&str] = &["search_data", "search_idx", "search_docsize", "vocabulary"];
 
-/// What stands on a page.
+/// Holds what stands on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     /// The table, or the index and its table.
     pub(crate) name: String,
-    /// Whether folding anew writes all of it again.
+    /// Is true if folding anew writes all of it again.
     pub(crate) is_folded: bool,
 }
 
-/// What was found in a store that no server uses.
+/// Holds what was found in a store that no server uses.
 #[derive(Debug, Default)]
 pub struct PageReport {
     /// Pages that were compared.
     pub compared: u64,
-    /// Whether every page was looked at.
+    /// Is true if every page was looked at.
     pub is_whole: bool,
     /// Pages that are damaged, each with what stands there if that could be found.
     pub damaged: BTreeMap<u32, Option<String>>,
-    /// Whether folding anew mends all of them.
+    /// Is true if folding anew mends all of them.
     pub is_mendable: bool,
     /// Pages that another program changed, or the disk while none of ours ran.
     pub changed: u64,
@@ -114,8 +114,8 @@ fn flip(bytes: &mut [u8], bit: usize) {
     }
 }
 
-/// How often it may still be tried whether one bit explains a page: each takes some ten milliseconds, and where many pages
-/// differ another program was at work.
+/// Counts how often it may still be tried whether one bit explains a page: each takes some ten milliseconds, and where
+/// many pages differ another program was at work.
 #[derive(Debug)]
 pub(super) struct Tries(u32);
 

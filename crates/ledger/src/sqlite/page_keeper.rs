@@ -5,10 +5,10 @@
 //! the log, where everybody reads it from. A page that stands there is not accused.
 //!
 //! Another program that opens the store may move pages too. Therefore a read transaction (the pin) stays open on the state
-//! that the sums cover: the engine moves nothing beyond it, whoever asks. What happens while no server runs leaves other
+//! that the sums cover: the engine moves nothing beyond it for any caller. What happens while no server runs leaves other
 //! traces, which are looked for when the store is opened: a log that is not the one that the sums followed, or a file that
 //! was changed although it had none. Then a page that differs in more than a bit may have been changed by that program. It
-//! is not called damaged, and is marked until somebody says that it may be so.
+//! is not called damaged, and is marked until an owner says that it may be so.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
@@ -32,14 +32,14 @@ use super::writer::BUSY;
 /// The page of which the engine uses nothing, because locks are taken on its bytes.
 const LOCK_BYTE: u64 = 1 << 30;
 
-/// How the log is moved.
+/// Selects how the log is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Move {
     /// As far as it goes without waiting for anybody.
     Passive,
-    /// All of it, and the log is cut, once whoever reads from it is done.
+    /// All of it, and the log is cut, once a caller that reads from it is done.
     Truncate,
-    /// All of it, and the log is cut, if nobody reads from it.
+    /// All of it, and the log is cut, if no one reads from it.
     TruncateIfFree,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct PageKeeper {
     covered: Option<LogPlace>,
     /// Pages that stand in the log and are read from there.
     in_log: HashSet<u32>,
-    /// Whether another program may have changed the file since the sums were made.
+    /// Is true if another program may have changed the file since the sums were made.
     is_doubtful: bool,
     /// The next page that is looked at.
     next: u32,
@@ -74,7 +74,7 @@ pub(super) struct PageKeeper {
     /// Frames that were summed for checkpoints.
     #[cfg(test)]
     pub(super) summed: usize,
-    /// What the system says the next time that the log is looked at.
+    /// Holds what the system says the next time that the log is looked at.
     #[cfg(test)]
     pub(super) injected: Option<i32>,
 }
@@ -163,11 +163,11 @@ impl PageKeeper {
         if self.is_doubtful || self.in_log.contains(&1) || matches!(known, UNKNOWN | DAMAGED | CHANGED) {
             return;
         }
-        // One that was cut is told by its length.
+        // One that was cut is reported by its length.
         let Ok(bytes) = self.read(1, 1) else { return };
         let sum = sum_of(1, &bytes);
         let mut is_overwritten = sum != known && self.flipped != Some(sum);
-        // A bit is damage, which is told as such.
+        // A bit is damage, which is reported as such.
         if is_overwritten && Tries::default().is_flipped(1, &bytes, known) {
             self.flipped = Some(sum);
             is_overwritten = false;
@@ -254,12 +254,12 @@ impl PageKeeper {
         }
     }
 
-    /// Moves all of the log, and cuts it. Whoever commits meanwhile is not cut off: what is moved has its sum before the log
-    /// goes, and the pin on a file that holds everything keeps the engine from moving more.
+    /// Moves all of the log, and cuts it. A caller that commits meanwhile is not cut off: what is moved has its sum
+    /// before the log goes, and the pin on a file that holds everything keeps the engine from moving more.
     fn cut_log(&mut self, patience: Duration) -> rusqlite::Result<(i64, i64, i64)> {
         let moved = self.move_log("PASSIVE", patience)?;
         if !is_all(moved) {
-            // Somebody reads an older state; without the pin, which may be that too.
+            // A reader holds an older state; without the pin, which may be that too.
             self.unpin();
             self.move_log("RESTART", patience)?;
         }
@@ -703,7 +703,7 @@ mod tests {
         let conn = super::super::open::open(&path).unwrap();
         let faults = Arc::new(Faults::default());
         let mut keeper = PageKeeper::open(&path, Arc::clone(&faults)).unwrap();
-        // Whoever reads an older state keeps the log from being moved whole.
+        // A caller that reads an older state keeps the log from being moved whole.
         let reader = Connection::open(&path).unwrap();
         reader.execute_batch("BEGIN; SELECT count(*) FROM word").unwrap();
         for text in ["one more", "and another"] {

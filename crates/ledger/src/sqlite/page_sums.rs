@@ -5,8 +5,8 @@
 //!
 //! The file is made of blocks of 4,096 bytes, numbers little-endian. The first holds the head: the letters `AgTrSum1`, the
 //! size of a page (4), the kind of the log's mark and whether it is doubtful (4), two salts (8), moment and length of the
-//! store's file (8 each), and the XXH3-64 of all that. Each other block holds the sums of 511 pages (XXH3-64 with the page's number as
-//! seed), and the XXH3-64 of them with the block's number as seed. A block of zeros knows nothing.
+//! store's file (8 each), and the XXH3-64 of all that. Each other block holds the sums of 511 pages (XXH3-64 with the
+//! page's number as seed), and the XXH3-64 of them with the block's number as seed. A block of zeros knows nothing.
 //!
 //! Law: a block that is torn or damaged knows nothing; it never accuses a page.
 
@@ -24,7 +24,7 @@ pub(super) const UNKNOWN: u64 = 0;
 /// The sum of a page that was written over after it was found damaged: what stands there now was made of the damage.
 pub(super) const DAMAGED: u64 = 1;
 
-/// The sum of a page that was changed while no server ran, by another program or by the disk, until somebody says that it
+/// The sum of a page that was changed while no server ran, by another program or by the disk, until an owner says that it
 /// may be so.
 pub(super) const CHANGED: u64 = 2;
 
@@ -48,7 +48,7 @@ pub(super) fn sum_of(page: u32, bytes: &[u8]) -> u64 {
 pub(super) enum LogMark {
     /// No log was in use, and the store's file was last changed at this moment (nanoseconds) and is this long.
     Empty {
-        /// When it was changed.
+        /// The moment when it was changed.
         changed: i64,
         /// Its length.
         bytes: u64,
@@ -60,11 +60,11 @@ pub(super) enum LogMark {
     },
 }
 
-/// What the head says.
+/// Holds what the head says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) log: LogMark,
-    /// Whether another program may have changed pages since, which were not all looked at yet.
+    /// Is true if another program may have changed pages since, which were not all looked at yet.
     pub(super) is_doubtful: bool,
 }
 
@@ -79,7 +79,7 @@ pub(super) struct PageSums {
     pub(super) forgotten: u64,
 }
 
-/// What was found in the place of the sums.
+/// Holds what was found in the place of the sums.
 pub(super) enum Opened {
     /// Sums, and up to where they follow.
     Known(PageSums, Mark),

@@ -1,9 +1,9 @@
-//! What people answered: permissions and the calls that they were asked for, and questions.
+//! Describes what people answered: permissions and the calls that they were asked for, and questions.
 //!
 //! A permission names no call and has no answer of its own: both follow from the calls with the same input, as the ends of
-//! calls do ([`super::settle`]). In Codex "No" cuts the turn off, so that neither hooks nor files tell it from Esc in a running
-//! command. What tells them apart is whether the call ran: a call that was being asked about when its turn was cut off, and
-//! that nothing saw running, was refused.
+//! calls do ([`super::settle`]). In Codex "No" cuts the turn off, so that neither hooks nor files tell it from Esc in a
+//! running command. What tells them apart is whether the call ran: a call that was being asked about when its turn was
+//! cut off, and that nothing saw running, was refused.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use super::facts::{self, Stored};
 use crate::project::status::SWAP_MS;
 use crate::project::{FactRow, List};
 
-/// How long the answer to a permission or a question took.
+/// Measures how long the answer to a permission or a question took.
 const WAIT: &str = attributes::WAIT_MS;
 
 /// The same, of all permissions of a call together.
@@ -182,7 +182,8 @@ pub(super) fn is_same_refusal(old: &FactRow, new: &FactRow) -> bool {
         && new.text(attributes::CLOSED_BY) == old.text(attributes::CLOSED_BY)
 }
 
-/// Returns when a call began to work, by the time that the agent measured: what lies between the question and the work was waiting.
+/// Returns when a call began to work, by the time that the agent measured: what lies between the question and the work
+/// was waiting.
 fn begun(call: &FactRow) -> Option<i64> {
     let own = call.text(attributes::DURATION_SOURCE) != Some("tracer");
     call.ended.zip(call.duration.filter(|_| own)).map(|(ended, duration)| ended - duration)

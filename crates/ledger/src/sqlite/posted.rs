@@ -9,18 +9,18 @@ use super::writer::Writer;
 use crate::aside::Kind;
 use crate::journal::{Part, Place};
 
-/// Observations that are folded in one transaction: whoever comes then waits for them.
+/// Observations that are folded in one transaction: a caller that comes then waits for them.
 const PART: usize = 2_048;
 
-/// Where the ledger notes how far it has folded the journal.
+/// The place where the ledger notes how far it has folded the journal.
 const NUMBER: &str = "journal";
 const OFFSET: &str = "journal_at";
 
-/// Where it counts the records that it folded as they were handed over, and those that it read from the file.
+/// Counts the records that it folded as they were handed over, and those that it read from the file.
 const BY_HAND: &str = "posted_by_hand";
 const BY_FILE: &str = "posted_by_file";
 
-/// How far the journal was folded.
+/// Returns how far the journal was folded.
 pub(super) fn folded(conn: &Connection) -> rusqlite::Result<Place> {
     let value = |key: &str| -> rusqlite::Result<u64> {
         let value: Option<i64> =

@@ -1,4 +1,4 @@
-//! What a batch needs before it can be written and whoever brings it can do: the writer has only one thread.
+//! Describes what a batch needs before it can be written and a caller that brings it can do: the writer has only one thread.
 
 use agent_tracer_event::{Entry, EntryId, Subject, TaskKey};
 use xxhash_rust::xxh3::xxh3_64;
@@ -15,7 +15,7 @@ pub(crate) struct Ready {
     pub(super) uid: i64,
     /// The number of its key.
     pub(super) key: i64,
-    /// As it is kept; nothing of what is told of a task itself.
+    /// As it is kept; nothing of what is reported about a task itself.
     pub(crate) blob: Vec<u8>,
     entry: Held,
 }
@@ -48,7 +48,7 @@ impl Ready {
     }
 
     /// An entry of which nothing is kept but what follows from it.
-    pub(crate) fn told(observation: &str, index: u32, entry: Entry) -> Self {
+    pub(crate) fn reported(observation: &str, index: u32, entry: Entry) -> Self {
         Self::kept(observation, index, entry, Vec::new())
     }
 
@@ -68,7 +68,7 @@ impl Ready {
         }
     }
 
-    /// Takes the entry: it is folded once, and nobody else needs it unless the transaction fails.
+    /// Takes the entry: it is folded once, and no other caller needs it unless the transaction fails.
     pub(crate) fn take(&mut self) -> Option<Entry> {
         let task = self.task().clone();
         match std::mem::replace(&mut self.entry, Held::Taken(task)) {
@@ -149,12 +149,12 @@ impl Prepared {
         Self { batch, ready: self.ready.split_off(at) }
     }
 
-    /// Whether each observation stands for itself: nothing else is written with them.
+    /// Returns whether each observation stands for itself: nothing else is written with them.
     pub(super) fn stands_alone(&self) -> bool {
         self.batch.cursors.is_empty() && self.batch.skipped == 0 && !self.batch.reread && !self.batch.own
     }
 
-    /// How much of a group it is.
+    /// Returns how much of a group it is.
     pub(super) fn len(&self) -> usize {
         self.batch.observed.len().max(1)
     }

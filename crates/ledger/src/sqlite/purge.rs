@@ -55,8 +55,8 @@ impl Ledger {
         self.purge_with(tasks, now, |_| {})
     }
 
-    /// The same, and tells after each step what was done so far. Whoever writes waits for one step, not for all; only for
-    /// the last, which writes the store anew, everybody waits.
+    /// The same, and tells after each step what was done so far. A caller that writes waits for one step, not for all;
+    /// only for the last, which writes the store anew, everybody waits.
     ///
     /// # Errors
     /// If it could not be written; then some of them may be deleted, and asking again goes on.
@@ -341,7 +341,7 @@ impl Apply<'_> {
             self.conn.execute("DELETE FROM task WHERE id = ?1", [task])?;
         }
         self.memory.tasks.forget();
-        // What they owned is somebody else's now, and a fork no longer knows what its account began with.
+        // What they owned is another's now, and a fork no longer knows what its account began with.
         self.settle_owners(&responses)?;
         self.flush()?;
         self.unsettled.retain(|task| !all.contains(task));
@@ -353,7 +353,7 @@ impl Apply<'_> {
         }
         for task in near {
             self.counted.insert(task, true);
-            self.told.insert(task, FieldChange::News);
+            self.reported.insert(task, FieldChange::News);
         }
         Ok(done)
     }
@@ -455,7 +455,7 @@ impl Apply<'_> {
     fn clear(&mut self) -> rusqlite::Result<()> {
         self.note_pending()?;
         if self.conn.prepare_cached("SELECT 1 FROM task")?.exists([])? {
-            // Somebody brought something meanwhile: it came after what was deleted.
+            // A caller brought something meanwhile: it came after what was deleted.
             return Ok(());
         }
         for table in OF_TASKS {

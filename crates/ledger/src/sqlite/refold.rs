@@ -18,10 +18,10 @@ impl Apply<'_> {
     /// Folds what was touched and settles whatever depends on it.
     pub(super) fn fold_pending(&mut self) -> rusqlite::Result<()> {
         let mut tasks: BTreeSet<i64> = BTreeSet::new();
-        // What is told of one task may name another that nobody has seen yet.
-        while let Some((task, heard)) = self.told.pop_first() {
-            self.save_told(task, heard)?;
-            if heard == FieldChange::News {
+        // What is reported about one task may name another that no one has seen yet.
+        while let Some((task, change)) = self.reported.pop_first() {
+            self.save_reported(task, change)?;
+            if change == FieldChange::News {
                 tasks.insert(task);
             }
         }
@@ -67,7 +67,7 @@ impl Apply<'_> {
             return Ok(None);
         };
         let (rollup_key, is_new) = (known.rollup_key.clone(), known.is_new);
-        // Each row has a place of its own where it can, so that whoever follows may take any part of a commit.
+        // Each row has a place of its own where it can, so that a caller that follows may take any part of a commit.
         let seq = match touch.seq {
             _ if self.is_rebuild => self.newest_entry(task, fact)?,
             0 => self.memory.seq,

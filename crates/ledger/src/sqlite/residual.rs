@@ -4,7 +4,7 @@
 //! account of the next one. Its responses say whose account that is (`accountSession`).
 //!
 //! The account counts from its own beginning. A fork's account begins with its parent's last one, so that one is taken
-//! away as it was then; if nobody knows it, the copies that the fork was given are. Everything is looked up among the
+//! away as it was then; if no one knows it, the copies that the fork was given are. Everything is looked up among the
 //! rows and sums as they stand, so it does not matter what came first.
 
 use std::collections::BTreeSet;
@@ -43,10 +43,10 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// Whether a session began with copies. When it began itself decides what its account began with.
+    /// Returns whether a session began with copies. When it began itself decides what its account began with.
     fn was_given_copies(&mut self, task: i64) -> rusqlite::Result<bool> {
         let known = self.memory.tasks.load(self.conn, &mut self.memory.words, task)?;
-        Ok(known.is_some_and(|known| known.told.get("account:copied").is_some()))
+        Ok(known.is_some_and(|known| known.reported.get("account:copied").is_some()))
     }
 
     /// Says anew what only the accounts of these tasks, of those above them and of their forks know.
@@ -59,7 +59,7 @@ impl Apply<'_> {
             for near in chain {
                 let known = self.memory.tasks.load(self.conn, &mut self.memory.words, near)?;
                 // Without an account there is nothing to be left of it, nor anything that a fork could begin with.
-                if known.is_none_or(|known| known.told.account().is_none()) {
+                if known.is_none_or(|known| known.reported.account().is_none()) {
                     continue;
                 }
                 holders.insert(near);
@@ -87,9 +87,9 @@ impl Apply<'_> {
         if known.sealed_until.is_some() {
             return Ok(());
         }
-        let (rollup_key, told) = (known.rollup_key.clone(), known.told.clone());
-        let new = match told.account() {
-            Some((at, account)) => self.residual(task, at, account, told.get("account:copied"))?,
+        let (rollup_key, reported) = (known.rollup_key.clone(), known.reported.clone());
+        let new = match reported.account() {
+            Some((at, account)) => self.residual(task, at, account, reported.get("account:copied"))?,
             None => Residual::default(),
         };
         let old = self.stored_residual(task)?;
@@ -127,29 +127,29 @@ impl Apply<'_> {
         let account = Account::read(account);
         let tree = descendants(self.conn, task)?;
         let session = tasks::key(self.conn, task)?.map(|key| key.runtime_session).unwrap_or_default();
-        let mut told = ByModel::new();
+        let mut reported = ByModel::new();
         for member in &tree {
             if self.others(*member, PAID_BY)?.is_empty() {
-                self.add_models(*member, false, account.started, &mut told)?;
+                self.add_models(*member, false, account.started, &mut reported)?;
             } else {
                 let is_ours = |row: &FactRow| row.text(ACCOUNT).is_none_or(|payer| payer == session);
-                self.add_some(*member, account.started, is_ours, &mut told)?;
+                self.add_some(*member, account.started, is_ours, &mut reported)?;
             }
         }
         for other in self.others(task, PAID_FOR)? {
             if !tree.contains(&other) {
                 let is_ours = |row: &FactRow| row.text(ACCOUNT) == Some(&session);
-                self.add_some(other, account.started, is_ours, &mut told)?;
+                self.add_some(other, account.started, is_ours, &mut reported)?;
             }
         }
         let base = self.base(task, &account, copied)?;
         let reasons = Reasons::default();
-        let left = residual::residual(&account, &base, &told, reasons, at, self.pricer);
+        let left = residual::residual(&account, &base, &reported, reasons, at, self.pricer);
         if left.lines.is_empty() {
             return Ok(left);
         }
         let reasons = self.reasons(&tree)?;
-        Ok(residual::residual(&account, &base, &told, reasons, at, self.pricer))
+        Ok(residual::residual(&account, &base, &reported, reasons, at, self.pricer))
     }
 
     /// The tasks that a task names under this beginning.
@@ -157,7 +157,7 @@ impl Apply<'_> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
             return Ok(Vec::new());
         };
-        let named = known.told.named(beginning);
+        let named = known.reported.named(beginning);
         let ids: Vec<TaskId> = named.map(|session| TaskKey::new(known.agent, session).task_id()).collect();
         let mut others = Vec::new();
         for id in ids {
@@ -253,7 +253,7 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// What the account of a session began with.
+    /// Returns what the account of a session began with.
     fn base(&mut self, task: i64, account: &Account, copied: Option<&Value>) -> rusqlite::Result<ByModel> {
         let mut copies = copied.map(|copied| Account::read(copied).models).unwrap_or_default();
         self.add_models(task, true, account.started, &mut copies)?;
@@ -294,7 +294,7 @@ impl Apply<'_> {
             return Ok(None);
         };
         let before =
-            known.told.accounts().filter(|(at, _)| *at <= first).map(|(_, value)| Account::read(value));
+            known.reported.accounts().filter(|(at, _)| *at <= first).map(|(_, value)| Account::read(value));
         // An account that began at another moment is not the one that went on here.
         let same = before.filter(|before| before.started == account.started);
         Ok(same.last().map(|account| account.models))

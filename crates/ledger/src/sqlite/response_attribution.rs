@@ -1,4 +1,4 @@
-//! Whose a response is, when rows of several sessions tell of it.
+//! Finds whose a response is, when rows of several sessions tell of it.
 //!
 //! A fork, a resumed session or a subagent may begin with a copy of another's rows. A copy is a transfer, not new
 //! spending: every response counts in one task only. Which one is a function of who holds it: the session that made
@@ -19,7 +19,7 @@ use super::settle::Change;
 use crate::project::list::list_code;
 use crate::project::{FactRow, List};
 
-/// Marks a holder that was given a copy which is not told.
+/// Marks a holder that was given a copy which is not reported.
 const UNTOLD: i64 = 0;
 
 /// The number of a provider's id of a response.
@@ -38,7 +38,7 @@ pub(super) fn response_of(row: &FactRow) -> Option<i64> {
 /// One who holds a response.
 struct Holder {
     task: i64,
-    /// None: it was dropped by retention, or is not told.
+    /// None: it was dropped by retention, or is not reported.
     stored: Option<Rc<Stored>>,
 }
 
@@ -84,10 +84,10 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// The last response that a session was given a copy of, as far as that is told.
+    /// The last response that a session was given a copy of, as far as that is reported.
     fn claim(&mut self, task: i64) -> rusqlite::Result<Option<i64>> {
         let known = self.memory.tasks.load(self.conn, &mut self.memory.words, task)?;
-        let copied = known.and_then(|known| known.told.get("account:copied"));
+        let copied = known.and_then(|known| known.reported.get("account:copied"));
         let last = copied.and_then(|copied| copied.get(attributes::LAST_RESPONSE)?.as_str());
         Ok(last.filter(|id| !id.is_empty()).map(number))
     }
@@ -150,7 +150,7 @@ impl Apply<'_> {
         Ok(best.map(|(_, task)| task))
     }
 
-    /// How unlikely it is that a holder made the request: the least owns the response.
+    /// Returns how unlikely it is that a holder made the request: the least owns the response.
     fn rank(&mut self, holder: &Holder) -> rusqlite::Result<(bool, u8, bool, bool, String)> {
         let (is_background, uid): (bool, String) = self
             .conn
@@ -214,7 +214,7 @@ impl Apply<'_> {
                     .memory
                     .tasks
                     .load(self.conn, &mut self.memory.words, claimant)?
-                    .is_some_and(|known| known.told.text(attributes::FORKED_FROM).is_some());
+                    .is_some_and(|known| known.reported.text(attributes::FORKED_FROM).is_some());
                 if !named {
                     self.conn
                         .prepare_cached("UPDATE task SET forked = ?2, changed = ?3 WHERE id = ?1")?
@@ -231,7 +231,7 @@ impl Apply<'_> {
     }
 }
 
-/// Whether a row is the beginning of a fork.
+/// Returns whether a row is the beginning of a fork.
 fn is_fork(row: &FactRow) -> bool {
     row.list == List::SessionStart && row.text(attributes::SESSION_SOURCE) == Some("fork")
 }

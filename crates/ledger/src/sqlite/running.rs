@@ -1,4 +1,4 @@
-//! Who runs, as far as hooks told: what a server that starts again must look after.
+//! Finds who runs, as far as hooks reported: what a server that starts again must look after.
 
 use agent_tracer_event::{Agent, TaskKey, attributes};
 
@@ -12,7 +12,7 @@ pub struct RunningProcess {
     pub task: TaskKey,
     /// Its process.
     pub pid: u32,
-    /// When that started, in the kernel's own unit.
+    /// The moment when that started, in the kernel's own unit.
     pub start: u64,
     /// The namespace of the id.
     pub namespace: u64,
@@ -30,8 +30,8 @@ impl Ledger {
             )?;
             let rows = find.query_map([], |row| {
                 let agent = Agent::from_place(row.get(0)?).unwrap_or_default();
-                let told: TaskFields = codec::decode_json(row.get_ref(2)?.as_blob()?).unwrap_or_default();
-                let number = |name: &str| told.number(name).and_then(|number| u64::try_from(number).ok());
+                let reported: TaskFields = codec::decode_json(row.get_ref(2)?.as_blob()?).unwrap_or_default();
+                let number = |name: &str| reported.number(name).and_then(|number| u64::try_from(number).ok());
                 Ok(number(attributes::PID)
                     .and_then(|pid| u32::try_from(pid).ok())
                     .zip(number(attributes::PID_START))

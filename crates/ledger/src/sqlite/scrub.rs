@@ -135,7 +135,7 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// Forgets names that no reader knows and that may be somebody's own: of tools that no row names any more, and of values
+    /// Forgets names that no reader knows and that may be personal: of tools that no row names any more, and of values
     /// and lines, which no row names at all. Those of events, fields and rows are the client's.
     pub(super) fn sweep_unrecognised(&self) -> rusqlite::Result<()> {
         self.conn.execute(

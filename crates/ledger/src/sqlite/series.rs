@@ -1,12 +1,13 @@
-//! Joins what channels tell of one series ([`agent_tracer_event::Series`]): prompts of one turn, or of a session whose hooks do
-//! not name their turn, and the answers of such a session.
+//! Joins what channels tell of one series ([`agent_tracer_event::Series`]): prompts of one turn, or of a session whose
+//! hooks do not name their turn, and the answers of such a session.
 //!
 //! Each channel tells the facts of a series in the same order, so the first of one is the first of the other. Moments only
 //! decide where one channel tells more of them than the other: a replay hours later, a clock that differs and a busy machine
-//! move all of them alike. Entries are laid to the fact that the file names; where there is none, to the first that tells of it.
+//! move all of them alike. Entries are laid to the fact that the file names; where there is none, to the first that
+//! tells of it.
 //!
-//! Law: who belongs to whom follows from all entries of the series and is worked out anew when one of them comes or goes. So it
-//! is the same in whatever order they come.
+//! Law: who belongs to whom follows from all entries of the series and is worked out anew when one of them comes or
+//! goes. So it is the same in whatever order they come.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +49,7 @@ struct Anchor {
     turn: Option<String>,
 }
 
-/// In which order channels name facts. Each is laid to what those before it told.
+/// In which order channels name facts. Each is laid to what those before it reported.
 const SIDES: [&[Channel]; 3] = [&[Channel::Transcript], &[Channel::Hook, Channel::Http], &[Channel::Otlp]];
 
 impl Apply<'_> {
@@ -60,7 +61,7 @@ impl Apply<'_> {
         let mut wanted: BTreeSet<(i64, i64)> = BTreeSet::new();
         let mut reloaded = Vec::new();
         for ((task, fact), touch) in &self.touched {
-            let series = touch.fresh.iter().filter_map(|told| told.entry.series.as_ref());
+            let series = touch.fresh.iter().filter_map(|reported| reported.entry.series.as_ref());
             wanted.extend(series.map(|series| (*task, row::number(&series.name))));
             if touch.reload {
                 reloaded.push((*task, *fact));
@@ -78,7 +79,7 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// Returns whether a source has told this entry before, whatever fact it belongs to now.
+    /// Returns whether a source has reported this entry before, whatever fact it belongs to now.
     pub(super) fn has_entry(&self, source: i64, uid: i64) -> rusqlite::Result<bool> {
         self.conn
             .prepare_cached("SELECT 1 FROM entry WHERE source = ?1 AND uid = ?2 LIMIT 1")?
@@ -96,7 +97,7 @@ impl Apply<'_> {
         let mut found: BTreeSet<i64> =
             find.query_map([task, series], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
         for ((_, fact), touch) in self.touched.range((task, i64::MIN)..=(task, i64::MAX)) {
-            if touch.fresh.iter().any(|told| is_of(&told.entry)) {
+            if touch.fresh.iter().any(|reported| is_of(&reported.entry)) {
                 found.insert(*fact);
             }
         }
@@ -123,12 +124,12 @@ impl Apply<'_> {
     fn join_series(&mut self, task: i64, members: Vec<Member>) -> rusqlite::Result<()> {
         let mut anchors: Vec<Anchor> = Vec::new();
         for side in SIDES {
-            let mut told: Vec<&Member> =
+            let mut reported: Vec<&Member> =
                 members.iter().filter(|member| side.contains(&member.channel)).collect();
             if side.contains(&Channel::Transcript) {
                 // A file numbers its facts itself, and may tell of one in several rows.
                 let mut named: BTreeMap<i64, Anchor> = BTreeMap::new();
-                for member in told {
+                for member in reported {
                     let fact = row::number(&member.entry.key);
                     named.entry(fact).or_insert_with(|| Anchor::of(fact, member));
                     self.move_entry(task, member.seq, member.fact, fact)?;
@@ -137,9 +138,9 @@ impl Apply<'_> {
                 anchors.sort_by_key(|anchor| anchor.at);
                 continue;
             }
-            let pairs = pair(&told, &anchors);
+            let pairs = pair(&reported, &anchors);
             let mut taken: BTreeSet<i64> = anchors.iter().map(|anchor| anchor.fact).collect();
-            for (member, pair) in told.drain(..).zip(pairs) {
+            for (member, pair) in reported.drain(..).zip(pairs) {
                 let own = row::number(&member.entry.key);
                 match pair.and_then(|place| anchors.get(place)) {
                     Some(anchor) => {
@@ -184,9 +185,11 @@ impl Apply<'_> {
         let mut moves = Vec::new();
         let mut rows = find.query([member.source, task])?;
         while let Some(row) = rows.next()? {
-            let told = entry_codec::read(row.get_ref(2)?.as_blob()?, &member.entry.task);
-            if let Some(told) = told.filter(|told| told.subject == Subject::Turn && told.turn.is_none()) {
-                moves.push((row.get(0)?, row.get(1)?, row::number(&told.key)));
+            let reported = entry_codec::read(row.get_ref(2)?.as_blob()?, &member.entry.task);
+            if let Some(reported) =
+                reported.filter(|reported| reported.subject == Subject::Turn && reported.turn.is_none())
+            {
+                moves.push((row.get(0)?, row.get(1)?, row::number(&reported.key)));
             }
         }
         drop(rows);
@@ -198,7 +201,7 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// Remembers what became of a fact that somebody may have seen under this number, and forgets what it became before.
+    /// Remembers what became of a fact that a client may have seen under this number, and forgets what it became before.
     fn note_name(&mut self, task: i64, own: i64, fact: Option<i64>) -> rusqlite::Result<()> {
         match fact.filter(|fact| *fact != own) {
             Some(fact) => self
@@ -221,7 +224,7 @@ impl Anchor {
     }
 }
 
-/// The first fact of this key that nobody has: two channels number the same key alike.
+/// The first fact of this key that no one has: two channels number the same key alike.
 fn free_fact(key: &str, taken: &BTreeSet<i64>) -> i64 {
     let own = row::number(key);
     if !taken.contains(&own) {
@@ -232,18 +235,18 @@ fn free_fact(key: &str, taken: &BTreeSet<i64>) -> i64 {
 }
 
 /// For each telling, in order, the place of the anchor that is the same.
-fn pair(told: &[&Member], anchors: &[Anchor]) -> Vec<Option<usize>> {
-    let mut pairs: Vec<Option<usize>> = vec![None; told.len()];
+fn pair(reported: &[&Member], anchors: &[Anchor]) -> Vec<Option<usize>> {
+    let mut pairs: Vec<Option<usize>> = vec![None; reported.len()];
     let mut named = BTreeSet::new();
-    // Whoever has the same name is the same.
-    for (pair, member) in pairs.iter_mut().zip(told) {
+    // Entries with the same name are the same.
+    for (pair, member) in pairs.iter_mut().zip(reported) {
         let own = row::number(&member.entry.key);
         *pair = anchors.iter().position(|anchor| anchor.fact == own && named.insert(own));
     }
     let mut free: Vec<(usize, &Anchor)> = anchors.iter().enumerate().collect();
     free.retain(|(place, _)| !pairs.contains(&Some(*place)));
     let mut join = |is_ours: &dyn Fn(&Member) -> bool, is_theirs: &dyn Fn(&Anchor) -> bool| {
-        let left = pairs.iter_mut().zip(told).filter(|(pair, member)| pair.is_none() && is_ours(member));
+        let left = pairs.iter_mut().zip(reported).filter(|(pair, member)| pair.is_none() && is_ours(member));
         let (ours, moments): (Vec<_>, Vec<i64>) =
             left.map(|(pair, member)| (pair, member.entry.occurred_at.0)).unzip();
         let theirs: Vec<(usize, &Anchor)> =
@@ -255,12 +258,13 @@ fn pair(told: &[&Member], anchors: &[Anchor]) -> Vec<Option<usize>> {
         }
         free.retain(|(place, _)| !pairs.contains(&Some(*place)));
     };
-    let parts: BTreeSet<&str> = told.iter().map(|member| member.part()).collect();
+    let parts: BTreeSet<&str> = reported.iter().map(|member| member.part()).collect();
     for part in parts {
         join(&|member| member.part() == part, &|anchor| anchor.part == part);
     }
-    // Of one of them alone it is certain which it is, whatever its text looks like; where a text is not known, the order tells.
-    let is_only = told.len() == 1 && anchors.len() == 1;
+    // Of one of them alone it is certain which it is, whatever its text looks like; where a text is not known, the
+    // order tells.
+    let is_only = reported.len() == 1 && anchors.len() == 1;
     join(&|member| is_only || member.part().is_empty(), &|_| true);
     pairs
 }
@@ -268,8 +272,8 @@ fn pair(told: &[&Member], anchors: &[Anchor]) -> Vec<Option<usize>> {
 /// More pairs than this are not weighed against each other: the first is the first.
 const MOST_WEIGHED: usize = 1 << 18;
 
-/// Joins two lists of moments, both in order, so that as many as possible have a partner, no two pairs cross, and the partners
-/// are as near to each other as can be.
+/// Joins two lists of moments, both in order, so that as many as possible have a partner, no two pairs cross, and the
+/// partners are as near to each other as can be.
 fn align(ours: &[i64], theirs: &[i64]) -> Vec<(usize, usize)> {
     if ours.len() > theirs.len() {
         return align(theirs, ours).into_iter().map(|(one, other)| (other, one)).collect();

@@ -1,8 +1,9 @@
-//! What a task came to, written on the rows that tell of its end.
+//! Describes what a task came to, written on the rows that tell of its end.
 //!
 //! The newest `session.ended` of a task that is over carries its summary; of a subagent, so does the row with which the
-//! tasks above it tell of it (`action.logged`). Where nothing told that row of the end, the subagent's own end is its. Law: the summary follows from the facts alone. A late fact corrects it, a
-//! task that goes on loses it until it ends again, and folding everything anew writes the same.
+//! tasks above it tell of it (`action.logged`). Where nothing reported that row of the end, the subagent's own end is
+//! its. Law: the summary follows from the facts alone. A late fact corrects it, a task that goes on loses it until it
+//! ends again, and folding everything anew writes the same.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +24,7 @@ pub(super) const SUMMARY: &str = "summary";
 /// Says that the end of a row is that of the subagent which it tells of.
 const ENDED_BY: &str = attributes::ENDED_BY;
 
-/// How a subagent ended, as the row on a task above says it.
+/// Says how a subagent ended, as the row on a task above says it.
 const STATUS: &str = attributes::ASYNC_STATUS;
 
 /// A row on a task above begins its natural key with this; the agent's id of the subagent follows.

@@ -1,5 +1,5 @@
-//! What follows from neighbours: calls that nobody ended, responses told twice. What people answered is in
-//! [`super::permissions`].
+//! Describes what follows from neighbours: calls without a recorded end, responses reported twice. What people answered
+//! is in [`super::permissions`].
 //!
 //! Each answer is a function of the facts around it, looked up when one of them changes. So it is the same whatever
 //! came first, and folding everything again gives it again.
@@ -34,7 +34,7 @@ impl Change {
         self.old.iter().chain(self.now())
     }
 
-    /// Whether a response left its turn, or is now told by somebody else.
+    /// Returns whether a response left its turn, or is now reported by a caller else.
     fn is_other_response(&self) -> bool {
         let place = |row: &FactRow| (row.list, row.turn, row.signature);
         self.old.as_ref().is_some_and(|old| self.now().map(place) != Some(place(old)))
@@ -51,7 +51,7 @@ pub(super) struct Closing {
 /// Says that a call or a turn ended because its agent was stopped.
 pub(super) const STOPPED: &str = "stopped";
 
-/// How far up or down a tree is walked; deeper trees are not believed.
+/// Measures how far up or down a tree is walked; deeper trees are not believed.
 pub(super) const MAX_DEPTH: usize = 32;
 
 impl Apply<'_> {
@@ -106,7 +106,7 @@ impl Apply<'_> {
             }
         }
         for (task, fact) in calls {
-            // Whoever was asked whether a call may begin has no answer any more once it ended.
+            // A caller that was asked whether a call may begin has no answer any more once it ended.
             permissions.extend(self.settle_call(task, fact)?.map(|signature| (task, signature)));
         }
         for (task, signature) in permissions {
@@ -125,7 +125,7 @@ impl Apply<'_> {
         }
         let activated = self.note_activations(changes)?;
         for ((task, turn), (is_other, responses)) in turns {
-            let is_anew = is_other || self.is_told_twice(task, turn)?;
+            let is_anew = is_other || self.is_reported_twice(task, turn)?;
             if is_anew {
                 self.settle_responses(task, turn)?;
             }
@@ -147,7 +147,8 @@ impl Apply<'_> {
         if list == List::SessionEnd { descendants(self.conn, task) } else { Ok(vec![task]) }
     }
 
-    /// Ends calls and turns of a task that nobody else ended, because its process is gone or it belongs to another one now.
+    /// Ends calls and turns of a task without an end of their own, because its process is gone or it belongs to another
+    /// one now.
     pub(super) fn settle_open_calls(&mut self, task: i64) -> rusqlite::Result<()> {
         for below in descendants(self.conn, task)? {
             for (task, turn) in super::turns::before(self.conn, below, i64::MAX)? {
@@ -242,7 +243,7 @@ impl Apply<'_> {
         Ok(first)
     }
 
-    /// How the first end of a task's process behind a moment is called.
+    /// Returns how the first end of a task's process behind a moment is called.
     fn end_word(&mut self, task: i64, moment: i64) -> rusqlite::Result<&'static str> {
         if self.life(task)?.and_then(|life| life.session_end()).is_none_or(|end| end <= moment) {
             return Ok("session_end");
@@ -260,7 +261,7 @@ impl Apply<'_> {
         Ok(if is_stop { STOPPED } else { "session_end" })
     }
 
-    /// What ends whatever a task began at a moment because the task belongs to another one, or lost its process.
+    /// Returns what ends whatever a task began at a moment because the task belongs to another one, or lost its process.
     pub(super) fn end_from_above(&mut self, task: i64, moment: i64) -> rusqlite::Result<Option<Closing>> {
         let mut first: Option<Closing> = None;
         let mut consider = |at: i64, by: &'static str| {
@@ -290,8 +291,8 @@ impl Apply<'_> {
         Ok(first)
     }
 
-    /// Whether the provider's own account and somebody else tell of responses of a turn.
-    fn is_told_twice(&self, task: i64, turn: i64) -> rusqlite::Result<bool> {
+    /// Returns whether the provider's own account and another channel report responses of a turn.
+    fn is_reported_twice(&self, task: i64, turn: i64) -> rusqlite::Result<bool> {
         self.conn
             .prepare_cached(concat!(
                 "SELECT EXISTS (SELECT 1 FROM fact WHERE task = ?1 AND turn = ?2 AND list = ",

@@ -1,8 +1,8 @@
-//! What one task added to the totals that retention keeps.
+//! Describes what one task added to the totals that retention keeps.
 //!
-//! Totals are sums of all tasks. Whoever deletes a task on purpose deletes its part of them, and by then its events are
-//! gone: so its part is written down when they go. Texts stand in it by their number among the words, which the totals
-//! name too.
+//! Totals are sums of all tasks. A caller that deletes a task on purpose deletes its part of them, and by then its
+//! events are gone: so its part is written down when they go. Texts stand in it by their number among the words, which
+//! the totals name too.
 
 use rusqlite::{OptionalExtension, params};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Which skill a response was given for.
+//! Decides which skill a response was given for.
 //!
 //! Law: what the client says holds. Where it says nothing, a response was given for the skill that was activated last
 //! before it in its turn; whatever failed to be activated answers for nothing. The response that asked for the skill came
@@ -17,7 +17,7 @@ use super::words;
 use crate::project::list::list_code;
 use crate::project::{FactRow, List};
 
-/// What a response says of its skill, and who says so.
+/// The key under which a response names its skill, and who says so.
 const OURS: [&str; 2] = [attributes::ATTRIBUTION_SKILL, attributes::ATTRIBUTION_RULE];
 
 /// Takes away what we concluded.
@@ -72,7 +72,7 @@ impl Apply<'_> {
         Ok(turns)
     }
 
-    /// Whether any skill was ever activated in this task. Where none was, responses need not be looked at.
+    /// Returns whether any skill was ever activated in this task. Where none was, responses need not be looked at.
     pub(super) fn has_activations(&mut self, task: i64) -> rusqlite::Result<bool> {
         let conn = self.conn;
         let Some(known) = self.known(task)? else { return Ok(false) };

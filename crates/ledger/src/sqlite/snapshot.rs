@@ -1,8 +1,8 @@
 //! Copies of the whole store, made while it is in use.
 //!
 //! One read transaction sees one state of the store, whatever is written meanwhile. What was acknowledged and is not folded
-//! yet stands in the journal of posts, so that is copied first and folded into the copy: a record is in the journal or, if it
-//! was folded in between, in the store. A copy is one file, whole or not there.
+//! yet stands in the journal of posts, so that is copied first and folded into the copy: a record is in the journal or,
+//! if it was folded in between, in the store. A copy is one file, whole or not there.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -22,7 +22,7 @@ use crate::journal;
 /// Pages that are copied at a time: four megabytes.
 const PAGES: std::ffi::c_int = 1024;
 
-/// What is in a store.
+/// Holds what is in a store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     /// Bytes of the file.
@@ -31,11 +31,11 @@ pub struct Contents {
     pub tasks: u64,
     /// Events of them.
     pub events: u64,
-    /// When the newest of them was last active.
+    /// The moment when the newest of them was last active.
     pub newest: Option<Millis>,
 }
 
-/// Whether a copy goes on.
+/// Tells whether a copy goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
     /// It does.
@@ -124,7 +124,7 @@ const COMPANIONS: [&str; 6] = ["-wal", "-shm", "-journal", "-journal-of-posts", 
 /// # Errors
 /// If a file cannot be removed.
 pub fn remove_copy(file: &Path) -> io::Result<()> {
-    // The companions hold as much as the file, and without it nobody would look for them.
+    // The companions hold as much as the file, and without it no one would look for them.
     remove_companions(file)?;
     is_removed(fs::remove_file(file))
 }
@@ -205,7 +205,7 @@ fn finish(part: &Path, mut pace: impl FnMut(u64, u64) -> Pace) -> Result<(), Cop
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(part, flags)?;
     lineage::note_copy(&conn)?;
-    // Whoever reads it then leaves no files beside it.
+    // A caller that reads it then leaves no files beside it.
     conn.pragma_update(None, "journal_mode", "DELETE")?;
     drop(conn);
     remove_companions(part).map_err(CopyError::Write)?;
@@ -286,12 +286,12 @@ pub fn copy_holds(path: &Path, tasks: &[TaskId]) -> Result<bool, OpenError> {
     Ok(journal::waits(&posts, posted::folded(&conn)?).unwrap_or(true))
 }
 
-/// What a store knows that a copy of it which takes its place must know too.
+/// Holds what a store knows that a copy of it which takes its place must know too.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Succession {
     /// Tasks that were deleted on purpose, and up to when.
     pub deleted: Vec<(TaskId, Millis)>,
-    /// The newest place in the order of delivery: whoever follows has seen all up to it.
+    /// The newest place in the order of delivery: a caller that follows has seen all up to it.
     pub seq: u64,
 }
 

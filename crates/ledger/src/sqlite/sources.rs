@@ -1,4 +1,4 @@
-//! Where entries come from: files that are read in parts, and observations that came on their own.
+//! Records where entries come from: files that are read in parts, and observations that came on their own.
 
 use agent_tracer_event::Channel;
 use rusqlite::{OptionalExtension, params};
@@ -9,20 +9,20 @@ use super::codec;
 use super::prepared::Ready;
 use crate::observed::Observed;
 
-/// Equal bytes of one session within this time are one event told twice. The index of payloads has stretches of it.
+/// Equal bytes of one session within this time are one event reported twice. The index of payloads has stretches of it.
 const TWIN_MS: i64 = 5_000;
 
 /// Equal bytes that were both posted over HTTP are one event for longer: a sender that got no answer is asked to wait for
 /// five seconds (`Retry-After`), and may have to do so more than once.
 const RETRY_MS: i64 = 20_000;
 
-/// Whether an observation was seen before.
+/// Tells whether an observation was seen before.
 pub(super) enum Arrival {
     /// It was not: its source has this number.
     New(i64),
     /// It was.
     Known,
-    /// Another told the same at the same time, and a little earlier.
+    /// Another reported the same at the same time, and a little earlier.
     Twin,
 }
 

@@ -4,7 +4,7 @@
 //! ends. So what is committed is acknowledged only if each name still leads to the file that was opened.
 //!
 //! The same holds for a file that was cut or written over in place: the engine writes on behind a hole, and the next one
-//! that opens the store finds no log at all. Law: what was cut stays so until the store is opened anew, because nobody
+//! that opens the store finds no log at all. Law: what was cut stays so until the store is opened anew, because no one
 //! knows what is gone.
 
 use std::fs::{self, File};
@@ -26,7 +26,7 @@ struct Watched {
     known: Mutex<Option<Known>>,
 }
 
-/// What a file is for the store.
+/// Names the role of a file in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Store,
@@ -35,13 +35,13 @@ pub(crate) enum Part {
     Other,
 }
 
-/// What was last seen of a file.
+/// Holds what was last seen of a file.
 #[derive(Debug)]
 struct Known {
     /// Device and inode.
     identity: (u64, u64),
     bytes: u64,
-    /// Which use of the log this is.
+    /// The number of this use of the log.
     salts: Option<(u32, u32)>,
     /// A handle on the log. The store has none of its own: with the first handle that is closed, all locks on it go.
     log: Option<File>,
@@ -54,7 +54,7 @@ pub(crate) struct StoreFiles {
     files: Vec<Watched>,
     /// A handle on the store that is closed after every connection.
     store: OnceLock<Arc<File>>,
-    /// Whether the store begins with a page that nobody here wrote.
+    /// Is true if the store begins with a page that no one here wrote.
     is_overwritten: AtomicBool,
 }
 
@@ -73,7 +73,7 @@ impl StoreFiles {
         self.store.set(store).ok();
     }
 
-    /// Notes whether the store begins with a page that nobody here wrote.
+    /// Notes whether the store begins with a page that no one here wrote.
     pub(super) fn note_overwritten(&self, is_overwritten: bool) {
         self.is_overwritten.store(is_overwritten, Ordering::SeqCst);
     }
@@ -136,8 +136,8 @@ impl StoreFiles {
                     bytes < known.bytes && !self.store.get().is_some_and(|store| is_whole(store, bytes));
                 known.bytes = bytes;
             }
-            // Whoever cuts it rightly has moved everything. The engine begins it anew then, with other salts; one that was
-            // cut under it has none at its beginning when the next commit is written.
+            // A caller that cuts it rightly has moved everything. The engine begins it anew then, with other salts; one
+            // that was cut under it has none at its beginning when the next commit is written.
             Part::Log if bytes == 0 => known.bytes = 0,
             Part::Log => {
                 if known.log.is_none() {

@@ -1,8 +1,8 @@
 //! Puts a store in the place of another, which is kept.
 //!
 //! A store is five files, and they cannot be renamed at once. So what is meant is written down first, in a file beside the
-//! store, and whoever opens the store next goes on where another was ended. Law: a log never stands beside a file that is
-//! not its own, not even for a moment, and nothing is removed.
+//! store, and a caller that opens the store next goes on where another was ended. Law: a log never stands beside a file
+//! that is not its own, not even for a moment, and nothing is removed.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -14,10 +14,10 @@ use super::store_files::{beside, sync_folder};
 /// The ends of the names of a store's files; the file itself last, because the others mean nothing without it.
 const ENDS: [&str; 5] = ["-journal-of-posts", ".sums", "-shm", "-wal", ""];
 
-/// What says that a store is being put in the place of another: `out` or `in`, and the folder of the one that goes.
+/// The marker of an unfinished swap of stores: `out` or `in`, and the folder of the one that goes.
 const MARK: &str = ".swap";
 
-/// Where the new store waits.
+/// The place where the new store waits.
 const INCOMING: &str = ".incoming";
 
 /// Makes the folder in which the new store is made, and returns the path that its file should have.
@@ -99,7 +99,7 @@ pub fn finish_swap(store: &Path) -> io::Result<bool> {
 /// Tells whether there is a store: its file, or one that is being put in its place.
 #[must_use]
 pub fn has_store(store: &Path) -> bool {
-    // A path that cannot be looked at is left to whoever opens it.
+    // A path that cannot be looked at is left to the process that opens it.
     store.try_exists().unwrap_or(true) || is_unfinished(store)
 }
 
@@ -111,7 +111,7 @@ pub(super) fn is_unfinished(store: &Path) -> bool {
 struct Swap<'s> {
     store: &'s Path,
     kept: PathBuf,
-    /// How many changes of the folder are made; a test ends it anywhere.
+    /// Counts how many changes of the folder are made; a test ends it anywhere.
     steps: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The task table: what was told of a task, and where it stands.
+//! The task table: what was reported about a task, and where it stands.
 
 use std::collections::BTreeSet;
 
@@ -30,26 +30,26 @@ struct Sealed {
 }
 
 impl Apply<'_> {
-    /// Writes what was told of a task.
-    pub(super) fn save_told(&mut self, task: i64, heard: FieldChange) -> rusqlite::Result<()> {
+    /// Writes what was reported about a task.
+    pub(super) fn save_reported(&mut self, task: i64, change: FieldChange) -> rusqlite::Result<()> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
             return Ok(());
         };
-        if heard < FieldChange::News {
+        if change < FieldChange::News {
             // It is written with the rest of the row.
             self.surer.insert(task);
             return Ok(());
         }
-        let blob = codec::encode_json(&known.told);
-        let (told, agent, old_filing, is_new) =
-            (known.told.clone(), known.agent, known.rollup_key.clone(), known.is_new);
+        let blob = codec::encode_json(&known.reported);
+        let (reported, agent, old_filing, is_new) =
+            (known.reported.clone(), known.agent, known.rollup_key.clone(), known.is_new);
         let other = |apply: &mut Self, field: &str| -> rusqlite::Result<Option<i64>> {
-            match told.text(field) {
+            match reported.text(field) {
                 Some(session) => apply.named_task(&TaskKey::new(agent, session)),
                 None => Ok(None),
             }
         };
-        let parent = match told.text(attributes::PARENT_SESSION) {
+        let parent = match reported.text(attributes::PARENT_SESSION) {
             Some(session) => Some(self.task(&TaskKey::new(agent, session))?).filter(|parent| *parent != task),
             None => None,
         };
@@ -59,23 +59,24 @@ impl Apply<'_> {
         let forked = named.or(claimed);
         self.unsettled.insert(task);
         let continues = other(self, attributes::CONTINUES)?.filter(|from| *from != task);
-        let cwd = told.text(attributes::CWD).unwrap_or_default();
-        let project = told.text(attributes::PROJECT).or(told.text(attributes::PROJECT_DIR)).unwrap_or(cwd);
-        // Nobody says what a subagent without a type is; the main agent it is not.
+        let cwd = reported.text(attributes::CWD).unwrap_or_default();
+        let project =
+            reported.text(attributes::PROJECT).or(reported.text(attributes::PROJECT_DIR)).unwrap_or(cwd);
+        // No entry says what a subagent without a type is; the main agent it is not.
         let is_subagent = parent.is_some() || self.known(task)?.is_some_and(|known| known.background);
-        let agent_type = told.text(attributes::AGENT_TYPE).unwrap_or(if is_subagent {
+        let agent_type = reported.text(attributes::AGENT_TYPE).unwrap_or(if is_subagent {
             presenters::SUBAGENT
         } else {
             presenters::MAIN
         });
-        // Nobody gave it a title: a subagent is called after its type, and a session after itself.
-        let title = match told.title().filter(|title| !title.is_empty()) {
+        // No one gave it a title: a subagent is called after its type, and a session after itself.
+        let title = match reported.title().filter(|title| !title.is_empty()) {
             Some(title) => title.to_owned(),
             None if is_subagent => agent_type.to_owned(),
             None => tasks::key(self.conn, task)?.map(|key| key.runtime_session).unwrap_or_default(),
         };
         let words = &mut self.memory.words;
-        let model = told.text(attributes::MODEL).map(|model| words.id(self.conn, model)).transpose()?;
+        let model = reported.text(attributes::MODEL).map(|model| words.id(self.conn, model)).transpose()?;
         let machine = words.id(self.conn, &self.memory.machine_id)?;
         let rollup_key = RollupKey {
             task,
@@ -95,7 +96,7 @@ impl Apply<'_> {
                 task,
                 blob,
                 parent,
-                parent.and(told.certainty(attributes::PARENT_SESSION)).map(|certainty: Certainty| certainty as i64),
+                parent.and(reported.certainty(attributes::PARENT_SESSION)).map(|certainty: Certainty| certainty as i64),
                 forked,
                 continues,
                 title,
@@ -104,9 +105,9 @@ impl Apply<'_> {
                 rollup_key.project,
                 model,
                 machine,
-                told.number(attributes::PID),
-                told.number(attributes::PID_START),
-                client_cost(told.get("account")),
+                reported.number(attributes::PID),
+                reported.number(attributes::PID_START),
+                client_cost(reported.get("account")),
                 self.memory.seq,
                 parent.is_some(),
             ])?;
@@ -123,7 +124,7 @@ impl Apply<'_> {
         if rollup_key != old_filing && !is_new {
             self.refile(&old_filing, &rollup_key)?;
         }
-        if told.number(attributes::PROCESS_GONE_AT).is_some() || parent != left {
+        if reported.number(attributes::PROCESS_GONE_AT).is_some() || parent != left {
             self.settle_open_calls(task)?;
         }
         Ok(())
@@ -153,7 +154,7 @@ impl Apply<'_> {
         }
         let near = below.into_iter().filter(|below| *below != task).chain(left);
         for near in near.collect::<Vec<_>>() {
-            self.told.insert(near, FieldChange::News);
+            self.reported.insert(near, FieldChange::News);
             self.unsettled.insert(near);
         }
         Ok(left)
@@ -172,7 +173,7 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// Says anew where tasks stand, children before parents, and whoever depends on them.
+    /// Says anew where tasks stand, children before parents, and a caller that depends on them.
     pub(super) fn settle_tasks(&mut self, tasks: BTreeSet<i64>) -> rusqlite::Result<()> {
         let mut depths: BTreeSet<(usize, i64)> = BTreeSet::new();
         for task in tasks {
@@ -203,7 +204,7 @@ impl Apply<'_> {
         self.memory.tasks.load(self.conn, &mut self.memory.words, task)
     }
 
-    /// What the facts of a task say of its standing.
+    /// Returns what the facts of a task say of its standing.
     pub(super) fn life(&mut self, task: i64) -> rusqlite::Result<Option<&mut Life>> {
         let conn = self.conn;
         let Some(known) = self.known(task)? else { return Ok(None) };
@@ -245,11 +246,11 @@ impl Apply<'_> {
         Ok(chain)
     }
 
-    /// When the process of a task, or of the one it belongs to, was found to be gone.
+    /// Returns when the process of a task, or of the one it belongs to, was found to be gone.
     pub(super) fn gone_at(&mut self, task: i64) -> rusqlite::Result<Option<i64>> {
         let mut first: Option<i64> = None;
         for task in std::iter::once(task).chain(self.above(task)?) {
-            let gone = self.known(task)?.and_then(|known| known.told.number(attributes::PROCESS_GONE_AT));
+            let gone = self.known(task)?.and_then(|known| known.reported.number(attributes::PROCESS_GONE_AT));
             first = match (first, gone) {
                 (Some(one), Some(other)) => Some(one.min(other)),
                 (one, other) => one.or(other),
@@ -300,7 +301,7 @@ impl Apply<'_> {
         let is_surer = self.surer.remove(&task);
         let seq = self.memory.seq;
         let Some(known) = self.known(task)? else { return Ok(false) };
-        let told = is_surer.then(|| codec::encode_json(&known.told));
+        let reported = is_surer.then(|| codec::encode_json(&known.reported));
         let spent = sums.spent;
         conn.prepare_cached(
             "UPDATE task SET status = ?2, waiting = ?3, waiting_since = ?4, waiting_fact = ?5, ended = ?6, \
@@ -326,7 +327,7 @@ impl Apply<'_> {
             cleared.is_some(),
             continued,
             seq,
-            told,
+            reported,
             sums.events,
             sums.calls,
             sums.failures,
@@ -353,7 +354,7 @@ impl Apply<'_> {
     fn save_rest(&mut self) -> rusqlite::Result<()> {
         for task in std::mem::take(&mut self.surer) {
             let Some(known) = self.known(task)? else { continue };
-            let blob = codec::encode_json(&known.told);
+            let blob = codec::encode_json(&known.reported);
             self.conn
                 .prepare_cached("UPDATE task SET told = ?2 WHERE id = ?1")?
                 .execute(params![task, blob])?;
@@ -361,7 +362,7 @@ impl Apply<'_> {
         self.flush_tasks()
     }
 
-    /// What is left of a task after retention dropped its events.
+    /// Returns what is left of a task after retention dropped its events.
     fn sealed(&mut self, task: i64) -> rusqlite::Result<Option<Sealed>> {
         if self.known(task)?.is_none_or(|known| known.sealed_until.is_none()) {
             return Ok(None);
@@ -402,15 +403,16 @@ impl Apply<'_> {
         Ok(marks)
     }
 
-    /// How much what the client says of single responses adds to what the task cost: nothing where it keeps an account, and
-    /// nothing again of what retention has counted.
+    /// Returns how much what the client says of single responses adds to what the task cost: nothing where it keeps an
+    /// account, and nothing again of what retention has counted.
     pub(super) fn own_client_cost(&mut self, task: i64, sums: &TaskSums) -> rusqlite::Result<i64> {
         if sums.client_cost == 0 {
             return Ok(0);
         }
         let is_rebuild = self.is_rebuild;
         let is_ours = self.known(task)?.is_some_and(|known| {
-            client_cost(known.told.get("account")).is_none() && !(is_rebuild && known.sealed_until.is_some())
+            client_cost(known.reported.get("account")).is_none()
+                && !(is_rebuild && known.sealed_until.is_some())
         });
         Ok(if is_ours { sums.client_cost } else { 0 })
     }
@@ -431,7 +433,7 @@ impl Apply<'_> {
     }
 }
 
-/// What the client's own account says that the session cost, in pico-dollars.
+/// Returns what the client's own account says that the session cost, in pico-dollars.
 pub(super) fn client_cost(account: Option<&Value>) -> Option<i64> {
     pico_dollars(account?.get(attributes::CLIENT_COST_USD)?)
 }

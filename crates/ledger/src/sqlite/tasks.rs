@@ -22,31 +22,31 @@ pub(crate) struct Known {
     pub(crate) uid: TaskId,
     /// The agent.
     pub(crate) agent: Agent,
-    /// What was told of it.
-    pub(crate) told: TaskFields,
-    /// What its sums are filed under, as the tables have it.
+    /// Holds what was reported about it.
+    pub(crate) reported: TaskFields,
+    /// The key of its rollups, as the tables have it.
     pub(crate) rollup_key: RollupKey,
-    /// Whether any of its facts has more than one name.
+    /// Is true if any of its facts has more than one name.
     pub(crate) has_aliases: bool,
     /// The task that it belongs to.
     pub(crate) parent: Option<i64>,
-    /// Whether it is a subagent.
+    /// Is true if it is a subagent.
     pub(crate) background: bool,
-    /// Whether any task belongs to it.
+    /// Is true if any task belongs to it.
     pub(crate) has_children: bool,
-    /// Where it stands, as the table has it.
+    /// The place where it stands, as the table has it.
     pub(crate) status: Option<i64>,
-    /// What its facts say of where it stands, while that is known.
+    /// Holds what its facts say of where it stands, while that is known.
     pub(crate) life: Option<Life>,
-    /// What anybody was ever asked for in it, by the signature of the call, once somebody wanted to know.
+    /// Holds what anybody was ever asked for in it, by the signature of the call, once it was asked for.
     pub(crate) asked: Option<HashSet<i64>>,
-    /// Whether any skill was ever activated in it, once somebody wanted to know.
+    /// Is true if any skill was ever activated in it, once it was asked for.
     pub(crate) has_activations: Option<bool>,
-    /// What is told of it up to this moment was dropped by retention; its sums are sealed.
+    /// Retention dropped the events up to this moment; its sums are sealed.
     pub(crate) sealed_until: Option<i64>,
     /// It was made in this transaction.
     pub(crate) is_new: bool,
-    /// Whoever brought its first entry has been told that it is new.
+    /// A caller that brought its first entry has been reported that it is new.
     pub(crate) is_announced: bool,
 }
 
@@ -111,7 +111,7 @@ impl Tasks {
         })
     }
 
-    /// Keeps the memory small. Between transactions only: what was told and not yet written must not be forgotten.
+    /// Keeps the memory small. Between transactions only: reported values and not yet written must not be forgotten.
     pub(crate) fn trim(&mut self) {
         if self.known.len() > REMEMBERED {
             self.forget();
@@ -144,11 +144,11 @@ fn find(conn: &Connection, words: &mut Words, id: i64) -> rusqlite::Result<Optio
     let found = find
         .query_row([id], |row| {
             let uid: String = row.get(1)?;
-            let told = row.get_ref(3)?.as_blob()?;
+            let reported = row.get_ref(3)?.as_blob()?;
             Ok(Known {
                 uid: TaskId::parse(&uid).unwrap_or_else(|| TaskKey::new(Agent::default(), uid).task_id()),
                 agent: Agent::from_place(row.get(2)?).unwrap_or_default(),
-                told: codec::decode_json(told).unwrap_or_default(),
+                reported: codec::decode_json(reported).unwrap_or_default(),
                 rollup_key: RollupKey { task: row.get(0)?, project: row.get(4)?, actor: row.get(5)? },
                 has_aliases: false,
                 parent: row.get(6)?,

@@ -1,8 +1,8 @@
 //! Ends of turns and questions that no entry tells of.
 //!
-//! A turn ends with its answer, its failure or its interruption. Where none of these was told (a client that was killed, an
-//! exit in the middle, a limit, hooks that do not name their turn) the first thing behind its beginning that must have ended
-//! it does. A question of a server ends with the answer to it, which names the server alone.
+//! A turn ends with its answer, its failure or its interruption. Where none of these was reported (a client that was
+//! killed, an exit in the middle, a limit, hooks that do not name their turn) the first thing behind its beginning that
+//! must have ended it does. A question of a server ends with the answer to it, which names the server alone.
 //!
 //! Law: each end follows from the facts around it, as the ends of calls do ([`super::settle`]).
 
@@ -27,12 +27,12 @@ const NEAREST: i64 = 2;
 /// More questions of servers in one task than this are not joined with their answers: the newest are.
 const MOST_ELICITATIONS: i64 = 200;
 
-/// Whether entries leave open how a turn ended.
+/// Returns whether entries leave open how a turn ended.
 fn is_open(turn: &FactRow) -> bool {
     turn.ended.is_none() && turn.state.is_none_or(|state| state == CallState::Running)
 }
 
-/// Keeps the end of a turn that follows from others until it is settled anew; an end that was told replaces it.
+/// Keeps the end of a turn that follows from others until it is settled anew; an end that was reported replaces it.
 pub(super) fn carry_end(new: &mut FactRow, old: &FactRow) {
     if new.list != List::Turn || !old.derived.contains_key(CLOSED_BY) {
         return;
@@ -90,7 +90,7 @@ fn blocks_behind(conn: &Connection, task: i64, moment: i64) -> rusqlite::Result<
     Ok(Blocks(blocks))
 }
 
-/// Whether a question is one of a server, or the answer to one, that no id names.
+/// Returns whether a question is one of a server, or the answer to one, that no id names.
 pub(super) fn is_elicitation(row: &FactRow) -> bool {
     row.text(attributes::MCP_SERVER_NAME).is_some()
         && row.meta(attributes::ELICITATION_ID).is_none()
@@ -198,7 +198,7 @@ impl Apply<'_> {
 /// More facts behind a turn's beginning than this are not looked through for the one that ended it.
 const MOST_LOOKED: i64 = 64;
 
-/// How a fact behind a turn's beginning ends it, if it does.
+/// Returns how a fact behind a turn's beginning ends it, if it does.
 fn ends(turn: &FactRow, fact: &FactRow) -> Option<Closing> {
     let is_own = fact.turn == Some(turn.fact);
     let (by, state) = match fact.list {

@@ -1,7 +1,7 @@
 //! Brings a file of an older schema up to date, whatever its size.
 //!
-//! Law: first a whole copy beside it, then all steps in one transaction. Whoever is killed on the way leaves the file as
-//! it was, and the next start begins again. Both may take minutes, so whoever watches is told how far it is.
+//! Law: first a whole copy beside it, then all steps in one transaction. A caller that is killed on the way leaves the
+//! file as it was, and the next start begins again. Both may take minutes, so the watcher receives the progress.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ const MIGRATIONS: &[&str] = &[
      CREATE INDEX task_long ON task
        (last, id, status, background, agent, agent_type, project, model, failures, started, waiting, events)
        WHERE events > 0 AND last - started > 86400000;",
-    // 4: skills answer for the responses after them. Prices that nobody has make the next start count everything anew.
+    // 4: skills answer for the responses after them. Prices that no one has make the next start count everything anew.
     "CREATE TABLE task_skill (
        task INTEGER NOT NULL, skill INTEGER NOT NULL, n INTEGER NOT NULL, failures INTEGER NOT NULL,
        responses INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL,
@@ -92,7 +92,7 @@ const MIGRATIONS: &[&str] = &[
      DELETE FROM vocabulary;
      DELETE FROM meta WHERE key IN ('indexed', 'indexed_tasks');",
     // 9: durations are kept by who acted. Those that retention sealed are of the one who used the tool in that stretch, or
-    // of nobody known where several did. Everything else is counted anew. What a task added to the totals that retention
+    // of no one known where several did. Everything else is counted anew. What a task added to the totals that retention
     // keeps can be taken away again.
     "CREATE TABLE sealed_latency_by_actor (
        level INTEGER NOT NULL, at INTEGER NOT NULL, project INTEGER NOT NULL, actor INTEGER NOT NULL, tool INTEGER NOT NULL,
@@ -121,18 +121,18 @@ const PAGES: std::ffi::c_int = 16_384;
 /// Instructions of the database between two words about a step: some ten milliseconds.
 const INSTRUCTIONS: std::ffi::c_int = 1_000_000;
 
-/// How far bringing a store up to date is.
+/// Measures how far bringing a store up to date is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Upgrade {
     /// The schema of the file.
     pub from: i32,
     /// The schema that it gets.
     pub to: i32,
-    /// What is done just now.
+    /// The current step.
     pub stage: Stage,
 }
 
-/// What is done just now.
+/// The current step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// A copy is made first.
@@ -142,18 +142,18 @@ pub enum Stage {
         /// Bytes of the whole.
         total: u64,
     },
-    /// The file is changed. How far a step is, nobody knows.
+    /// The file is changed. The progress within a step is unknown.
     Changing {
-        /// Which step, from one.
+        /// The step, from one.
         step: usize,
-        /// How many there are.
+        /// Counts how many there are.
         of: usize,
     },
     /// It is done.
     Done,
 }
 
-/// Is told how far it is, on the thread that does it.
+/// Receives the progress, on the thread that makes it.
 pub(crate) type Watch = Arc<dyn Fn(Upgrade) + Send + Sync>;
 
 /// Brings an older file up to date. A copy of it stays beside it.
@@ -176,8 +176,8 @@ fn upgrade_by(
     let done = usize::try_from(found - 1).unwrap_or(0);
     let Some(steps) = steps.get(done..).filter(|steps| !steps.is_empty()) else { return Ok(()) };
     let to = found + i32::try_from(steps.len()).unwrap_or(0);
-    let told = |stage: Stage| Upgrade { from: found, to, stage };
-    copy(conn, &backup_path(path, found), |done, total| watch(told(Stage::Copying { done, total })))?;
+    let reported = |stage: Stage| Upgrade { from: found, to, stage };
+    copy(conn, &backup_path(path, found), |done, total| watch(reported(Stage::Copying { done, total })))?;
     let at = Arc::new(AtomicUsize::new(1));
     let tell = {
         let (watch, at, of) = (Arc::clone(watch), Arc::clone(&at), steps.len());
@@ -193,11 +193,11 @@ fn upgrade_by(
     conn.progress_handler(INSTRUCTIONS, Some(tell))?;
     let outcome = change(conn, steps, to, |step| {
         at.store(step, Ordering::SeqCst);
-        watch(told(Stage::Changing { step, of: steps.len() }));
+        watch(reported(Stage::Changing { step, of: steps.len() }));
     });
     conn.progress_handler(0, None::<fn() -> bool>)?;
     outcome?;
-    watch(told(Stage::Done));
+    watch(reported(Stage::Done));
     Ok(())
 }
 
@@ -229,7 +229,7 @@ fn copy(conn: &Connection, to: &Path, tell: impl Fn(u64, u64)) -> Result<(), Ope
     let size = size.unwrap_or(0);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut copied = Connection::open_with_flags(&part, flags)?;
-    // Nobody needs half a copy back: it is begun anew.
+    // No one needs half a copy back: it is begun anew.
     copied.pragma_update(None, "journal_mode", "OFF")?;
     {
         let backup = Backup::new(conn, &mut copied)?;
@@ -242,7 +242,7 @@ fn copy(conn: &Connection, to: &Path, tell: impl Fn(u64, u64)) -> Result<(), Ope
             match step {
                 StepResult::Done => break,
                 StepResult::More => {}
-                // Nobody else writes to a file that has an instance; whoever does all the same must end first.
+                // No other process writes to a file that has an instance; a caller that does all the same must end first.
                 _ => return Err(OpenError::Io("another process writes to the store".to_owned())),
             }
         }
@@ -269,7 +269,7 @@ pub fn upgrade_copies(path: &Path) -> Vec<PathBuf> {
     copies
 }
 
-/// Where the copy of a file of an older schema goes.
+/// Returns where the copy of a file of an older schema goes.
 fn backup_path(path: &Path, schema: i32) -> PathBuf {
     with_end(path, &format!(".schema-{schema}.backup"))
 }
@@ -291,7 +291,7 @@ mod tests {
         let path = folder.path().join("ledger.db");
         let mut conn = open(&path).unwrap();
         conn.execute("INSERT INTO word (text) VALUES ('kept')", []).unwrap();
-        upgrade_by(&mut conn, &path, 1, &["CREATE TABLE later (x)", "CREATE TABLE latest (x)"], &nobody())
+        upgrade_by(&mut conn, &path, 1, &["CREATE TABLE later (x)", "CREATE TABLE latest (x)"], &no_one())
             .unwrap();
         let version: i32 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
         assert_eq!(version, 3);
@@ -306,7 +306,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.db");
         let mut conn = open(&path).unwrap();
-        assert!(upgrade_by(&mut conn, &path, 1, &["CREATE TABLE later (x)", "no sql"], &nobody()).is_err());
+        assert!(upgrade_by(&mut conn, &path, 1, &["CREATE TABLE later (x)", "no sql"], &no_one()).is_err());
         assert!(conn.prepare("SELECT * FROM later").is_err());
         let version: i32 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
         assert_eq!(version, SCHEMA);
@@ -412,7 +412,7 @@ mod tests {
         assert!(backup_path(&path, 1).exists());
     }
 
-    fn nobody() -> Watch {
+    fn no_one() -> Watch {
         Arc::new(|_| ())
     }
 
@@ -424,7 +424,7 @@ mod tests {
     ];
 
     #[test]
-    fn whoever_watches_is_told_of_the_copy_and_of_every_step() {
+    fn any_caller_that_watches_is_reported_of_the_copy_and_of_every_step() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.db");
         let mut conn = open(&path).unwrap();
@@ -447,15 +447,15 @@ mod tests {
         assert_eq!(seen.last(), Some(&Stage::Done));
     }
 
-    /// What says to a process of this test that it is the one that will be killed: the file and the stage.
+    /// The variable that marks the process of this test that will be killed: the file and the stage.
     const KILLED: &str = "AGENT_TRACER_TEST_KILLED_AT";
 
     #[test]
-    fn whoever_is_killed_on_the_way_leaves_the_file_as_it_was_and_the_next_start_goes_through() {
+    fn any_caller_that_is_killed_on_the_way_leaves_the_file_as_it_was_and_the_next_start_goes_through() {
         use std::io::BufRead;
-        if let Some(told) = std::env::var_os(KILLED) {
-            let told = told.into_string().unwrap();
-            let (stage, path) = told.split_once(':').unwrap();
+        if let Some(reported) = std::env::var_os(KILLED) {
+            let reported = reported.into_string().unwrap();
+            let (stage, path) = reported.split_once(':').unwrap();
             be_killed(stage, Path::new(path));
         }
         for stage in ["copying", "changing"] {
@@ -481,7 +481,7 @@ mod tests {
             assert_eq!(backup.exists(), stage == "changing", "half a copy has another name");
             let mut conn = open(&path).unwrap();
             assert!(conn.prepare("SELECT * FROM later").is_err(), "the file is as it was");
-            upgrade_by(&mut conn, &path, 1, LONG, &nobody()).unwrap();
+            upgrade_by(&mut conn, &path, 1, LONG, &no_one()).unwrap();
             let rows: i64 = conn.query_row("SELECT count(*) FROM latest", [], |row| row.get(0)).unwrap();
             let kept: String = conn.query_row("SELECT text FROM word", [], |row| row.get(0)).unwrap();
             assert_eq!((rows, kept.as_str()), (400_000, "kept"));

@@ -18,13 +18,14 @@ use crate::project::task_fields::FieldChange;
 /// Tasks that are folded at a time when everything is folded anew.
 pub(super) const PART: usize = 64;
 
-/// About so many events are dropped or deleted in one transaction, a whole task at least: whoever writes waits for one.
+/// About so many events are dropped or deleted in one transaction, a whole task at least: a caller that writes waits
+/// for one.
 pub(super) const STEP_EVENTS: u64 = 5_000;
 
 /// So many tasks or kept hooks are looked at in one transaction.
 const STEP_ROWS: i64 = 2_000;
 
-/// What was done.
+/// The work that was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Upkeep {
     /// Tasks.
@@ -43,17 +44,17 @@ impl AddAssign for Upkeep {
     }
 }
 
-/// How far retention came: the last kept hook and the last task that were looked at.
+/// Measures how far retention came: the last kept hook and the last task that were looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Place {
     source: i64,
     task: i64,
 }
 
-/// What is old enough to go.
+/// Holds what is old enough to go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
-    /// Events of tasks that were last heard of before this are dropped; their totals stay.
+    /// Events of tasks that were last active before this are dropped; their totals stay.
     pub events_before: Option<Millis>,
     /// Bytes of hooks that arrived before this are dropped; a better reader cannot read them again.
     pub kept_before: Option<Millis>,
@@ -68,11 +69,11 @@ pub struct RetainedPayload {
     pub name: String,
     /// The agent.
     pub agent: Agent,
-    /// How it reached us.
+    /// The channel that brought it.
     pub channel: Channel,
-    /// When it reached us.
+    /// The moment when it reached us.
     pub arrived: Millis,
-    /// What was kept.
+    /// The retained bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -98,8 +99,8 @@ impl Ledger {
         self.retain_with(retention, |_| true)
     }
 
-    /// The same, and tells after each step what was done so far; it ends early where that says no. Whoever writes waits
-    /// for one step, not for all.
+    /// The same, and tells after each step what was done so far; it ends early where that says no. A caller that writes
+    /// waits for one step, not for all.
     ///
     /// # Errors
     /// If it could not be written; what was dropped until then is, and asking again goes on.
@@ -120,7 +121,7 @@ impl Ledger {
         Ok(done)
     }
 
-    /// What [`Ledger::retain`] would drop.
+    /// Returns what [`Ledger::retain`] would drop.
     ///
     /// # Errors
     /// If the store cannot answer.
@@ -241,7 +242,7 @@ const SUMS: &str = "events, calls, failures, turns, input, output, cache_read, c
 impl Apply<'_> {
     fn rebuild(&mut self) -> rusqlite::Result<Upkeep> {
         self.is_rebuild = true;
-        // Facts get places that may be before those they had: whoever ships goes by this.
+        // Facts get places that may be before those they had: a caller that ships goes by this.
         self.conn.execute(
             "INSERT INTO meta (key, value) VALUES ('rebuilds', 1) ON CONFLICT (key) DO UPDATE SET value = value + 1",
             [],
@@ -251,7 +252,7 @@ impl Apply<'_> {
         for table in FOLDED_ANEW {
             self.conn.execute(&format!("DELETE FROM {table}"), [])?;
         }
-        // What sealed tasks hold cannot be told again.
+        // What sealed tasks hold is unknown again.
         self.conn.execute("DELETE FROM holder WHERE task NOT IN (SELECT task FROM sealed_task)", [])?;
         self.conn.execute("INSERT INTO task_model SELECT * FROM sealed_model", [])?;
         self.conn.execute("INSERT INTO task_skill SELECT * FROM sealed_skill", [])?;
@@ -277,7 +278,7 @@ impl Apply<'_> {
         let mut done = Upkeep::default();
         for part in tasks.chunks(PART) {
             for task in part {
-                self.told.insert(*task, FieldChange::News);
+                self.reported.insert(*task, FieldChange::News);
                 let mut find = self.conn.prepare_cached("SELECT DISTINCT fact FROM entry WHERE task = ?1")?;
                 let facts: Vec<i64> =
                     find.query_map([task], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
@@ -288,7 +289,7 @@ impl Apply<'_> {
                 done.tasks += 1;
             }
             self.fold_pending()?;
-            // Nobody is told: nothing is news.
+            // Listeners are not called: nothing is news.
             self.changed.clear();
         }
         Ok(done)
@@ -371,7 +372,7 @@ impl Apply<'_> {
                 ),
                 params![
                     task,
-                    self.newest_told(task)?,
+                    self.newest_reported(task)?,
                     of_facts.active_ms,
                     of_facts.files_read,
                     of_facts.files_changed,
@@ -404,7 +405,7 @@ impl Apply<'_> {
     }
 
     /// The latest moment that any entry of a task tells of.
-    fn newest_told(&self, task: i64) -> rusqlite::Result<i64> {
+    fn newest_reported(&self, task: i64) -> rusqlite::Result<i64> {
         let Some(key) = tasks::key(self.conn, task)? else { return Ok(0) };
         let mut find = self.conn.prepare_cached("SELECT data FROM entry WHERE task = ?1")?;
         let mut newest = 0;

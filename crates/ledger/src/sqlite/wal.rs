@@ -38,8 +38,8 @@ type Sum = (u32, u32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LostCommits {
     pub(super) commits: u64,
-    /// Whether only damage explains it. Otherwise a power cut does as well: what is folded from the journal of posts is not
-    /// waited for, so the disk may have any part of it.
+    /// Is true if only damage explains it. Otherwise a power cut does as well: what is folded from the journal of posts
+    /// is not waited for, so the disk may have any part of it.
     pub(super) is_damage: bool,
 }
 
@@ -198,7 +198,7 @@ fn mended_head(bytes: [u8; HEAD]) -> Option<Head> {
     })
 }
 
-/// What the head of a log says.
+/// Holds what the head of a log says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Head {
     /// Bytes of a page.
@@ -209,7 +209,7 @@ struct Head {
     sum: Sum,
 }
 
-/// What the head of a frame says.
+/// Holds what the head of a frame says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Frame {
     page: u32,
@@ -321,7 +321,7 @@ impl Flip {
     }
 }
 
-/// A log that is in use, read beside whoever writes it.
+/// A log that is in use, read beside its writer.
 #[derive(Debug)]
 pub(super) struct Log {
     file: Arc<File>,
@@ -331,7 +331,7 @@ pub(super) struct Log {
 /// A place in a log behind a whole commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LogPlace {
-    /// Which use of the log.
+    /// The use of the log.
     pub(super) salts: (u32, u32),
     /// Frames before it.
     pub(super) frames: u64,
@@ -413,13 +413,13 @@ pub(super) struct FrameImage {
     pub(super) page: u32,
     /// Bytes of a page.
     pub(super) page_bytes: usize,
-    /// Where the image begins in the log.
+    /// The place where the image begins in the log.
     pub(super) at: u64,
-    /// Whether a commit ends with it.
+    /// Is true if a commit ends with it.
     pub(super) is_commit: bool,
-    /// Whether it was written since the log was last begun anew.
+    /// Is true if it was written since the log was last begun anew.
     pub(super) is_of_this_log: bool,
-    /// Whether it is as it was written, as far as the frame before it tells.
+    /// Is true if it is as it was written, as far as the frame before it tells.
     pub(super) is_whole: bool,
 }
 
@@ -658,8 +658,8 @@ mod tests {
         assert_eq!((faults.view(0).damaged_commits, aside.list(Kind::Log).len()), (0, 0));
         file.write_all_at(&[9; 10], HEAD as u64 + 500).unwrap();
         examine_and_keep(&store, &aside, &faults);
-        let told = faults.view(0);
-        assert!(told.damaged_commits > 0 && told.problems[0].contains("hint: "), "{told:?}");
+        let reported = faults.view(0);
+        assert!(reported.damaged_commits > 0 && reported.problems[0].contains("hint: "), "{reported:?}");
         let kept = aside.list(Kind::Log);
         assert_eq!(std::fs::read(&kept[0]).unwrap(), std::fs::read(&path).unwrap());
     }

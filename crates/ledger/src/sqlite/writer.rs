@@ -29,13 +29,13 @@ const TRY_AGAIN: Duration = Duration::from_secs(1);
 /// At its end the writer folds at most so many parts of the journal: the next one folds the rest.
 const LAST_PARTS: usize = 16;
 
-/// How long whoever else has the file locked is waited for.
+/// The longest wait for another process that has locked the file.
 pub(super) const BUSY: Duration = Duration::from_secs(10);
 
-/// A group is at most this many observations, so that nobody waits long for a commit.
+/// A group is at most this many observations, so that no one waits long for a commit.
 const GROUP: usize = 4_096;
 
-/// Search takes its part when nothing came for this long: whoever writes steadily is not made to wait for it.
+/// Search takes its part when nothing came for this long: a caller that writes steadily is not made to wait for it.
 const QUIET: Duration = Duration::from_millis(3);
 
 /// After so many groups without a pause search takes a small part all the same.
@@ -44,10 +44,10 @@ const STARVED: u32 = 64;
 /// Rows that search takes at first; twice as many each time that nothing else comes,
 const LEAST_FOLLOWED: usize = 125;
 
-/// up to this many. Whoever comes then waits for a small part of them and for the commit.
+/// up to this many. A caller that comes then waits for a small part of them and for the commit.
 const MOST_FOLLOWED: usize = 8_000;
 
-/// After so many commits the write-ahead log is moved into the file when nobody waits. Not after each: that waits for the
+/// After so many commits the write-ahead log is moved into the file when no one waits. Not after each: that waits for the
 /// disk twice.
 const WORTH_TIDYING: u32 = 64;
 
@@ -57,13 +57,13 @@ const WORTH_MOVING: u64 = 16_000;
 /// A write-ahead log longer than this is cut, even if that means waiting for readers.
 const LONGEST_LOG: u64 = 256 << 20;
 
-/// How search follows behind the writer.
+/// Says how search follows behind the writer.
 struct Behind {
-    /// Whether search may not know everything.
+    /// Is true if search may not know everything.
     lags: bool,
     /// Rows that it takes next.
     part: usize,
-    /// Whether work came since it last took some.
+    /// Is true if work came since it last took some.
     is_interrupted: bool,
     /// Groups since then.
     groups: u32,
@@ -76,7 +76,7 @@ impl Default for Behind {
 }
 
 impl Behind {
-    /// How long to wait for work before search goes on; for ever if it has nothing to do.
+    /// Returns how long to wait for work before search goes on; for ever if it has nothing to do.
     fn patience(&self) -> Option<Duration> {
         self.lags.then_some(if self.is_interrupted { QUIET } else { Duration::ZERO })
     }
@@ -110,19 +110,19 @@ pub(super) struct Writer {
     pub(super) follower: super::read::Follower,
     /// Commits since the log was last moved into the file.
     pub(super) commits: u32,
-    /// Whether a commit now waits for the disk.
+    /// Is true if a commit now waits for the disk.
     pub(super) waits_for_disk: bool,
     /// Moves the log into the file while others go on to write.
     pub(super) checkpointer: Checkpointer,
     /// Rows that were ever written when it was last woken.
     pub(super) moved: u64,
-    /// What the journal holds.
+    /// Holds what the journal holds.
     pub(super) waiting: Waiting,
-    /// Where what cannot be folded is kept.
+    /// The place where what cannot be folded is kept.
     pub(super) aside: Aside,
     /// The files of the store: nothing is acknowledged unless they are those that were opened.
     pub(super) files: Arc<StoreFiles>,
-    /// What went wrong.
+    /// Holds what went wrong.
     pub(super) faults: Arc<Faults>,
     /// Batches that were brought and are not answered.
     pub(super) unanswered: Arc<AtomicUsize>,
@@ -179,7 +179,7 @@ impl Writer {
                         Some(Job::Close) => break,
                         Some(Job::Append(..) | Job::Posted) | None => {}
                     }
-                    // Whoever never pauses does not keep the journal waiting.
+                    // A caller that never pauses does not keep the journal waiting.
                     if self.waiting.patience() == Some(Duration::ZERO) && !is_stuck {
                         is_stuck = !self.fold_posted();
                     }
@@ -210,7 +210,7 @@ impl Writer {
         }
     }
 
-    /// Does what somebody asked for, who is told of it only when it is on disk.
+    /// Runs a job whose caller is answered only when it is on disk.
     fn asked(&mut self, work: Box<dyn FnOnce(&mut Self) + Send>) {
         self.wait_for_disk(true).ok();
         work(self);
@@ -230,7 +230,7 @@ impl Writer {
 
     /// Lets search take a part of what it does not know yet. Tells whether there is more.
     fn follow(&mut self, part: usize) -> Result<bool, AppendError> {
-        // A log that was cut has a hole behind the next commit, whoever makes that.
+        // A log that was cut has a hole behind the next commit, by any process.
         self.files.check()?;
         // What the disk loses of it is taken again.
         self.wait_for_disk(false)?;
@@ -256,7 +256,7 @@ impl Writer {
         let answered = group.len();
         let batches: Vec<&mut Prepared> = group.iter_mut().map(|(batch, ..)| batch).collect();
         let written = self.write(batches);
-        // Before they are told: whoever hears of it and comes again finds a writer that rests.
+        // Before they are reported: a caller that sees it and comes again finds a writer that rests.
         self.unanswered.fetch_sub(answered, Ordering::SeqCst);
         match written {
             Ok(receipts) => {
@@ -324,7 +324,7 @@ impl Writer {
         &mut self,
         work: impl FnOnce(&mut Apply<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, AppendError> {
-        // Before anything is changed: what goes into a file that nobody finds again is better not written.
+        // Before anything is changed: what goes into a file that no one finds again is better not written.
         if let Err(error) = self.files.check() {
             self.gone()?;
             self.faults.write_failed(&error);
@@ -380,8 +380,8 @@ impl Writer {
         self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map(|_| ())
     }
 
-    /// Tells those who want to know what a commit changed. They are asked after it: whoever begins to listen later finds
-    /// it in the store.
+    /// Tells those who want to know what a commit changed. They are asked after it: a caller that begins to listen
+    /// later finds it in the store.
     fn tell(&self, changed: Changed) {
         let Ok(listeners) = self.listeners.read() else { return };
         let mut wanting: Vec<&Listener> = listeners.iter().filter(|listener| (listener.wants)()).collect();
@@ -394,14 +394,14 @@ impl Writer {
             changed = changed.without_rows();
             wanting = listeners.iter().collect();
         }
-        // It is on disk already; rows that cannot be read back now are found by whoever asks for them.
+        // It is on disk already; rows that cannot be read back now are found by a caller that asks for them.
         let Ok(committed) = changed.read(&self.conn, self.memory.seq) else { return };
         for listener in wanting {
             (listener.tell)(&committed);
         }
     }
 
-    /// Moves what the log holds into the file while nobody waits, so that nobody has to wait for it later.
+    /// Moves what the log holds into the file while no one waits, so that no one has to wait for it later.
     fn tidy_log(&mut self) {
         if self.commits >= WORTH_TIDYING {
             self.commits = 0;
@@ -411,7 +411,7 @@ impl Writer {
 
     pub(super) fn cut_log(&self) {
         if std::fs::metadata(&self.log).is_ok_and(|log| log.len() > LONGEST_LOG) {
-            // Whoever reads one state for long, as a copy does, is not waited for: the log is cut when they are done.
+            // A caller that reads one state for long, as a copy does, is not waited for: the log is cut when they are done.
             self.checkpoint(Move::TruncateIfFree);
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! The law, for every captured scenario and each of its channels: no row is invented, so every row that one channel
 //! makes is a row of the whole, or became part of one; and a field that the channel names has the same value in the
-//! whole, or the whole's value was said by somebody who beats it: surer, or as sure on a channel that is believed more.
+//! whole, or the whole's value was said by a caller who beats it: surer, or as sure on a channel that is believed more.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::world::World;
 
-/// What the ledger concludes from several rows: how a call ended from what came after it, and how long it waited from
+/// Keys that the ledger derives from several rows: how a call ended from what came after it, and how long it waited from
 /// when it was asked for. The more rows there are, the better it knows.
 const SETTLED: [&str; 2] = ["state", "metadata.permissionWaitMs"];
 
@@ -30,7 +30,7 @@ fn rows(store: &dyn Store) -> Vec<Row> {
     }
 }
 
-/// What an entry says in a field, by the field's name in a row.
+/// Returns what an entry says in a field, by the field's name in a row.
 fn said<'e>(entry: &'e ToldEntry, field: &str) -> Option<&'e Value> {
     match field.strip_prefix("metadata.") {
         Some(key) => entry.fields.get("metadata")?.get(key),
@@ -39,7 +39,7 @@ fn said<'e>(entry: &'e ToldEntry, field: &str) -> Option<&'e Value> {
     }
 }
 
-/// What is shown in a field.
+/// Returns what is shown in a field.
 fn shown(row: &Row, field: &str) -> Value {
     let row = serde_json::to_value(row).unwrap();
     match field.strip_prefix("metadata.") {
@@ -52,7 +52,7 @@ fn rank(entry: &ToldEntry) -> (Certainty, Channel) {
     (entry.certainty, entry.channel)
 }
 
-/// What is wrong with a field of the whole, compared with the same field of one channel.
+/// Returns what is wrong with a field of the whole, compared with the same field of one channel.
 fn contradiction(alone: &EventDetail, whole: &EventDetail, field: &str) -> Option<String> {
     let (one, all) = (shown(&alone.row, field), shown(&whole.row, field));
     if one == all || one.is_null() {
@@ -113,7 +113,7 @@ fn one_channel_alone_ends_in_a_part_of_the_whole() {
 }
 
 #[test]
-fn a_row_names_a_hook_as_its_evidence_only_if_a_hook_told_of_it() {
+fn a_row_names_a_hook_as_its_evidence_only_if_a_hook_reported_of_it() {
     let mut seen = BTreeSet::new();
     for scenario in scenarios().iter().step_by(2).map(|scenario| scenario.with_telemetry()) {
         let channels: BTreeSet<Channel> = scenario.parts.iter().map(|part| part.channel).collect();
@@ -129,7 +129,7 @@ fn a_row_names_a_hook_as_its_evidence_only_if_a_hook_told_of_it() {
     assert!(seen.contains(&Channel::Transcript) && seen.contains(&Channel::Otlp), "{seen:?}");
 }
 
-/// Whether the store claims to know of permission prompts, by the ids of tasks that are no subagents.
+/// Returns whether the store claims to know of permission prompts, by the ids of tasks that are no subagents.
 fn recorded(world: &World) -> BTreeMap<String, bool> {
     let store = world.ledger.store();
     let filter = TaskFilter { kind: Some(TaskKind::Primary), ..TaskFilter::default() };

@@ -18,7 +18,7 @@ fn charts(world: &World) -> Vec<(Task, Vec<ContextPoint>)> {
 
 #[test]
 fn every_captured_session_that_was_answered_has_a_chart_that_says_how_full_its_window_was() {
-    let (mut told, mut estimated) = (0, 0);
+    let (mut reported, mut estimated) = (0, 0);
     for scenario in scenarios() {
         let world = World::with(&scenario.observed(None), usize::MAX);
         for (task, points) in charts(&world) {
@@ -43,15 +43,15 @@ fn every_captured_session_that_was_answered_has_a_chart_that_says_how_full_its_w
                     "{point:?}"
                 );
             }
-            told += usize::from(!measures.is_empty() && !is_estimated);
+            reported += usize::from(!measures.is_empty() && !is_estimated);
             estimated += usize::from(is_estimated);
         }
     }
-    assert!(told > 20 && estimated > 50, "{told} told, {estimated} estimated");
+    assert!(reported > 20 && estimated > 50, "{reported} told, {estimated} estimated");
 }
 
 #[test]
-fn compactions_and_changes_of_the_model_are_marked_whoever_measures() {
+fn compactions_and_changes_of_the_model_are_marked_any_caller_that_measures() {
     let marks = |name: &str, kind: ContextPointKind| -> usize {
         let world = World::with(&scenario(name).observed(None), 20);
         let points = charts(&world).into_iter().flat_map(|(_, points)| points);
@@ -70,9 +70,9 @@ fn compactions_and_changes_of_the_model_are_marked_whoever_measures() {
 }
 
 #[test]
-fn lanes_stand_by_when_their_agents_began_whatever_was_told_first() {
-    let told = scenario("2.1.325/agent_parallel").observed(None);
-    let mut backwards = told.clone();
+fn lanes_stand_by_when_their_agents_began_whatever_was_reported_first() {
+    let reported = scenario("2.1.325/agent_parallel").observed(None);
+    let mut backwards = reported.clone();
     backwards.reverse();
     let order = |observed| {
         let world = World::with(observed, 1);
@@ -84,7 +84,7 @@ fn lanes_stand_by_when_their_agents_began_whatever_was_told_first() {
         lanes.dedup();
         lanes
     };
-    let lanes = order(&told);
+    let lanes = order(&reported);
     assert!(lanes.len() > 2, "{lanes:?}");
     assert_eq!(lanes, order(&backwards));
 }

@@ -1,5 +1,5 @@
-//! Who owns what Claude Code's agents do, and when prompts, turns, calls and agents end: by hooks alone, by files alone and by
-//! both the same.
+//! Finds who owns what Claude Code's agents do, and when prompts, turns, calls and agents end: by hooks alone, by files
+//! alone and by both the same.
 
 use agent_tracer_event::{Agent, CallState, Channel, Kind, Millis, TaskId, TaskKey};
 use agent_tracer_ledger::view::{Question, Row, Task, TaskKind, TaskStatus, ToolCall, Turn};
@@ -101,7 +101,7 @@ fn what_an_agent_cost_after_clear_is_in_one_account_and_counts_once() {
 }
 
 #[test]
-fn the_row_of_an_agent_ends_with_the_agent_wherever_its_end_was_told() {
+fn the_row_of_an_agent_ends_with_the_agent_wherever_its_end_was_reported() {
     let clear = scenario("2.1.326/clear_bg");
     for mode in MODES {
         let world = World::with(&clear.observed(mode), 7);
@@ -109,7 +109,7 @@ fn the_row_of_an_agent_ends_with_the_agent_wherever_its_end_was_told() {
         let [row] = all.as_slice() else { panic!("{mode:?}: {all:?}") };
         assert_eq!(row.metadata["asyncStatus"], "completed", "{mode:?}");
         assert_near(row.ended_at, "05:54:24.129", 500, &format!("{mode:?}"));
-        // The call that started it is told of in the session that made it, and in no other.
+        // The call that started it is reported about in the session that made it, and in no other.
         assert!(calls(&world, AFTER_CLEAR).iter().all(|call| call.tool_name == "Bash"), "{mode:?}");
         assert_eq!(rows(&world, AFTER_CLEAR, Kind::AgentActivityLogged), [], "{mode:?}");
     }
@@ -139,7 +139,7 @@ fn a_notification_within_a_turn_does_not_take_the_turns_prompt() {
     };
     let note = "<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n\
         <summary>Background command done</summary>\n</task-notification>";
-    let world = told(&[
+    let world = reported(&[
         payload("UserPromptSubmit", json!({"prompt": "Do it"})),
         payload("UserPromptSubmit", json!({"prompt": note})),
         payload("Stop", json!({"last_assistant_message": "Done."})),
@@ -255,11 +255,14 @@ fn an_agent_that_is_stopped_ends_when_it_is_stopped() {
             [CallState::Interrupted],
             "{about}"
         );
-        let told = rows(&world, STOPS, Kind::ActionLogged);
-        let row = told.iter().find(|row| row.metadata["agentId"] == "a936f4dd0d6bbabf7").unwrap();
+        let reported = rows(&world, STOPS, Kind::ActionLogged);
+        let row = reported.iter().find(|row| row.metadata["agentId"] == "a936f4dd0d6bbabf7").unwrap();
         assert_eq!(row.metadata["asyncStatus"], "cancelled", "{about}");
         assert_near(row.ended_at, "05:39:32.135", 100, &about);
-        assert!(told.iter().filter(|row| row.metadata["asyncStatus"] == "completed").count() == 3, "{about}");
+        assert!(
+            reported.iter().filter(|row| row.metadata["asyncStatus"] == "completed").count() == 3,
+            "{about}"
+        );
         assert_eq!(rows(&world, STOPPED, Kind::SessionEnded).len(), 1, "{about}");
     }
 }
@@ -318,7 +321,7 @@ fn a_question_waits_as_long_as_the_person_takes() {
 }
 
 /// A ledger to which these payloads were brought, a second apart.
-fn told(payloads: &[Value]) -> World {
+fn reported(payloads: &[Value]) -> World {
     let mut observed = Vec::new();
     for (place, payload) in payloads.iter().enumerate() {
         let arrived = Millis(1_790_000_000_000 + 1_000 * i64::try_from(place).unwrap());
@@ -345,7 +348,7 @@ fn an_agent_that_failed_stays_so_when_its_session_ends() {
         of_agent("StopFailure", json!({"agent_type": "Explore", "error": "server_error"})),
         of_agent("SubagentStop", json!({"agent_type": "Explore", "success": false, "error": "boom\nmore"})),
     ] {
-        let world = told(&[start.clone(), end, end_of_session()]);
+        let world = reported(&[start.clone(), end, end_of_session()]);
         let failed = task(&world, "sub--k2");
         assert_eq!((failed.status, failed.ended_at), (TaskStatus::Failed, Some(Millis(1_790_000_001_000))));
         assert_eq!(rows(&world, "s", Kind::ActionLogged)[0].metadata["asyncStatus"], "failed");
@@ -354,7 +357,7 @@ fn an_agent_that_failed_stays_so_when_its_session_ends() {
 
 #[test]
 fn the_first_line_of_what_an_agent_failed_with_is_kept() {
-    let world = told(&[
+    let world = reported(&[
         of_agent("SubagentStart", json!({"agent_type": "Explore"})),
         of_agent("SubagentStop", json!({"agent_type": "Explore", "success": false, "error": "boom\nmore"})),
     ]);
@@ -368,12 +371,12 @@ fn a_stop_inside_of_an_agent_does_not_end_it() {
         of_agent("SubagentStart", json!({"agent_type": "Explore"})),
         of_agent("Stop", json!({"agent_type": "Explore", "last_assistant_message": "Half."})),
     ];
-    let world = told(&payloads);
+    let world = reported(&payloads);
     assert_eq!(task(&world, "sub--k2").status, TaskStatus::Running);
     assert_eq!(states(&turns(&world, "sub--k2")), ["running"]);
     payloads
         .push(of_agent("SubagentStop", json!({"agent_type": "Explore", "last_assistant_message": "Done."})));
-    let world = told(&payloads);
+    let world = reported(&payloads);
     assert_eq!(task(&world, "sub--k2").status, TaskStatus::Completed);
     assert_eq!(states(&turns(&world, "sub--k2")), ["succeeded"]);
 }
@@ -384,7 +387,7 @@ fn an_agent_without_a_type_is_not_the_main_agent() {
         "PostToolUse",
         json!({"tool_name": "Read", "tool_input": {"file_path": "/w/a"}, "tool_use_id": "t1"}),
     );
-    let world = told(&[call]);
+    let world = reported(&[call]);
     assert_eq!(task(&world, "sub--k2").agent_type.as_str(), "subagent");
     let row = &rows(&world, "sub--k2", Kind::ToolUsed)[0];
     assert_eq!((row.agent_type.as_str(), row.is_subagent), ("subagent", true));
@@ -398,14 +401,14 @@ fn rows_of_an_agent_without_a_type_are_of_its_task() {
             json!({"tool_name": "Read", "tool_input": input, "tool_use_id": "t1", "agent_type": kind});
         of_agent(event, given)
     };
-    let nameless = told(&[call("PreToolUse", ""), call("PostToolUse", "")]);
+    let nameless = reported(&[call("PreToolUse", ""), call("PostToolUse", "")]);
     assert_eq!(rows(&nameless, "sub--k2", Kind::ToolUsed)[0].agent_type, "subagent");
     // The type is known from another event; that one of them leaves it empty does not take it away.
     let start = of_agent("SubagentStart", json!({"agent_type": "Explore"}));
     for payloads in
         [[start.clone(), call("PostToolUse", "")], [call("PreToolUse", "Explore"), call("PostToolUse", "")]]
     {
-        let world = told(&payloads);
+        let world = reported(&payloads);
         assert_eq!(rows(&world, "sub--k2", Kind::ToolUsed)[0].agent_type, "Explore");
         assert_eq!(task(&world, "sub--k2").agent_type, "Explore");
     }
@@ -436,7 +439,7 @@ fn turns_exist_without_a_prompt_id() {
         payload
     };
     let read = json!({"tool_name": "Read", "tool_input": {"file_path": "/w/a"}, "tool_use_id": "t1"});
-    let world = told(&[
+    let world = reported(&[
         of("UserPromptSubmit", json!({"prompt": "Read it"})),
         of("PreToolUse", read.clone()),
         of("PostToolUse", read),
@@ -452,7 +455,7 @@ fn turns_exist_without_a_prompt_id() {
 
 #[test]
 fn an_agent_that_is_asked_again_after_its_end_runs_again() {
-    let world = told(&[
+    let world = reported(&[
         of_agent("SubagentStart", json!({"agent_type": "Explore"})),
         of_agent("SubagentStop", json!({"agent_type": "Explore", "last_assistant_message": "One."})),
         json!({"hook_event_name": "CwdChanged", "session_id": "s", "cwd": "/w", "old_cwd": "/", "new_cwd": "/w"}),
@@ -465,7 +468,7 @@ fn an_agent_that_is_asked_again_after_its_end_runs_again() {
     assert_eq!((agent.status, agent.ended_at), (TaskStatus::Completed, Some(Millis(1_790_000_004_000))));
 }
 
-/// What a rule decided on an event, right after it: that it does not happen.
+/// Returns what a rule decided on an event, right after it: that it does not happen.
 fn blocked(payload: &Value, event: &Observed) -> Observed {
     let mut record = payload.clone();
     let rule = json!({"rule": "no-end", "origin": "user", "decision": "deny", "basis": "applies", "mode": "enforce",
@@ -475,7 +478,7 @@ fn blocked(payload: &Value, event: &Observed) -> Observed {
     decision_of(event, &serde_json::to_vec(&record).unwrap())
 }
 
-/// How the turn of the agent ended, and when.
+/// Returns how the turn of the agent ended, and when.
 fn turn_of(world: &World) -> (String, Option<Millis>) {
     let turn = turns(world, "sub--k2").remove(0);
     (turn.state, turn.ended_at)
@@ -540,17 +543,17 @@ fn a_task_without_a_prompt_is_called_after_its_type_or_itself_and_silence_is_no_
     for payloads in
         [vec![start, stop], vec![of_agent("SubagentStop", json!({"last_assistant_message": " "}))]]
     {
-        let world = told(&payloads);
+        let world = reported(&payloads);
         let agent = task(&world, "sub--k2");
         assert_eq!(agent.title, if payloads.len() == 2 { "Explore" } else { "subagent" });
         assert_eq!(agent.status, TaskStatus::Completed);
         assert_eq!(rows(&world, "sub--k2", Kind::AssistantResponse), []);
     }
-    let world = told(&[
+    let world = reported(&[
         json!({"hook_event_name": "SessionStart", "session_id": "s", "cwd": "/w", "source": "startup"}),
     ]);
     assert_eq!(task(&world, "s").title, "s");
     let prompt =
         json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": "/w", "prompt": "Read it"});
-    assert_eq!(task(&told(&[end_of_session(), prompt]), "s").title, "Read it");
+    assert_eq!(task(&reported(&[end_of_session(), prompt]), "s").title, "Read it");
 }

@@ -1,5 +1,5 @@
-//! What a person answered to Codex, and when: permissions that were given or refused, and questions. By hooks alone, by files
-//! alone and by both, whatever came first.
+//! Describes what a person answered to Codex, and when: permissions that were given or refused, and questions. By hooks
+//! alone, by files alone and by both, whatever came first.
 
 use agent_tracer_event::{Agent, CallState, Channel, Millis, TaskId, TaskKey};
 use agent_tracer_ledger::view::{Permission, Question, ToolCall};
@@ -36,7 +36,7 @@ fn waiting_ms(world: &World, thread: &str) -> u64 {
     world.ledger.store().summary(Millis(0), &id(thread)).unwrap().waiting_ms
 }
 
-/// What a scenario tells in each mode, forwards and backwards, in pieces of several sizes.
+/// Returns what a scenario tells in each mode, forwards and backwards, in pieces of several sizes.
 fn worlds(name: &str) -> Vec<(Option<Channel>, World)> {
     let captured = scenario(name);
     let mut all = Vec::new();
@@ -88,7 +88,7 @@ fn states(world: &World, thread: &str) -> Vec<(String, CallState)> {
     calls(world, thread).into_iter().map(|call| (call.tool_name, call.state)).collect()
 }
 
-/// What became of each permission.
+/// Returns what became of each permission.
 fn decisions(world: &World, thread: &str) -> Vec<String> {
     permissions(world, thread).into_iter().filter_map(|permission| permission.decision).collect()
 }

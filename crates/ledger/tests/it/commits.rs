@@ -1,4 +1,4 @@
-//! What a commit tells: to whom, and in which parts.
+//! Describes what a commit tells: to whom, and in which parts.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use agent_tracer_testkit::scenario;
 use crate::world::World;
 
 #[test]
-fn whoever_follows_may_take_any_part_of_a_commit() {
+fn any_caller_that_follows_may_take_any_part_of_a_commit() {
     let all = scenario("2.1.325/agent_nested").observed(None);
     let world = World::with(&all, usize::MAX);
     let store = world.ledger.store();
@@ -29,26 +29,26 @@ fn whoever_follows_may_take_any_part_of_a_commit() {
 }
 
 #[test]
-fn rows_are_told_to_those_who_want_them_at_the_end_of_a_commit() {
+fn rows_are_reported_to_those_who_want_them_at_the_end_of_a_commit() {
     let all = scenario("2.1.325/agent_nested").observed(None);
     let world = World::new();
     let wants = Arc::new(AtomicBool::new(false));
-    let told: Arc<Mutex<Vec<String>>> = Arc::default();
+    let reported: Arc<Mutex<Vec<String>>> = Arc::default();
     {
-        let (wants, told) = (Arc::clone(&wants), Arc::clone(&told));
+        let (wants, reported) = (Arc::clone(&wants), Arc::clone(&reported));
         world.ledger.on_commit_while(
             move || wants.load(Ordering::SeqCst),
-            move |committed| told.lock().unwrap().extend(committed.rows.iter().map(|row| row.id.clone())),
+            move |committed| reported.lock().unwrap().extend(committed.rows.iter().map(|row| row.id.clone())),
         );
     }
-    let (unheard, heard) = all.split_at(all.len() / 2);
+    let (unheard, change) = all.split_at(all.len() / 2);
     world.bring(unheard, 5);
-    assert!(told.lock().unwrap().is_empty());
+    assert!(reported.lock().unwrap().is_empty());
     wants.store(true, Ordering::SeqCst);
     let before = world.ledger.store().seq().unwrap();
-    world.bring(heard, usize::MAX);
+    world.bring(change, usize::MAX);
     let changed = world.ledger.store().changes(before, 1_000).unwrap();
     let changed: BTreeSet<String> = changed.into_iter().map(|row| row.id).collect();
     assert!(!changed.is_empty());
-    assert_eq!(told.lock().unwrap().iter().cloned().collect::<BTreeSet<_>>(), changed);
+    assert_eq!(reported.lock().unwrap().iter().cloned().collect::<BTreeSet<_>>(), changed);
 }

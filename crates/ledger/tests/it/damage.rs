@@ -33,7 +33,7 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// Opens the ledger; nothing is checked unless somebody asks for it.
+    /// Opens the ledger; nothing is checked unless a caller asks for it.
     fn open(&self) -> Ledger {
         let check = CheckPace { bytes_per_second: 0, rest: Duration::from_hours(9) };
         Ledger::open(&self.path("ledger.db"), Options { check, ..Options::default() }).unwrap()
@@ -128,7 +128,7 @@ fn draws() -> impl Iterator<Item = u64> {
 }
 
 #[test]
-fn a_flipped_bit_anywhere_in_the_file_is_seen_or_is_read_by_nobody() {
+fn a_flipped_bit_anywhere_in_the_file_is_seen_or_is_read_by_no_one() {
     let whole = closed(400);
     let rows = World::rows_of(&whole.copy().path("ledger.db"));
     let (mut seen, mut refused) = (0, 0);
@@ -350,7 +350,7 @@ fn damage_in_what_is_folded_is_mended_by_folding_anew_and_in_the_rest_it_is_not_
 }
 
 #[test]
-fn damage_that_is_written_over_before_it_is_found_is_told_all_the_same() {
+fn damage_that_is_written_over_before_it_is_found_is_reported_all_the_same() {
     let folder = closed(200);
     let (page, bit) = bit_of(&folder.copy(), "word");
     folder.flip("ledger.db", bit);
@@ -411,7 +411,7 @@ fn a_flipped_bit_in_any_table_is_turned_back_by_salvaging_and_more_of_them_are_n
 }
 
 #[test]
-fn damage_of_more_than_a_bit_in_a_store_that_was_stopped_is_told_until_it_is_dealt_with() {
+fn damage_of_more_than_a_bit_in_a_store_that_was_stopped_is_reported_until_it_is_dealt_with() {
     let whole = closed(400);
     let rows = World::rows_of(&whole.copy().path("ledger.db"));
     let damaged = |table: &str| {
@@ -530,14 +530,14 @@ fn what_a_power_cut_takes_of_the_log_and_the_journal_still_has_is_no_damage() {
     });
     ledger.submit(Batch { observed: history.batch(1), ..Batch::default() }, |_| {}).unwrap();
     comes.recv_timeout(Duration::from_secs(60)).unwrap();
-    let (tell, told) = channel();
+    let (tell, reported) = channel();
     for _ in 0..20 {
         let tell = tell.clone();
         let batch = Batch { observed: history.batch(5), ..Batch::default() };
         ledger.post(batch, move |answer| tell.send(answer.is_ok()).unwrap()).unwrap();
     }
     for _ in 0..20 {
-        assert!(told.recv_timeout(Duration::from_secs(60)).unwrap());
+        assert!(reported.recv_timeout(Duration::from_secs(60)).unwrap());
     }
     let before = folder.copy();
     drop(go);

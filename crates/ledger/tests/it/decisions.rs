@@ -1,4 +1,4 @@
-//! What rules decided: listed newest first, narrowed by anything, counted, and the same after a rebuild.
+//! Tests decisions of rules: listed newest first, narrowed by anything, counted, and the same after a rebuild.
 
 use agent_tracer_event::{Agent, Millis, TaskId};
 use agent_tracer_ledger::view::{RuleDecision, RuleStat};
@@ -90,9 +90,9 @@ fn decisions_are_narrowed_by_rule_ending_task_and_time() {
 fn what_cannot_be_asked_is_refused() {
     let world = world(1);
     let store = world.ledger.store();
-    let nobody = agent_tracer_event::TaskKey::new(Agent::CODEX, "nobody").task_id();
-    let of_nobody = DecisionFilter { task: Some(nobody), ..DecisionFilter::default() };
-    assert!(matches!(store.decisions(&of_nobody), Err(QueryError::NotFound)));
+    let no_one = agent_tracer_event::TaskKey::new(Agent::CODEX, "nobody").task_id();
+    let of_no_one = DecisionFilter { task: Some(no_one), ..DecisionFilter::default() };
+    assert!(matches!(store.decisions(&of_no_one), Err(QueryError::NotFound)));
     let paging = Paging { cursor: Some("torn".to_owned()), limit: 3 };
     let torn = DecisionFilter { paging: paging.clone(), ..DecisionFilter::default() };
     assert!(matches!(store.decisions(&torn), Err(QueryError::Bad(_))));

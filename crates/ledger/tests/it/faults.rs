@@ -142,9 +142,9 @@ fn notes_of_our_own_are_kept_and_count_as_nothing_that_arrived() {
 }
 
 fn post(world: &World, batch: Batch) -> Result<Receipt, AppendError> {
-    let (tell, told) = channel();
+    let (tell, reported) = channel();
     world.ledger.post(batch, move |answer| drop(tell.send(answer))).unwrap();
-    told.recv_timeout(Duration::from_secs(60)).unwrap()
+    reported.recv_timeout(Duration::from_secs(60)).unwrap()
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What clients say about searches, permissions and to-dos stands in the lists of a task, not only in their rows.
+//! Tests that what clients say about searches, permissions and to-dos stands in the lists of a task, not only in their rows.
 
 use agent_tracer_event::{Agent, Millis, TaskKey};
 use agent_tracer_ledger::RowFilter;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::world::World;
 
-fn told(payloads: &[Value]) -> World {
+fn reported(payloads: &[Value]) -> World {
     let mut observed = Vec::new();
     for (place, payload) in payloads.iter().enumerate() {
         let arrived = Millis(1_790_000_000_000 + 1_000 * i64::try_from(place).unwrap());
@@ -20,7 +20,7 @@ fn told(payloads: &[Value]) -> World {
 #[test]
 fn searches_permissions_and_to_dos_are_listed_with_what_the_client_says_of_them() {
     let search = json!({"pattern": "x", "path": "src", "glob": "*.rs", "-i": true, "multiline": true});
-    let world = told(&[
+    let world = reported(&[
         json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/w", "tool_name": "Grep", "tool_use_id": "g",
             "tool_input": search}),
         json!({"hook_event_name": "PermissionRequest", "session_id": "s", "cwd": "/w", "tool_name": "Bash",
@@ -51,7 +51,7 @@ fn web_look_ups_are_listed_with_their_filters_and_what_was_asked() {
         json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/w", "tool_name": tool, "tool_use_id": id,
             "tool_input": input})
     };
-    let world = told(&[
+    let world = reported(&[
         call(
             "a",
             "WebSearch",

@@ -1,4 +1,4 @@
-//! Where tasks stand after what really happened, from every channel alone and from both.
+//! Records where tasks stand after what really happened, from every channel alone and from both.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ fn every_captured_session_that_ended_is_completed_and_its_calls_have_ended() {
 }
 
 #[test]
-fn a_killed_session_keeps_its_call_until_somebody_finds_the_process_gone() {
+fn a_killed_session_keeps_its_call_until_a_caller_finds_the_process_gone() {
     let world = World::with(&scenario("2.1.325/killed").observed(None), 10);
     let running: i64 = world
         .connection()
@@ -102,7 +102,7 @@ fn a_change_that_no_entry_brings_has_a_place_behind_everything_before_it() {
     let closed = store.changes(seen, 100).unwrap();
     assert!(closed.iter().any(|row| row.metadata.get("closedBy") == Some(&Value::from("process_gone"))));
     assert!(closed.iter().all(|row| row.seq > seen));
-    // Whoever says the same again changes nothing.
+    // A caller that says the same again changes nothing.
     let seen = store.seq().unwrap();
     world.bring(&[gone], 1);
     assert_eq!((store.changes(seen, 100).unwrap().len(), store.seq().unwrap()), (0, seen));

@@ -1,4 +1,4 @@
-//! Whatever the order, the number of times and the size of the parts in which a scenario is told, the rows are the same.
+//! Whatever the order, the number of times and the size of the parts in which a scenario is reported, the rows are the same.
 
 use agent_tracer_event::Channel;
 use agent_tracer_ledger::{Observed, Verdict};
@@ -42,7 +42,7 @@ fn every_order_of_every_scenario_ends_in_the_same_rows() {
     }
 }
 
-/// What one channel leaves open, the other often closes: each has to get along without it.
+/// Returns what one channel leaves open, the other often closes: each has to get along without it.
 #[test]
 fn every_order_of_one_channel_alone_ends_in_the_same_rows() {
     for (number, scenario) in scenarios().iter().enumerate() {
@@ -57,8 +57,8 @@ fn every_order_of_one_channel_alone_ends_in_the_same_rows() {
     }
 }
 
-/// The same as another session would have told it.
-fn told_by(observed: &[Observed], session: &str) -> Vec<Observed> {
+/// The same as another session would have reported it.
+fn reported_by(observed: &[Observed], session: &str) -> Vec<Observed> {
     const CAPTURED: &str = "2ebc5ab6-4a16-4d07-8e32-a49967836261";
     let mut all = observed.to_vec();
     for observed in &mut all {
@@ -91,9 +91,14 @@ fn a_subagent_that_turns_out_to_be_anothers_leaves_no_task_running_behind() {
     // Both sessions hold the same subagent, as a copied one does. Whenever it moves, the one it leaves must not wait.
     for until in 1..agent.len() {
         let (begun, rest) = agent.split_at(until);
-        let order =
-            [told_by(&main, "a"), told_by(begun, "a"), told_by(&main, "b"), told_by(begun, "b")].concat();
-        let order = [order, told_by(rest, "a"), told_by(rest, "b")].concat();
+        let order = [
+            reported_by(&main, "a"),
+            reported_by(begun, "a"),
+            reported_by(&main, "b"),
+            reported_by(begun, "b"),
+        ]
+        .concat();
+        let order = [order, reported_by(rest, "a"), reported_by(rest, "b")].concat();
         let expected = World::with(&order, usize::MAX).rows();
         let how = format!("moved behind row {until}");
         assert_same("agent_nested", &how, &expected, &World::with(&order, 1).rows());

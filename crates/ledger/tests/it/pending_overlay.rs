@@ -1,4 +1,4 @@
-//! What is about to be kept, laid over what is: the same answers as once it is kept.
+//! Tests that pending observations give the same answers as once they are stored.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use agent_tracer_ledger::{Observed, PastAction, PendingOverlay, TaskHistory, Ver
 
 use crate::world::World;
 
-/// How many of the newest deeds that have ended failed.
+/// Returns how many of the newest deeds that have ended failed.
 fn failures(newest_first: &[PastAction]) -> u64 {
     let ended = newest_first.iter().map(|deed| deed.state).filter(|state| *state != CallState::Running);
     ended.take_while(|state| matches!(state, CallState::Failed | CallState::Denied)).count() as u64
@@ -40,7 +40,7 @@ fn hold_against_each_other(name: &str, observed: &[Observed]) -> usize {
     let world = World::new();
     let past = world.ledger.history();
     let mut asked = 0;
-    // What nobody asks about is brought together.
+    // What no one asks about is brought together.
     let mut between: Vec<Observed> = Vec::new();
     for observed in observed {
         let reading = match &observed.verdict {

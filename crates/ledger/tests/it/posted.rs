@@ -1,4 +1,4 @@
-//! What is posted while the writer is busy: acknowledged when it is on disk, there soon after, and once.
+//! Tests posts while the writer is busy: acknowledged when it is on disk, there soon after, and once.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -23,7 +23,7 @@ fn hold(world: &World, first: &Observed) -> Held {
     let gone = Mutex::new(gone);
     world.ledger.on_commit(move |_| {
         came.send(()).ok();
-        // Whoever holds the other end lets go by dropping it.
+        // A caller that holds the other end lets go by dropping it.
         gone.lock().unwrap().recv().ok();
     });
     let batch = Batch { observed: vec![first.clone()], ..Batch::default() };
@@ -33,26 +33,26 @@ fn hold(world: &World, first: &Observed) -> Held {
 }
 
 fn post(ledger: &Ledger, observed: &[Observed]) -> Receiver<Receipt> {
-    let (tell, told) = channel();
+    let (tell, reported) = channel();
     let batch = Batch { observed: observed.to_vec(), ..Batch::default() };
     ledger.post(batch, move |answer| drop(tell.send(answer.unwrap()))).unwrap();
-    told
+    reported
 }
 
-fn outcomes(told: &Receiver<Receipt>) -> Vec<Outcome> {
-    told.recv_timeout(Duration::from_secs(60)).unwrap().outcomes
+fn outcomes(reported: &Receiver<Receipt>) -> Vec<Outcome> {
+    reported.recv_timeout(Duration::from_secs(60)).unwrap().outcomes
 }
 
 /// Waits until what is acknowledged can be asked for.
 fn settle(ledger: &Ledger) {
     let token = ledger.flush_token();
-    let (tell, told) = channel();
+    let (tell, reported) = channel();
     let tell = Arc::new(Mutex::new(tell));
     ledger.on_commit(move |_| {
         tell.lock().unwrap().send(()).ok();
     });
     while !ledger.is_flushed(token) {
-        told.recv_timeout(Duration::from_millis(50)).ok();
+        reported.recv_timeout(Duration::from_millis(50)).ok();
     }
 }
 
@@ -110,7 +110,7 @@ fn what_was_acknowledged_is_there_after_the_process_is_gone_and_there_once() {
 }
 
 #[test]
-fn what_is_posted_again_is_told_to_be_known_wherever_it_is() {
+fn what_is_posted_again_is_reported_to_be_known_wherever_it_is() {
     let mut all = scenario("2.1.325/agent_nested").observed(None);
     all.retain(|observed| observed.source.is_none());
     let (first, rest) = all.split_first().unwrap();
@@ -153,7 +153,7 @@ fn nothing_of_what_is_deleted_stays_in_the_journal() {
     assert!(size() < 100, "{}", size());
 }
 
-/// How many of them were folded as they were handed over, and how many were read from the file.
+/// Returns how many of them were folded as they were handed over, and how many were read from the file.
 fn ways(path: &Path) -> (i64, i64) {
     let conn = rusqlite::Connection::open(path).unwrap();
     let count = |key: &str| {
@@ -206,7 +206,7 @@ fn a_journal_that_cannot_be_opened_is_named_with_a_way_out() {
     Ledger::open(&store, Options::default()).unwrap().close();
     let journal = folder.path().join("ledger.db-journal-of-posts");
     std::fs::remove_file(&journal).unwrap();
-    // No file can be made or read in the place of a folder, whoever asks.
+    // No file can be made or read in the place of a folder, by any user.
     std::fs::create_dir(&journal).unwrap();
     let error = Ledger::open(&store, Options::default()).err().unwrap();
     assert!(matches!(error, agent_tracer_ledger::OpenError::Journal(_)), "{error:?}");

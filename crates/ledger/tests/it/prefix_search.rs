@@ -30,7 +30,7 @@ fn at(call: u64) -> i64 {
 }
 
 /// Tasks with titles `Mend ticket<number>`, and their calls.
-fn told() -> Vec<Observed> {
+fn reported() -> Vec<Observed> {
     let evidence = || Evidence { certainty: Certainty::Measured, reason: String::new() };
     let tell = |call: u64| {
         let (number, at) = (call / CALLS, Millis(at(call)));
@@ -119,7 +119,7 @@ fn check_tasks(store: &Arc<dyn Store>) {
 
 #[test]
 fn a_beginning_finds_all_words_that_begin_so() {
-    let world = World::with(&told(), 900);
+    let world = World::with(&reported(), 900);
     world.ledger.finish_search().unwrap();
     let store = world.ledger.store();
     check_hits(&store);

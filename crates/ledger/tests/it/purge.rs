@@ -59,7 +59,7 @@ fn id(session: &str) -> TaskId {
     TaskKey::new(Agent::CLAUDE_CODE, session).task_id()
 }
 
-/// Where something stands: files whose bytes hold it, and columns of the store that do when they are unpacked.
+/// Returns where something stands: files whose bytes hold it, and columns of the store that do when they are unpacked.
 fn places_of(world: &World, mark: &str) -> Vec<String> {
     let path = world.path();
     let mut places = Vec::new();
@@ -134,10 +134,10 @@ fn a_subagent_that_is_deleted_leaves_the_rows_and_sums_of_its_parent() {
         };
         assert!(!subagents.is_empty(), "{name}");
         let has_summary = |row: &&String| row.starts_with("fact") && row.contains("\"agents\":");
-        let told = world.rows().iter().filter(has_summary).count();
+        let reported = world.rows().iter().filter(has_summary).count();
         world.ledger.purge(subagents, FOREVER).unwrap();
         let left = world.rows();
-        assert!(left.iter().filter(has_summary).count() <= told);
+        assert!(left.iter().filter(has_summary).count() <= reported);
         world.ledger.rebuild().unwrap();
         assert_eq!(world.rows(), left, "{name}");
     }
@@ -156,7 +156,7 @@ fn no_byte_of_a_deleted_task_is_left_in_any_file_and_the_others_stay() {
     world.ledger.purge(vec![id("gone-1111")], FOREVER).unwrap();
     assert_eq!(places_of(&world, "bcdfghjklmnp"), Vec::<String>::new());
     assert!(!places_of(&world, "qrstvwxzbcdf").is_empty() && !places_of(&world, "stayshereall").is_empty());
-    // Told again, it is refused, and nothing of it is kept.
+    // Reported again, it is refused, and nothing of it is kept.
     world.bring(&[said("gone-1111", 3, "bcdfghjklmnp")], 1);
     assert_eq!(places_of(&world, "bcdfghjklmnp"), Vec::<String>::new());
     world.ledger.purge_all_with(FOREVER, |_| {}).unwrap();
@@ -192,7 +192,7 @@ fn totals_that_outlived_their_events_go_with_their_task() {
 }
 
 #[test]
-fn when_all_is_deleted_no_total_is_left_whoever_dropped_the_events() {
+fn when_all_is_deleted_no_total_is_left_any_caller_that_dropped_the_events() {
     let world = World::new();
     bring(&world, &[("gone-1111", "bcdfghjklmnp"), ("gone-2222", "qrstvwxzbcdf")], 5);
     world.ledger.retain(OLD).unwrap();
@@ -283,17 +283,17 @@ fn what_is_deleted_while_the_clock_is_behind_does_not_come_back() {
         observed
     };
     let day = 86_400_000;
-    let told = [
+    let reported = [
         at(1, Phase::Open, Millis(10_000 * day)),
         at(1, Phase::Close, Millis(10_000 * day + 60_000)),
         at(2, Phase::Open, Millis(10_001 * day)),
         at(2, Phase::Close, Millis(10_001 * day + 60_000)),
     ];
-    world.bring(&told, 1);
+    world.bring(&reported, 1);
     // The clock shows a moment before all of it, and then one in the middle.
     for now in [Millis(9_000 * day), Millis(10_001 * day + 1)] {
         world.ledger.purge(vec![id("gone-1111")], now).unwrap();
-        world.bring(&told, 1);
+        world.bring(&reported, 1);
         assert_eq!(places_of(&world, "bcdfghjklmnp"), Vec::<String>::new(), "{now}");
     }
     let later = at(3, Phase::Close, Millis(10_002 * day));

@@ -12,7 +12,7 @@ use agent_tracer_ledger::{
 use crate::query_world::{BEGIN, Dice, HOUR_MS, Story};
 use crate::world::World;
 
-/// What a filter lets through.
+/// Holds what a filter lets through.
 pub(crate) type Check<T> = Box<dyn Fn(&T) -> bool>;
 
 /// A history and every row of it, as the timelines tell it.
@@ -24,7 +24,7 @@ pub(crate) struct Told {
     pub(crate) now: Millis,
 }
 
-pub(crate) fn told() -> &'static Told {
+pub(crate) fn reported() -> &'static Told {
     static TOLD: OnceLock<Told> = OnceLock::new();
     TOLD.get_or_init(|| {
         let mut story = Story::of(7, 100, 8);
@@ -153,10 +153,10 @@ pub(crate) fn took(row: &Row) -> Option<u64> {
 
 #[test]
 fn tasks_are_listed_newest_first_and_every_filter_is_the_filter_of_the_list() {
-    let told = told();
+    let reported = reported();
     let key = |task: &Task| (task.last_event_at, task.id.clone());
-    assert!(told.tasks.windows(2).all(|pair| pair[0].last_event_at >= pair[1].last_event_at));
-    assert_eq!(told.tasks.iter().map(key).collect::<BTreeSet<_>>().len(), told.tasks.len());
+    assert!(reported.tasks.windows(2).all(|pair| pair[0].last_event_at >= pair[1].last_event_at));
+    assert_eq!(reported.tasks.iter().map(key).collect::<BTreeSet<_>>().len(), reported.tasks.len());
     let middle = Millis(BEGIN + 200 * HOUR_MS);
     let filters: Vec<(TaskFilter, Check<Task>)> = vec![
         (
@@ -209,14 +209,15 @@ fn tasks_are_listed_newest_first_and_every_filter_is_the_filter_of_the_list() {
         ),
     ];
     for (filter, is_wanted) in filters {
-        let found =
-            every_of(23, &mut |paging| told.store.tasks(told.now, &TaskFilter { paging, ..filter.clone() }));
-        let expected: Vec<&Task> = told.tasks.iter().filter(|task| is_wanted(task)).collect();
+        let found = every_of(23, &mut |paging| {
+            reported.store.tasks(reported.now, &TaskFilter { paging, ..filter.clone() })
+        });
+        let expected: Vec<&Task> = reported.tasks.iter().filter(|task| is_wanted(task)).collect();
         assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{filter:?}");
     }
     let fails_below = |task: &&Task| task.failure_count == 0 && task.tree_failure_count > 0;
     assert!(
-        told.tasks.iter().any(|task| fails_below(&task)),
+        reported.tasks.iter().any(|task| fails_below(&task)),
         "the history has a task whose subagents alone failed"
     );
     let statuses = [
@@ -237,9 +238,10 @@ fn tasks_are_listed_newest_first_and_every_filter_is_the_filter_of_the_list() {
                     agent,
                     ..TaskFilter::default()
                 };
-                let found =
-                    every(|paging| told.store.tasks(told.now, &TaskFilter { paging, ..filter.clone() }));
-                let expected: Vec<&Task> = told
+                let found = every(|paging| {
+                    reported.store.tasks(reported.now, &TaskFilter { paging, ..filter.clone() })
+                });
+                let expected: Vec<&Task> = reported
                     .tasks
                     .iter()
                     .filter(|task| status.contains(&task.status))
@@ -251,18 +253,18 @@ fn tasks_are_listed_newest_first_and_every_filter_is_the_filter_of_the_list() {
         }
     }
     for status in [TaskStatus::Waiting, TaskStatus::Completed, TaskStatus::Abandoned] {
-        assert!(told.tasks.iter().any(|task| task.status == status), "the history has no {status:?}");
+        assert!(reported.tasks.iter().any(|task| task.status == status), "the history has no {status:?}");
     }
 }
 
 #[test]
 fn a_task_counts_its_rows_and_its_tree_what_its_descendants_spent() {
-    let told = told();
+    let reported = reported();
     let mut rows: HashMap<&str, Vec<&Row>> = HashMap::new();
-    for row in &told.rows {
+    for row in &reported.rows {
         rows.entry(row.task_id.as_str()).or_default().push(row);
     }
-    for task in &told.tasks {
+    for task in &reported.tasks {
         let rows = &rows[task.id.as_str()];
         assert_eq!(task.event_count, rows.len() as u64);
         assert_eq!(task.tool_call_count, rows.iter().filter(|row| is_call(row)).count() as u64);
@@ -271,23 +273,23 @@ fn a_task_counts_its_rows_and_its_tree_what_its_descendants_spent() {
             rows.iter().filter_map(|row| Usage::read(&row.metadata)).map(|usage| usage.output_tokens).sum();
         assert_eq!(task.usage.output_tokens, output);
         let children =
-            told.tasks.iter().filter(|other| other.parent_task_id.as_deref() == Some(&task.id)).count();
+            reported.tasks.iter().filter(|other| other.parent_task_id.as_deref() == Some(&task.id)).count();
         assert_eq!(task.child_count, children as u64);
-        assert_eq!(told.store.task(told.now, &id(task)).unwrap(), *task);
+        assert_eq!(reported.store.task(reported.now, &id(task)).unwrap(), *task);
     }
-    let root = told.root();
-    let family = told.descendants(&root.id);
+    let root = reported.root();
+    let family = reported.descendants(&root.id);
     assert!(family.len() > 2);
     let spent = |task: &Task| task.usage.input_tokens;
-    let expected: u64 = told.tasks.iter().filter(|task| family.contains(&task.id)).map(spent).sum();
+    let expected: u64 = reported.tasks.iter().filter(|task| family.contains(&task.id)).map(spent).sum();
     assert_eq!(root.tree_usage.input_tokens, expected);
     let sum = |of: fn(&Task) -> u64| {
-        told.tasks.iter().filter(|task| family.contains(&task.id)).map(of).sum::<u64>()
+        reported.tasks.iter().filter(|task| family.contains(&task.id)).map(of).sum::<u64>()
     };
     assert_eq!(root.tree_tool_call_count, sum(|task| task.tool_call_count));
     assert_eq!(root.tree_failure_count, sum(|task| task.failure_count));
     assert!(root.tree_tool_call_count > root.tool_call_count, "subagents called too");
-    let tree = told.store.tree(told.now, &id(root)).unwrap().items;
+    let tree = reported.store.tree(reported.now, &id(root)).unwrap().items;
     assert_eq!(tree.iter().map(|node| node.task.id.clone()).collect::<BTreeSet<_>>(), family);
     let mut depths: HashMap<&str, u32> = HashMap::new();
     for node in &tree {
@@ -297,24 +299,25 @@ fn a_task_counts_its_rows_and_its_tree_what_its_descendants_spent() {
         };
         assert_eq!(node.depth, expected, "parents come before children");
         depths.insert(&node.task.id, node.depth);
-        assert_eq!(node.task, *told.tasks.iter().find(|task| task.id == node.task.id).unwrap());
+        assert_eq!(node.task, *reported.tasks.iter().find(|task| task.id == node.task.id).unwrap());
     }
 }
 
 #[test]
 fn timelines_are_in_order_whatever_the_page_the_direction_and_the_filter() {
-    let told = told();
-    for task in [told.biggest(), told.root()] {
+    let reported = reported();
+    for task in [reported.biggest(), reported.root()] {
         for tree in [false, true] {
-            let family = if tree { told.descendants(&task.id) } else { BTreeSet::from([task.id.clone()]) };
+            let family =
+                if tree { reported.descendants(&task.id) } else { BTreeSet::from([task.id.clone()]) };
             let filter = RowFilter { tree, ..RowFilter::default() };
             let ask = |filter: &RowFilter, limit: u32| {
                 every_of(limit, &mut |paging| {
-                    told.store.timeline(&id(task), &RowFilter { paging, ..filter.clone() })
+                    reported.store.timeline(&id(task), &RowFilter { paging, ..filter.clone() })
                 })
             };
             let all = ask(&filter, 500);
-            let expected: BTreeSet<&str> = told
+            let expected: BTreeSet<&str> = reported
                 .rows
                 .iter()
                 .filter(|row| family.contains(&row.task_id))
@@ -356,10 +359,10 @@ fn timelines_are_in_order_whatever_the_page_the_direction_and_the_filter() {
 
 #[test]
 fn rows_know_the_stay_they_happened_in() {
-    let told = told();
+    let reported = reported();
     let mut several = 0;
-    for task in &told.tasks {
-        let rows: Vec<&Row> = told.rows.iter().filter(|row| row.task_id == task.id).collect();
+    for task in &reported.tasks {
+        let rows: Vec<&Row> = reported.rows.iter().filter(|row| row.task_id == task.id).collect();
         let stays: BTreeSet<&str> = rows.iter().map(|row| row.session_id.as_str()).collect();
         let resumes: BTreeSet<Millis> = rows
             .iter()
@@ -368,7 +371,7 @@ fn rows_know_the_stay_they_happened_in() {
             .collect();
         assert_eq!(stays.len(), resumes.len() + 1, "{}", task.runtime_session_id);
         several += usize::from(stays.len() > 2);
-        let summary = told.store.summary(told.now, &id(task)).unwrap();
+        let summary = reported.store.summary(reported.now, &id(task)).unwrap();
         assert_eq!(
             summary.sessions.iter().map(|session| session.id.as_str()).collect::<BTreeSet<_>>(),
             stays
@@ -381,33 +384,34 @@ fn rows_know_the_stay_they_happened_in() {
 
 #[test]
 fn the_lists_of_a_task_hold_its_rows_of_that_list() {
-    let told = told();
-    let some = told.tasks.iter().step_by(9).map(|task| (task, false));
-    for (task, is_large) in [(told.biggest(), true), (told.root(), true)].into_iter().chain(some) {
+    let reported = reported();
+    let some = reported.tasks.iter().step_by(9).map(|task| (task, false));
+    for (task, is_large) in [(reported.biggest(), true), (reported.root(), true)].into_iter().chain(some) {
         for tree in [false, true] {
-            let family = if tree { told.descendants(&task.id) } else { BTreeSet::from([task.id.clone()]) };
-            let rows: Vec<&Row> = told.rows.iter().filter(|row| family.contains(&row.task_id)).collect();
+            let family =
+                if tree { reported.descendants(&task.id) } else { BTreeSet::from([task.id.clone()]) };
+            let rows: Vec<&Row> = reported.rows.iter().filter(|row| family.contains(&row.task_id)).collect();
             let ids = |is_wanted: &dyn Fn(&Row) -> bool| -> BTreeSet<String> {
                 rows.iter().filter(|row| is_wanted(row)).map(|row| row.id.clone()).collect()
             };
             let task = id(task);
             let filter = |paging| RowFilter { tree, paging, ..RowFilter::default() };
-            let calls = every_of(9, &mut |paging| told.store.tool_calls(&task, &filter(paging)));
+            let calls = every_of(9, &mut |paging| reported.store.tool_calls(&task, &filter(paging)));
             assert_eq!(calls.iter().map(|call| call.id.clone()).collect::<BTreeSet<_>>(), ids(&is_call));
             assert!(calls.windows(2).all(|pair| pair[0].started_at <= pair[1].started_at));
-            let runs = every_of(9, &mut |paging| told.store.task_commands(&task, &filter(paging)));
+            let runs = every_of(9, &mut |paging| reported.store.task_commands(&task, &filter(paging)));
             assert_eq!(
                 runs.iter().map(|run| run.id.clone()).collect::<BTreeSet<_>>(),
                 ids(&|row| row.kind == Kind::TerminalCommand)
             );
             assert!(runs.iter().all(|run| run.command.ends_with("--flag") && run.effect == "execute_check"));
-            let looks = every_of(9, &mut |paging| told.store.exploration(&task, &filter(paging)));
+            let looks = every_of(9, &mut |paging| reported.store.exploration(&task, &filter(paging)));
             assert_eq!(
                 looks.iter().map(|look| look.id.clone()).collect::<BTreeSet<_>>(),
                 ids(&|row| row.lane == Lane::Exploration)
             );
             assert!(!is_large || looks.iter().any(|look| look.offset == Some(10) && look.limit == Some(20)));
-            let web = every_of(9, &mut |paging| told.store.web(&task, &filter(paging)));
+            let web = every_of(9, &mut |paging| reported.store.web(&task, &filter(paging)));
             assert_eq!(
                 web.iter().map(|look| look.id.clone()).collect::<BTreeSet<_>>(),
                 ids(&|row| text(row, "subtypeKey") == Some("web_search"))
@@ -416,7 +420,7 @@ fn the_lists_of_a_task_hold_its_rows_of_that_list() {
                 web.iter()
                     .all(|look| look.domains == ["docs.rs"] && look.query.as_deref() == Some("rust fts5"))
             );
-            let files = every_of(4, &mut |paging| told.store.task_files(&task, tree, &paging));
+            let files = every_of(4, &mut |paging| reported.store.task_files(&task, tree, &paging));
             let mut expected: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
             for row in rows.iter().filter(|row| is_call(row)) {
                 for path in &row.file_paths {
@@ -435,7 +439,7 @@ fn the_lists_of_a_task_hold_its_rows_of_that_list() {
                     .all(|file| file.by.iter().map(|user| user.count).sum::<u64>()
                         == file.reads + file.changes)
             );
-            let summary = told.store.summary(told.now, &task).unwrap();
+            let summary = reported.store.summary(reported.now, &task).unwrap();
             if tree {
                 assert_eq!(summary.files_read, expected.values().filter(|used| used.0 > 0).count() as u64);
                 assert_eq!(summary.files_changed, expected.values().filter(|used| used.1 > 0).count() as u64);
@@ -448,10 +452,10 @@ fn the_lists_of_a_task_hold_its_rows_of_that_list() {
 
 #[test]
 fn turns_have_their_prompt_their_answer_and_their_sums() {
-    let told = told();
-    let task = told.biggest();
-    let rows: Vec<&Row> = told.rows.iter().filter(|row| row.task_id == task.id).collect();
-    let turns = every_of(3, &mut |paging| told.store.turns(&id(task), &paging));
+    let reported = reported();
+    let task = reported.biggest();
+    let rows: Vec<&Row> = reported.rows.iter().filter(|row| row.task_id == task.id).collect();
+    let turns = every_of(3, &mut |paging| reported.store.turns(&id(task), &paging));
     assert_eq!(turns.len() as u64, task.turn_count);
     for (index, turn) in turns.iter().enumerate() {
         assert_eq!(turn.number, index as u64 + 1);
@@ -474,14 +478,14 @@ fn turns_have_their_prompt_their_answer_and_their_sums() {
 
 #[test]
 fn todos_and_the_context_chart_are_those_of_the_rows() {
-    let told = told();
-    let task = told.biggest();
-    let rows: Vec<&Row> = told.rows.iter().filter(|row| row.task_id == task.id).collect();
+    let reported = reported();
+    let task = reported.biggest();
+    let rows: Vec<&Row> = reported.rows.iter().filter(|row| row.task_id == task.id).collect();
     let mut states: BTreeMap<&str, &str> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.kind == Kind::TodoLogged) {
         states.insert(text(row, "todoId").unwrap(), text(row, "todoState").unwrap());
     }
-    let todos = told.store.todos(&id(task)).unwrap().items;
+    let todos = reported.store.todos(&id(task)).unwrap().items;
     assert_eq!(
         todos.iter().map(|todo| (todo.todo_id.as_str(), todo.state.as_str())).collect::<BTreeMap<_, _>>(),
         states
@@ -492,8 +496,8 @@ fn todos_and_the_context_chart_are_those_of_the_rows() {
         rows.iter().filter(|row| row.kind == Kind::ContextSnapshot).map(|row| row.id.as_str()).collect();
     for limit in [0, 2] {
         let points = match limit {
-            0 => told.store.context(&id(task), &Paging::default()).unwrap().items,
-            limit => every_of(limit, &mut |paging| told.store.context(&id(task), &paging)),
+            0 => reported.store.context(&id(task), &Paging::default()).unwrap().items,
+            limit => every_of(limit, &mut |paging| reported.store.context(&id(task), &paging)),
         };
         assert_eq!(points.iter().map(|point| point.id.as_str()).collect::<Vec<_>>(), snapshots);
         assert!(
@@ -506,12 +510,12 @@ fn todos_and_the_context_chart_are_those_of_the_rows() {
 
 #[test]
 fn lanes_hold_every_row_of_the_tree_once() {
-    let told = told();
-    for task in [told.biggest(), told.root()] {
-        let family = told.descendants(&task.id);
-        let rows: Vec<&Row> = told.rows.iter().filter(|row| family.contains(&row.task_id)).collect();
+    let reported = reported();
+    for task in [reported.biggest(), reported.root()] {
+        let family = reported.descendants(&task.id);
+        let rows: Vec<&Row> = reported.rows.iter().filter(|row| family.contains(&row.task_id)).collect();
         for width in [1, 50, 1_000] {
-            let drawn = told.store.lanes(&id(task), None, None, width).unwrap();
+            let drawn = reported.store.lanes(&id(task), None, None, width).unwrap();
             assert_eq!(drawn.strips.first().unwrap().task_id, task.id);
             let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
             for row in &rows {
@@ -545,7 +549,8 @@ fn lanes_hold_every_row_of_the_tree_once() {
             }
         }
         let middle = rows[rows.len() / 2].occurred_at;
-        let part = told.store.lanes(&id(task), Some(middle), Some(Millis(middle.0 + 60_000)), 100).unwrap();
+        let part =
+            reported.store.lanes(&id(task), Some(middle), Some(Millis(middle.0 + 60_000)), 100).unwrap();
         let inside =
             rows.iter().filter(|row| (middle.0..middle.0 + 60_000).contains(&row.occurred_at.0)).count();
         let drawn: usize =
@@ -560,63 +565,63 @@ fn lanes_hold_every_row_of_the_tree_once() {
             .count();
         assert_eq!(drawn, inside + reaching);
     }
-    let error = told.store.lanes(&id(told.root()), Some(Millis(5)), Some(Millis(5)), 10);
+    let error = reported.store.lanes(&id(reported.root()), Some(Millis(5)), Some(Millis(5)), 10);
     assert!(matches!(error, Err(QueryError::Bad(_))));
 }
 
 #[test]
 fn who_waits_for_an_answer_comes_first_and_the_longest_wait_before_others() {
-    let told = told();
-    let waiting = told.store.attention(told.now).unwrap().items;
+    let reported = reported();
+    let waiting = reported.store.attention(reported.now).unwrap().items;
     let asks: Vec<&str> = waiting
         .iter()
         .filter(|item| item.reason != WaitingReason::Idle)
-        .map(|item| told.task_of()[item.task_id.as_str()].runtime_session_id.as_str())
+        .map(|item| reported.task_of()[item.task_id.as_str()].runtime_session_id.as_str())
         .collect();
     assert_eq!(asks, ["asks-early", "asks-late"]);
     assert_eq!(waiting[0].text.as_deref(), Some("Permission asked: rm"));
     let row = FactId::parse(waiting[0].row_id.as_ref().unwrap()).unwrap();
-    assert_eq!(told.store.event(&row).unwrap().row.kind, Kind::PermissionRequest);
+    assert_eq!(reported.store.event(&row).unwrap().row.kind, Kind::PermissionRequest);
     let key = |item: &agent_tracer_ledger::view::Attention| (item.reason == WaitingReason::Idle, item.since);
     assert!(waiting.windows(2).all(|pair| key(&pair[0]) <= key(&pair[1])));
-    let expected: BTreeSet<&str> = told
+    let expected: BTreeSet<&str> = reported
         .tasks
         .iter()
         .filter(|task| task.status == TaskStatus::Waiting)
         .map(|task| task.id.as_str())
         .collect();
     assert_eq!(waiting.iter().map(|item| item.task_id.as_str()).collect::<BTreeSet<_>>(), expected);
-    assert!(told.store.attention(Millis(told.now.0 + 25 * HOUR_MS)).unwrap().items.is_empty());
+    assert!(reported.store.attention(Millis(reported.now.0 + 25 * HOUR_MS)).unwrap().items.is_empty());
 }
 
 #[test]
 fn an_event_tells_who_said_what() {
-    let told = told();
+    let reported = reported();
     let mut dice = Dice::new(3);
     for _ in 0..200 {
-        let row = &told.rows[dice.below(told.rows.len() as u64) as usize];
-        let detail = told.store.event(&FactId::parse(&row.id).unwrap()).unwrap();
+        let row = &reported.rows[dice.below(reported.rows.len() as u64) as usize];
+        let detail = reported.store.event(&FactId::parse(&row.id).unwrap()).unwrap();
         assert_eq!(detail.row, *row);
         assert!(!detail.entries.is_empty());
         assert!(detail.entries.windows(2).all(|pair| pair[0].seq < pair[1].seq));
         for key in row.metadata.keys().filter(|key| !["closedBy", "durationSource"].contains(&key.as_str())) {
-            let is_told = detail.field_channels.contains_key(&format!("metadata.{key}"));
+            let is_reported = detail.field_channels.contains_key(&format!("metadata.{key}"));
             let is_ours = key == "durationMs"
                 || detail.entries.iter().all(|entry| !entry.fields.to_owned().contains_key(key));
-            assert!(is_told || is_ours, "{key}");
+            assert!(is_reported || is_ours, "{key}");
         }
     }
 }
 
 #[test]
 fn changes_from_any_place_are_the_rows_behind_it() {
-    let told = told();
-    let mut all: Vec<&Row> = told.rows.iter().collect();
+    let reported = reported();
+    let mut all: Vec<&Row> = reported.rows.iter().collect();
     all.sort_by_key(|row| row.seq);
     let mut seen: Vec<Row> = Vec::new();
     let mut after = 0;
     loop {
-        let rows = told.store.changes(after, 700).unwrap();
+        let rows = reported.store.changes(after, 700).unwrap();
         let Some(last) = rows.last() else { break };
         assert!(rows.windows(2).all(|pair| pair[0].seq <= pair[1].seq));
         after = last.seq;
@@ -625,61 +630,65 @@ fn changes_from_any_place_are_the_rows_behind_it() {
     let key = |row: &Row| (row.seq, row.id.clone());
     assert_eq!(seen.iter().map(key).collect::<BTreeSet<_>>(), all.iter().map(|row| key(row)).collect());
     assert_eq!(seen.len(), all.len());
-    assert!(told.store.seq().unwrap() >= after);
-    assert!(told.store.changes(u64::MAX, 10).unwrap().is_empty());
+    assert!(reported.store.seq().unwrap() >= after);
+    assert!(reported.store.changes(u64::MAX, 10).unwrap().is_empty());
 }
 
 #[test]
 fn the_state_of_the_store_is_counted() {
-    let told = told();
-    let health = told.store.health().unwrap();
-    assert_eq!((health.events, health.tasks), (told.rows.len() as u64, told.tasks.len() as u64));
+    let reported = reported();
+    let health = reported.store.health().unwrap();
+    assert_eq!((health.events, health.tasks), (reported.rows.len() as u64, reported.tasks.len() as u64));
     assert_eq!(health.search_lag, 0);
     assert!(health.entries >= health.events && health.bytes > 0 && health.schema > 0);
-    let outcomes = told.store.outcomes().unwrap();
+    let outcomes = reported.store.outcomes().unwrap();
     assert_eq!(outcomes.received, outcomes.recorded);
-    let sources = told.store.sources().unwrap();
+    let sources = reported.store.sources().unwrap();
     assert_eq!(sources.iter().map(|source| source.observations).sum::<u64>(), outcomes.received);
-    assert_eq!(told.store.unrecognised().unwrap(), []);
-    assert!(told.world.path().exists());
+    assert_eq!(reported.store.unrecognised().unwrap(), []);
+    assert!(reported.world.path().exists());
 }
 
 #[test]
 fn what_is_not_there_is_not_found_and_a_broken_cursor_is_refused() {
-    let told = told();
-    let nobody = TaskId::parse("t00000000000000000000").unwrap();
-    let nothing = FactId::derive(&nobody, "x");
-    assert!(matches!(told.store.task(told.now, &nobody), Err(QueryError::NotFound)));
-    assert!(matches!(told.store.timeline(&nobody, &RowFilter::default()), Err(QueryError::NotFound)));
-    assert!(matches!(told.store.event(&nothing), Err(QueryError::NotFound)));
-    let of_task = FactId::derive(&id(told.biggest()), "no such key");
-    assert!(matches!(told.store.event(&of_task), Err(QueryError::NotFound)));
+    let reported = reported();
+    let no_one = TaskId::parse("t00000000000000000000").unwrap();
+    let nothing = FactId::derive(&no_one, "x");
+    assert!(matches!(reported.store.task(reported.now, &no_one), Err(QueryError::NotFound)));
+    assert!(matches!(reported.store.timeline(&no_one, &RowFilter::default()), Err(QueryError::NotFound)));
+    assert!(matches!(reported.store.event(&nothing), Err(QueryError::NotFound)));
+    let of_task = FactId::derive(&id(reported.biggest()), "no such key");
+    assert!(matches!(reported.store.event(&of_task), Err(QueryError::NotFound)));
     let paging = Paging { cursor: Some("AAAA".to_owned()), limit: 10 };
     let range = Range { paging: paging.clone(), ..Range::default() };
     let rows = RowFilter { paging: paging.clone(), ..RowFilter::default() };
-    let task = id(told.biggest());
+    let task = id(reported.biggest());
     let is_bad =
         |answer: Result<(), QueryError>| assert!(matches!(answer, Err(QueryError::Bad(_))), "{answer:?}");
     is_bad(
-        told.store.tasks(told.now, &TaskFilter { paging: paging.clone(), ..TaskFilter::default() }).map(drop),
+        reported
+            .store
+            .tasks(reported.now, &TaskFilter { paging: paging.clone(), ..TaskFilter::default() })
+            .map(drop),
     );
-    is_bad(told.store.timeline(&task, &rows).map(drop));
-    is_bad(told.store.turns(&task, &paging).map(drop));
-    is_bad(told.store.context(&task, &paging).map(drop));
-    is_bad(told.store.task_files(&task, true, &paging).map(drop));
-    is_bad(told.store.tools(&range).map(drop));
-    is_bad(told.store.loops(&range).map(drop));
-    is_bad(told.store.files(&range).map(drop));
+    is_bad(reported.store.timeline(&task, &rows).map(drop));
+    is_bad(reported.store.turns(&task, &paging).map(drop));
+    is_bad(reported.store.context(&task, &paging).map(drop));
+    is_bad(reported.store.task_files(&task, true, &paging).map(drop));
+    is_bad(reported.store.tools(&range).map(drop));
+    is_bad(reported.store.loops(&range).map(drop));
+    is_bad(reported.store.files(&range).map(drop));
     is_bad(
-        told.store
+        reported
+            .store
             .search(&SearchFilter { q: "x".to_owned(), range: range.clone(), ..SearchFilter::default() })
             .map(drop),
     );
     for by in [UsageBy::Day, UsageBy::Model, UsageBy::Task] {
-        is_bad(told.store.usage(&range, by, &Utc).map(drop));
+        is_bad(reported.store.usage(&range, by, &Utc).map(drop));
     }
     let backwards = Range { since: Some(Millis(9)), until: Some(Millis(3)), ..Range::default() };
-    is_bad(told.store.tools(&backwards).map(drop));
+    is_bad(reported.store.tools(&backwards).map(drop));
 }
 
 #[test]

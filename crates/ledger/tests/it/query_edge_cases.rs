@@ -178,7 +178,7 @@ fn no_row_is_without_a_title_even_if_nothing_else_was_ever_seen() {
 }
 
 #[test]
-fn what_nobody_knows_is_counted_with_the_version_that_its_task_told_of() {
+fn what_no_one_knows_is_counted_with_the_version_that_its_task_reported_of() {
     let say = |name: &str, is_status_line: bool, payload: &str| {
         let at = Millis(BEGIN);
         agent_tracer_testkit::hook(Agent::CLAUDE_CODE, name, at, is_status_line, payload.as_bytes())
@@ -193,7 +193,7 @@ fn what_nobody_knows_is_counted_with_the_version_that_its_task_told_of() {
 }
 
 #[test]
-fn what_codex_was_told_and_said_last_is_named_as_with_every_agent() {
+fn what_codex_was_reported_and_said_last_is_named_as_with_every_agent() {
     let say = |name: &str, payload: &str| {
         agent_tracer_testkit::hook(Agent::CODEX, name, Millis(BEGIN), false, payload.as_bytes())
     };

@@ -1,4 +1,4 @@
-//! The files used most: what is ranked follows from what was used alone, not from the order in which it was told.
+//! The files used most: what is ranked follows from what was used alone, not from the order in which it was reported.
 
 use agent_tracer_event::{Agent, Millis};
 use agent_tracer_ledger::view::FileStat;
@@ -42,14 +42,19 @@ fn files(world: &World, range: &Range, limit: u32) -> Vec<FileStat> {
 
 #[test]
 fn of_more_files_than_are_listed_the_most_used_and_then_the_first_by_name_are() {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for file in 0..300 {
         for _ in 0..if file % 10 == 0 { 2 } else { 1 } {
-            told.push(read(told.len(), NOVEMBER, "/home/dev/app", &format!("/home/dev/app/{file:03}.rs")));
+            reported.push(read(
+                reported.len(),
+                NOVEMBER,
+                "/home/dev/app",
+                &format!("/home/dev/app/{file:03}.rs"),
+            ));
         }
     }
-    told.reverse();
-    let found = files(&World::with(&told, 1_000), &Range::default(), 40);
+    reported.reverse();
+    let found = files(&World::with(&reported, 1_000), &Range::default(), 40);
     let twice = (0..300).filter(|file| file % 10 == 0).map(|file| (file, 2));
     let once = (0..300).filter(|file| file % 10 != 0).take(120).map(|file| (file, 1));
     let mut expected: Vec<(String, u64)> =
@@ -62,20 +67,21 @@ fn of_more_files_than_are_listed_the_most_used_and_then_the_first_by_name_are() 
 }
 
 #[test]
-fn the_same_files_are_listed_in_the_same_order_whatever_the_order_they_were_told_in() {
+fn the_same_files_are_listed_in_the_same_order_whatever_the_order_they_were_reported_in() {
     // Two months of some days each; what is outside of every project is used by several.
     let days = [-3, -2, -1, 0, 1, 5, 9].map(|day| NOVEMBER + day * DAY);
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for (place, day) in days.into_iter().enumerate() {
         for file in 0..260 {
             let project = ["/home/dev/one", "/home/dev/three"][(file + place) % 2];
             let folder = if file % 5 == 0 { "/etc" } else { "/home/dev/three" };
             for _ in 0..1 + usize::from((file + place) % 7 == 0) {
-                told.push(read(told.len(), day, project, &format!("{folder}/{file:03}.rs")));
+                reported.push(read(reported.len(), day, project, &format!("{folder}/{file:03}.rs")));
             }
         }
     }
-    let worlds = [&told, &shuffled(&told, 3), &shuffled(&told, 4)].map(|told| World::with(told, 500));
+    let worlds = [&reported, &shuffled(&reported, 3), &shuffled(&reported, 4)]
+        .map(|reported| World::with(reported, 500));
     let ranges = [
         Range::default(),
         Range { since: Some(Millis(NOVEMBER)), ..Range::default() },

@@ -6,14 +6,14 @@ use agent_tracer_event::{Millis, Usage};
 use agent_tracer_ledger::view::{Row, Task};
 use agent_tracer_ledger::{Range, UsageBy, Utc, Zone};
 
-use crate::queries::{every_of, is_call, is_failure, ranges, text, told, took};
+use crate::queries::{every_of, is_call, is_failure, ranges, reported, text, took};
 use crate::query_world::HOUR_MS;
 
 #[test]
 fn tools_and_failures_are_those_of_the_calls_in_the_range() {
-    let told = told();
+    let reported = reported();
     for range in ranges() {
-        let rows = told.rows_in(&range);
+        let rows = reported.rows_in(&range);
         let mut expected: BTreeMap<&str, (u64, u64, u64)> = BTreeMap::new();
         let mut durations: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
         let mut classes: BTreeMap<(String, &str), u64> = BTreeMap::new();
@@ -30,7 +30,7 @@ fn tools_and_failures_are_those_of_the_calls_in_the_range() {
                     .or_default() += 1;
             }
         }
-        let tools = every_of(2, &mut |paging| told.store.tools(&Range { paging, ..range.clone() }));
+        let tools = every_of(2, &mut |paging| reported.store.tools(&Range { paging, ..range.clone() }));
         let found: BTreeMap<&str, (u64, u64, u64)> = tools
             .iter()
             .map(|tool| (tool.tool.as_str(), (tool.count, tool.failures, tool.total_ms)))
@@ -50,7 +50,7 @@ fn tools_and_failures_are_those_of_the_calls_in_the_range() {
                 );
             }
         }
-        let failures = every_of(2, &mut |paging| told.store.failures(&Range { paging, ..range.clone() }));
+        let failures = every_of(2, &mut |paging| reported.store.failures(&Range { paging, ..range.clone() }));
         let found: BTreeMap<(String, &str), u64> = failures
             .iter()
             .map(|failure| ((failure.error_class.clone(), failure.tool.as_str()), failure.count))
@@ -62,17 +62,17 @@ fn tools_and_failures_are_those_of_the_calls_in_the_range() {
 
 #[test]
 fn durations_at_bounds_are_those_of_every_call_in_the_range() {
-    let told = told();
+    let reported = reported();
     let bounds = [0, 1, 10, 100, 1_000, 10_000, 100_000, u64::MAX];
     for range in ranges() {
         let mut expected: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
-        let rows = told.rows_in(&range);
+        let rows = reported.rows_in(&range);
         for (row, _) in rows.iter().filter(|(row, _)| is_call(row)) {
             if let Some(ms) = took(row) {
                 expected.entry(row.tool_name.as_deref().unwrap()).or_default().push(ms);
             }
         }
-        let found = told.store.durations(&range, &bounds).unwrap();
+        let found = reported.store.durations(&range, &bounds).unwrap();
         assert_eq!(found.len(), expected.len(), "{range:?}");
         assert!(found.windows(2).all(|pair| pair[0].count >= pair[1].count));
         for tool in &found {
@@ -90,9 +90,9 @@ fn durations_at_bounds_are_those_of_every_call_in_the_range() {
 
 #[test]
 fn commands_servers_skills_and_files_are_those_of_the_calls_in_the_range() {
-    let told = told();
+    let reported = reported();
     for range in ranges() {
-        let rows = told.rows_in(&range);
+        let rows = reported.rows_in(&range);
         let calls: Vec<&Row> = rows.iter().map(|(row, _)| *row).filter(|row| is_call(row)).collect();
         let mut commands: BTreeMap<String, u64> = BTreeMap::new();
         let mut servers: BTreeMap<String, u64> = BTreeMap::new();
@@ -114,21 +114,21 @@ fn commands_servers_skills_and_files_are_those_of_the_calls_in_the_range() {
             }
         }
         let asked = |paging| Range { paging, ..range.clone() };
-        let found = every_of(2, &mut |paging| told.store.commands(&asked(paging)));
+        let found = every_of(2, &mut |paging| reported.store.commands(&asked(paging)));
         assert_eq!(
             found.into_iter().map(|stat| (stat.command, stat.count)).collect::<BTreeMap<_, _>>(),
             commands
         );
-        let found = every_of(2, &mut |paging| told.store.mcp(&asked(paging)));
+        let found = every_of(2, &mut |paging| reported.store.mcp(&asked(paging)));
         assert_eq!(
             found.into_iter().map(|stat| (stat.server, stat.count)).collect::<BTreeMap<_, _>>(),
             servers
         );
-        let found = every_of(1, &mut |paging| told.store.skills(&asked(paging)));
+        let found = every_of(1, &mut |paging| reported.store.skills(&asked(paging)));
         let activated: BTreeMap<String, u64> =
             found.into_iter().filter(|stat| stat.count > 0).map(|stat| (stat.skill, stat.count)).collect();
         assert_eq!(activated, skills);
-        let found = every_of(7, &mut |paging| told.store.files(&asked(paging)));
+        let found = every_of(7, &mut |paging| reported.store.files(&asked(paging)));
         assert_eq!(
             found
                 .iter()
@@ -157,9 +157,9 @@ impl Zone for Ahead {
 
 #[test]
 fn usage_by_anything_is_that_of_the_responses() {
-    let told = told();
+    let reported = reported();
     for range in ranges() {
-        let rows = told.rows_in(&range);
+        let rows = reported.rows_in(&range);
         let responses: Vec<(&Row, &Task, Usage)> =
             rows.iter().filter_map(|(row, task)| Some((*row, *task, Usage::read(&row.metadata)?))).collect();
         let naive = |key: &dyn Fn(&Row, &Task) -> Option<String>| -> BTreeMap<String, (u64, u64, u64)> {
@@ -176,7 +176,7 @@ fn usage_by_anything_is_that_of_the_responses() {
         };
         let asked = |by: UsageBy, zone: &dyn Zone| -> BTreeMap<String, (u64, u64, u64)> {
             let found =
-                every_of(3, &mut |paging| told.store.usage(&Range { paging, ..range.clone() }, by, zone));
+                every_of(3, &mut |paging| reported.store.usage(&Range { paging, ..range.clone() }, by, zone));
             let count = found.len();
             let sums: BTreeMap<String, (u64, u64, u64)> = found
                 .into_iter()
@@ -210,7 +210,7 @@ fn usage_by_anything_is_that_of_the_responses() {
             assert_eq!(asked(UsageBy::Week, &Ahead(offset)), weeks, "{range:?} {offset}");
         }
         let tasks = asked(UsageBy::Task, &Utc);
-        let expected: BTreeMap<String, u64> = told
+        let expected: BTreeMap<String, u64> = reported
             .tasks
             .iter()
             .filter(|task| range.since.is_none_or(|since| task.last_event_at >= since))
@@ -226,16 +226,16 @@ fn usage_by_anything_is_that_of_the_responses() {
 
 #[test]
 fn types_of_agents_count_their_tasks_calls_and_tokens() {
-    let told = told();
+    let reported = reported();
     for range in ranges() {
         let mut expected: BTreeMap<&str, (u64, u64, u64, u64, u64)> = BTreeMap::new();
-        for (row, task) in told.rows_in(&range) {
+        for (row, task) in reported.rows_in(&range) {
             let sums = expected.entry(task.agent_type.as_str()).or_default();
             sums.1 += u64::from(is_call(row));
             sums.3 += took(row).filter(|_| is_call(row)).unwrap_or(0);
             sums.2 += Usage::read(&row.metadata).map_or(0, |usage| usage.output_tokens);
         }
-        for task in &told.tasks {
+        for task in &reported.tasks {
             let is_in = range.since.is_none_or(|since| task.last_event_at >= since)
                 && range.until.is_none_or(|until| task.started_at < until)
                 && range.project.as_ref().is_none_or(|project| task.project == *project)
@@ -247,7 +247,7 @@ fn types_of_agents_count_their_tasks_calls_and_tokens() {
                 sums.4 += u64::try_from(task.last_event_at.0 - task.started_at.0).unwrap();
             }
         }
-        let found = every_of(1, &mut |paging| told.store.agents(&Range { paging, ..range.clone() }));
+        let found = every_of(1, &mut |paging| reported.store.agents(&Range { paging, ..range.clone() }));
         let found: BTreeMap<&str, (u64, u64, u64, u64, u64)> = found
             .iter()
             .map(|stat| {
@@ -261,12 +261,12 @@ fn types_of_agents_count_their_tasks_calls_and_tokens() {
 
 #[test]
 fn activity_adds_up_to_the_rows_of_each_column() {
-    let told = told();
+    let reported = reported();
     for range in ranges() {
         for buckets in [1, 10, 96, 400] {
-            let columns = told.store.activity(&range, buckets).unwrap().items;
+            let columns = reported.store.activity(&range, buckets).unwrap().items;
             assert!(columns.len() <= buckets as usize);
-            let rows = told.rows_in(&range);
+            let rows = reported.rows_in(&range);
             let sum: u64 = columns.iter().map(|column| column.events).sum();
             assert_eq!(sum, rows.len() as u64, "{range:?} in {buckets}");
             let calls: u64 = columns.iter().map(|column| column.tool_calls).sum();
@@ -284,9 +284,9 @@ fn activity_adds_up_to_the_rows_of_each_column() {
 
 #[test]
 fn loops_are_calls_made_three_times_or_more_in_a_task() {
-    let told = told();
+    let reported = reported();
     let mut repeats: BTreeMap<(String, String), Vec<&Row>> = BTreeMap::new();
-    for row in told.rows.iter().filter(|row| is_call(row)) {
+    for row in reported.rows.iter().filter(|row| is_call(row)) {
         if let Some(signature) = text(row, "callSignature") {
             repeats.entry((row.task_id.clone(), signature.to_owned())).or_default().push(row);
         }
@@ -301,7 +301,7 @@ fn loops_are_calls_made_three_times_or_more_in_a_task() {
         })
         .collect();
     expected.sort();
-    let loops = every_of(6, &mut |paging| told.store.loops(&Range { paging, ..Range::default() }));
+    let loops = every_of(6, &mut |paging| reported.store.loops(&Range { paging, ..Range::default() }));
     assert!(loops.windows(2).all(|pair| pair[0].count >= pair[1].count));
     let mut found: Vec<(String, u64, u64, Millis, Millis)> = loops
         .iter()
@@ -309,10 +309,7 @@ fn loops_are_calls_made_three_times_or_more_in_a_task() {
         .collect();
     found.sort();
     assert_eq!(found, expected);
-    assert!(
-        loops.iter().all(|item| told
-            .rows
-            .iter()
-            .any(|row| row.id == item.last_id && row.occurred_at == item.last_at))
-    );
+    assert!(loops.iter().all(|item| {
+        reported.rows.iter().any(|row| row.id == item.last_id && row.occurred_at == item.last_at)
+    }));
 }

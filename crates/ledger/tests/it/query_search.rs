@@ -6,12 +6,12 @@ use agent_tracer_event::{Agent, CallState, Kind, Millis};
 use agent_tracer_ledger::view::{Row, Task};
 use agent_tracer_ledger::{QueryError, Range, SearchFilter, TaskFilter};
 
-use crate::queries::{Check, every, every_of, id, text, told, took};
+use crate::queries::{Check, every, every_of, id, reported, text, took};
 use crate::query_world::{BEGIN, HOUR_MS};
 
 #[test]
 fn tasks_are_found_by_words_of_their_title_and_by_their_session() {
-    let told = told();
+    let reported = reported();
     for (question, is_wanted) in [
         ("parser", Box::new(|task: &Task| task.title.contains("parser")) as Box<dyn Fn(&Task) -> bool>),
         ("look timeo", Box::new(|task| task.title.contains("Look") && task.title.contains("timeout"))),
@@ -22,11 +22,12 @@ fn tasks_are_found_by_words_of_their_title_and_by_their_session() {
         ("nothing-like-this", Box::new(|_| false)),
     ] {
         let filter = TaskFilter { q: Some(question.to_owned()), ..TaskFilter::default() };
-        let found =
-            every_of(11, &mut |paging| told.store.tasks(told.now, &TaskFilter { paging, ..filter.clone() }));
+        let found = every_of(11, &mut |paging| {
+            reported.store.tasks(reported.now, &TaskFilter { paging, ..filter.clone() })
+        });
         let found: Vec<&str> = found.iter().map(|task| task.id.as_str()).collect();
         let expected: Vec<&str> =
-            told.tasks.iter().filter(|task| is_wanted(task)).map(|task| task.id.as_str()).collect();
+            reported.tasks.iter().filter(|task| is_wanted(task)).map(|task| task.id.as_str()).collect();
         assert_eq!(found, expected, "{question}");
         assert!(question.starts_with("nothing") || !found.is_empty(), "{question}");
     }
@@ -34,7 +35,7 @@ fn tasks_are_found_by_words_of_their_title_and_by_their_session() {
 
 #[test]
 fn search_finds_every_row_with_the_words_and_nothing_else() {
-    let told = told();
+    let reported = reported();
     let is_searched = |row: &Row| !matches!(row.kind, Kind::TokenUsage | Kind::ContextSnapshot);
     let holds = |row: &Row, word: &str| {
         let mut texts =
@@ -63,10 +64,12 @@ fn search_finds_every_row_with_the_words_and_nothing_else() {
     ] {
         let filter = SearchFilter { q: question.to_owned(), ..SearchFilter::default() };
         let hits = every(|paging| {
-            told.store.search(&SearchFilter { range: Range { paging, ..Range::default() }, ..filter.clone() })
+            reported
+                .store
+                .search(&SearchFilter { range: Range { paging, ..Range::default() }, ..filter.clone() })
         });
         let found: BTreeSet<&str> = hits.iter().map(|hit| hit.row.id.as_str()).collect();
-        let expected: BTreeSet<&str> = told
+        let expected: BTreeSet<&str> = reported
             .rows
             .iter()
             .filter(|row| is_searched(row) && words.iter().all(|word| holds(row, word)))
@@ -84,8 +87,8 @@ fn search_finds_every_row_with_the_words_and_nothing_else() {
 
 #[test]
 fn search_is_narrowed_by_tool_state_kind_length_task_and_range() {
-    let told = told();
-    let task = told.biggest();
+    let reported = reported();
+    let task = reported.biggest();
     let day = (BEGIN / (24 * HOUR_MS) + 4) * 24 * HOUR_MS;
     let filters: Vec<(SearchFilter, Check<Row>)> = vec![
         (
@@ -134,8 +137,8 @@ fn search_is_narrowed_by_tool_state_kind_length_task_and_range() {
                 ..SearchFilter::default()
             },
             Box::new(|row| {
-                let told = self::told();
-                let task = told.tasks.iter().find(|task| task.id == row.task_id).unwrap();
+                let reported = self::reported();
+                let task = reported.tasks.iter().find(|task| task.id == row.task_id).unwrap();
                 row.title.contains("retry")
                     && task.project == "/opt/tools"
                     && task.agent == Agent::CODEX
@@ -148,21 +151,22 @@ fn search_is_narrowed_by_tool_state_kind_length_task_and_range() {
     for (filter, is_wanted) in filters {
         let hits = every_of(17, &mut |paging| {
             let range = Range { paging, ..filter.range.clone() };
-            told.store.search(&SearchFilter { range, ..filter.clone() })
+            reported.store.search(&SearchFilter { range, ..filter.clone() })
         });
         let found: BTreeSet<&str> = hits.iter().map(|hit| hit.row.id.as_str()).collect();
         let expected: BTreeSet<&str> =
-            told.rows.iter().filter(|row| is_wanted(row)).map(|row| row.id.as_str()).collect();
+            reported.rows.iter().filter(|row| is_wanted(row)).map(|row| row.id.as_str()).collect();
         assert_eq!(found, expected, "{filter:?}");
     }
     let odd = SearchFilter { state: Some("gone".to_owned()), ..SearchFilter::default() };
-    assert!(matches!(told.store.search(&odd), Err(QueryError::Bad(_))));
+    assert!(matches!(reported.store.search(&odd), Err(QueryError::Bad(_))));
     for question in
         ["\"", "a\" OR \"b", "* NEAR(", "-x", "col:word", "AND OR NOT", "'; DROP TABLE fact; --", "\u{0}"]
     {
-        told.store.search(&SearchFilter { q: question.to_owned(), ..SearchFilter::default() }).unwrap();
-        told.store
-            .tasks(told.now, &TaskFilter { q: Some(question.to_owned()), ..TaskFilter::default() })
+        reported.store.search(&SearchFilter { q: question.to_owned(), ..SearchFilter::default() }).unwrap();
+        reported
+            .store
+            .tasks(reported.now, &TaskFilter { q: Some(question.to_owned()), ..TaskFilter::default() })
             .unwrap();
     }
 }

@@ -11,10 +11,10 @@ use crate::world::World;
 
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// How long tasks go on: some end as they begin, some just miss or just pass a day, some take months.
+/// Measures how long tasks go on: some end as they begin, some just miss or just pass a day, some take months.
 const LENGTHS: [i64; 8] = [0, 1, HOUR_MS, DAY_MS - 1, DAY_MS, DAY_MS + 1, 10 * DAY_MS, 90 * DAY_MS];
 
-fn told(session: &str, at: i64, project: &str) -> Observed {
+fn reported(session: &str, at: i64, project: &str) -> Observed {
     let task = TaskKey::new(Agent::CODEX, session);
     let entry = |subject, key: &str| {
         Entry::new(subject, Phase::Open, task.clone(), key, Millis(at), Evidence::measured("a test"))
@@ -41,8 +41,8 @@ fn tasks_that_began_before_a_moment_are_found_however_long_they_went_on() {
         let begun = BEGIN + number as i64 * 7 * HOUR_MS;
         let session = format!("session-{number:02}");
         let project = if number % 3 == 0 { "/srv/one" } else { "/srv/other" };
-        observed.push(told(&session, begun, project));
-        observed.push(told(&session, begun + LENGTHS[number % LENGTHS.len()], project));
+        observed.push(reported(&session, begun, project));
+        observed.push(reported(&session, begun + LENGTHS[number % LENGTHS.len()], project));
     }
     let world = World::with(&observed, 7);
     let store = world.ledger.store();

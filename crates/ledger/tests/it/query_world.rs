@@ -63,7 +63,7 @@ pub(crate) struct Story {
     serial: u64,
 }
 
-/// One session while it is told.
+/// One session while it is reported.
 pub(crate) struct Session {
     pub(crate) key: TaskKey,
     pub(crate) now: i64,

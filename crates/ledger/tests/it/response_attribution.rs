@@ -1,4 +1,5 @@
-//! Copies are transfers: whoever holds a response, it counts once, and an account that was handed on is not new spending.
+//! Copies are transfers: a caller that holds a response, it counts once, and an account that was handed on is not new
+//! spending.
 
 use agent_tracer_event::{Channel, Subject};
 use agent_tracer_ledger::view::Task;
@@ -112,7 +113,7 @@ fn a_parent_that_went_on_after_the_fork_does_not_change_what_the_fork_began_with
 }
 
 #[test]
-fn a_fork_whose_parent_nobody_read_takes_the_copies_away() {
+fn a_fork_whose_parent_no_one_read_takes_the_copies_away() {
     let all = without(&with_account(&fork(), FORK, more(7)), PARENT);
     let tasks = tasks(&World::with(&all, 3));
     assert_eq!(tasks.len(), 1);
@@ -208,7 +209,7 @@ fn responses_that_two_sessions_tell_of_count_in_the_one_that_asked() {
         assert_same(&scenario.name, "copy first", &expected.rows(), &World::with(&other, 4).rows());
         let mixed = shuffled(&both, 5);
         assert_same(&scenario.name, "mixed", &expected.rows(), &World::with(&mixed, 3).rows());
-        // Without the session that asked, somebody was asked all the same.
+        // Without the session that asked, the provider was asked all the same.
         let id = agent_tracer_event::TaskId::parse(&before[session].id).unwrap();
         expected.ledger.purge(vec![id], agent_tracer_event::Millis(i64::MAX)).unwrap();
         let alone = tasks(&expected);

@@ -1,4 +1,5 @@
-//! Prompts and answers that hooks and files tell of without a common name are one each, however far apart in time they are told.
+//! Prompts and answers that hooks and files tell of without a common name are one each, however far apart in time they
+//! are reported.
 
 use agent_tracer_event::{Agent, Channel, Kind, Millis, Series, Subject, TaskId, TaskKey};
 use agent_tracer_ledger::view::{Row, Turn};
@@ -177,7 +178,7 @@ fn where_hooks_miss_a_prompt_the_nearest_is_joined() {
 }
 
 #[test]
-fn a_prompt_that_waited_for_long_is_told_once_by_hooks_that_name_no_prompt() {
+fn a_prompt_that_waited_for_long_is_reported_once_by_hooks_that_name_no_prompt() {
     let hooks = [prompt_hook(50, "First"), prompt_hook(10_000, "Second"), stop_hook(60_000, "Both done.")];
     let steered = File::new(OLD)
         .prompt(0, "p1", "First")

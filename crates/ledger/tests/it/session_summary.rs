@@ -1,4 +1,4 @@
-//! What a task came to stands on the rows that tell of its end, whatever came when.
+//! Tests that the summary of a task stands on the rows that tell of its end, whatever came when.
 
 use std::collections::BTreeMap;
 
@@ -30,9 +30,9 @@ fn summary(world: &World, task: &Task) -> TaskSummary {
 
 /// The numbers of a task as a row carries them.
 fn carried(world: &World, task: &Task) -> Value {
-    let mut told = serde_json::to_value(summary(world, task)).unwrap();
-    told.as_object_mut().unwrap().remove("sessions");
-    told
+    let mut reported = serde_json::to_value(summary(world, task)).unwrap();
+    reported.as_object_mut().unwrap().remove("sessions");
+    reported
 }
 
 fn is_over(task: &Task) -> bool {
@@ -86,16 +86,16 @@ fn a_summary_says_what_happened() {
     let task = tasks(&world).into_iter().find(|task| task.id == id.as_str()).unwrap();
     let rows = timeline(&world, &task);
     let end = rows.iter().rfind(|row| row.kind == Kind::SessionEnded).unwrap();
-    let told = &end.metadata["summary"];
-    assert_eq!(told["taskId"], task.id.as_str());
-    assert_eq!((told["agents"].as_u64(), told["turns"].as_u64()), (Some(2), Some(task.turn_count)));
+    let reported = &end.metadata["summary"];
+    assert_eq!(reported["taskId"], task.id.as_str());
+    assert_eq!((reported["agents"].as_u64(), reported["turns"].as_u64()), (Some(2), Some(task.turn_count)));
     for key in ["durationMs", "activeMs", "toolCalls"] {
-        assert!(told[key].as_u64().is_some_and(|number| number > 0), "{key}: {told}");
+        assert!(reported[key].as_u64().is_some_and(|number| number > 0), "{key}: {reported}");
     }
-    assert_eq!(told["usage"]["outputTokens"], task.tree_usage.output_tokens);
-    assert_eq!(told["usage"]["costUsd"], task.tree_usage.cost_usd);
+    assert_eq!(reported["usage"]["outputTokens"], task.tree_usage.output_tokens);
+    assert_eq!(reported["usage"]["costUsd"], task.tree_usage.cost_usd);
     for key in ["failures", "filesRead", "filesChanged", "permissions", "compactions", "waitingMs"] {
-        assert!(told[key].is_u64(), "{key}: {told}");
+        assert!(reported[key].is_u64(), "{key}: {reported}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which skill a response was given for: what the client says, and where it says nothing, its own rule.
+//! Decides which skill a response was given for: what the client says, and where it says nothing, its own rule.
 
 use std::collections::BTreeMap;
 
@@ -68,9 +68,9 @@ fn where_the_client_says_nothing_its_own_rule_gives_the_same() {
     let mut compared = 0;
     for scenario in with_skills() {
         let all = scenario.observed(None);
-        let told = by_skill(&World::with(&all, 7));
-        assert!(!told.is_empty(), "{}", scenario.name);
-        assert_eq!(by_skill(&World::with(&untold(&all), 7)), told, "{}", scenario.name);
+        let reported = by_skill(&World::with(&all, 7));
+        assert!(!reported.is_empty(), "{}", scenario.name);
+        assert_eq!(by_skill(&World::with(&untold(&all), 7)), reported, "{}", scenario.name);
         compared += 1;
     }
     assert!(compared >= 3, "{compared}");

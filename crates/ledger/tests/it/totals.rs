@@ -29,7 +29,7 @@ fn tasks(world: &World) -> Vec<Task> {
     every(|paging| store.tasks(Millis(0), &TaskFilter { paging, ..TaskFilter::default() }))
 }
 
-/// Every total there is: of each task, its own and its tree's; over time by whatever it can be told apart by.
+/// Every total there is: of each task, its own and its tree's; over time by whatever it can be distinguished by.
 fn totals(world: &World) -> BTreeMap<String, UsageView> {
     let store = world.ledger.store();
     let mut all = BTreeMap::new();
@@ -53,7 +53,7 @@ fn totals(world: &World) -> BTreeMap<String, UsageView> {
 }
 
 /// Brings these in parts of sizes that the seed says, and some of them twice.
-fn told(observed: &[Observed], seed: u64) -> World {
+fn reported(observed: &[Observed], seed: u64) -> World {
     let mixed = shuffled(observed, seed);
     let world = World::new();
     let (mut at, mut state) = (0, seed | 1);
@@ -79,7 +79,7 @@ fn totals_do_not_depend_on_order_repetition_parts_or_mixture_of_channels() {
         let expected = totals(&World::with(&known, usize::MAX));
         let full = scenario.with_telemetry();
         let seed = number as u64 + 1;
-        assert_eq!(totals(&told(&full.observed(None), seed)), expected, "{}: mixed", scenario.name);
+        assert_eq!(totals(&reported(&full.observed(None), seed)), expected, "{}: mixed", scenario.name);
         // Telemetry comes seconds after the rest or long before a file is read.
         let mut telemetry = full.observed(Some(Channel::Otlp));
         with_telemetry += usize::from(!telemetry.is_empty());
@@ -181,8 +181,9 @@ fn a_turn_of_codex_counts_its_records_if_it_has_any_and_else_its_hooks() {
         let of_hooks = responses(&World::with(&hooks, 20));
         assert!(of_hooks > 0, "{name}");
         // With one record, its turn counts that one alone, however many attempts the hooks tell of.
-        let told: BTreeSet<String> = hooks.iter().filter_map(|one| turn_of(one, "hook")).collect();
-        let with_hooks = |one: &&Observed| turn_of(one, "record").is_some_and(|turn| told.contains(&turn));
+        let reported: BTreeSet<String> = hooks.iter().filter_map(|one| turn_of(one, "hook")).collect();
+        let with_hooks =
+            |one: &&Observed| turn_of(one, "record").is_some_and(|turn| reported.contains(&turn));
         let Some(record) = all.iter().find(with_hooks) else { continue };
         let turn = turn_of(record, "record");
         let attempts = hooks.iter().filter(|one| turn_of(one, "hook") == turn).count() as u64;

@@ -1,4 +1,4 @@
-//! What the provider really answered, against what the ledger says: the difference is nothing.
+//! Describes what the provider really answered, against what the ledger says: the difference is nothing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::world::World;
 /// Input without caches, output, read from caches, written to caches.
 type Four = [u64; 4];
 
-/// What nobody can observe, by name: no hook tells of it and no file of the client holds it.
+/// Names that no channel can observe: no hook tells of it and no file of the client holds it.
 const UNOBSERVABLE: &[(&str, &str, &str)] =
     &[("codex/", "title", "a thread that names another one leaves no rollout and fires no hook")];
 
@@ -154,7 +154,8 @@ fn the_difference_to_what_the_provider_answered_is_nothing() {
     assert!(compared.0 > 45 && compared.1 >= 5 && compared.2 == 15, "{compared:?}");
 }
 
-/// What an agent was answered, by what it asked for. One that went on in another session is in both, and is one agent.
+/// Returns what an agent was answered, by what it asked for. One that went on in another session is in both, and is one
+/// agent.
 fn by_kind(truth: &Value, id: &str, agent: &Value) -> Vec<(String, Value)> {
     let of = |agent: &Value| {
         let kinds = agent["by_kind"].as_object().unwrap().clone();
@@ -191,7 +192,7 @@ fn what_is_left_of_an_account_says_why() {
 }
 
 #[test]
-fn whatever_it_is_asked_by_the_sum_is_the_same_and_what_is_left_is_told_apart() {
+fn whatever_it_is_asked_by_the_sum_is_the_same_and_what_is_left_is_reported_apart() {
     for name in
         ["2.1.325/compact", "2.1.325/rc_web", "2.1.325/rc_tui", "2.1.325/resume_picker", "2.1.325/fork"]
     {
@@ -221,7 +222,7 @@ fn whatever_it_is_asked_by_the_sum_is_the_same_and_what_is_left_is_told_apart() 
 }
 
 #[test]
-fn rate_limits_are_those_that_the_newest_sessions_told() {
+fn rate_limits_are_those_that_the_newest_sessions_reported() {
     let mut found = 0;
     for scenario in scenarios().iter().filter(|scenario| scenario.name.starts_with("codex/")) {
         let world = World::with(&scenario.observed(None), usize::MAX);

@@ -102,7 +102,7 @@ fn what_is_dropped_with_age_stays_in_every_sum() {
     assert!(done.observations > 0);
     assert_eq!(sums(&world), expected);
     assert_eq!(tasks(&world), totals);
-    // Nothing that is told again is counted again.
+    // Nothing that is reported again is counted again.
     world.bring(&all, 50);
     assert_eq!(sums(&world), expected);
     assert_eq!(tasks(&world), totals);
@@ -147,7 +147,7 @@ fn what_is_dropped_goes_in_steps_between_which_others_write_and_a_stop_loses_not
     let old = Retention { events_before: Some(FOREVER), kept_before: Some(FOREVER) };
     let expected = in_one.ledger.retain(old).unwrap();
     let world = World::with(&all, 100);
-    // The first step is over, and somebody wants no more of it.
+    // The first step is over, and the caller stops it.
     let begun = world.ledger.retain_with(old, |_| false).unwrap();
     assert!(begun.observations > 0 && begun.events < expected.events, "{begun:?}");
     let mut steps = 0;
@@ -155,7 +155,7 @@ fn what_is_dropped_goes_in_steps_between_which_others_write_and_a_stop_loses_not
         .ledger
         .retain_with(old, |_| {
             steps += 1;
-            // The writer is free: whoever brings something does not wait for the end.
+            // The writer is free: a caller that brings something does not wait for the end.
             world.ledger.append(Batch { observed: all.clone(), ..Batch::default() }).unwrap();
             true
         })
@@ -170,7 +170,7 @@ fn what_is_dropped_goes_in_steps_between_which_others_write_and_a_stop_loses_not
 fn what_is_deleted_in_steps_does_not_come_back_between_them() {
     let all = everything();
     let world = World::with(&all, 100);
-    // More tasks than a step takes; of some of them nobody ever heard.
+    // More tasks than a step takes; some of them are unknown.
     let mut ids: Vec<TaskId> =
         (0..100).map(|number| TaskKey::new(Agent::CODEX, format!("unknown-{number}")).task_id()).collect();
     ids.extend(task_ids(&world));
@@ -223,7 +223,7 @@ fn what_is_deleted_while_search_is_away_is_never_found() {
 }
 
 #[test]
-fn what_would_be_dropped_is_told_and_stays() {
+fn what_would_be_dropped_is_reported_and_stays() {
     let world = World::with(&everything(), 100);
     let before = world.rows();
     let all = Retention { events_before: Some(FOREVER), kept_before: Some(FOREVER) };

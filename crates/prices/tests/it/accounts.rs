@@ -114,8 +114,8 @@ fn response(prices: &Prices, row: &Value) -> Option<(String, String, PicoDollars
     Some((message["id"].as_str()?.to_owned(), row["timestamp"].as_str()?.to_owned(), cost))
 }
 
-/// What the status line shows is the sum of the responses so far, and of what no row tells of (a compaction): that is
-/// the last account of the session without all its responses.
+/// Returns what the status line shows is the sum of the responses so far, and of what no row tells of (a compaction):
+/// that is the last account of the session without all its responses.
 #[test]
 fn every_status_line_shows_a_sum_of_our_costs() {
     let prices = Prices::embedded();

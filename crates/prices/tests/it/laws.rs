@@ -1,4 +1,4 @@
-//! What holds for every model of the table, every tier and every count.
+//! Describes what holds for every model of the table, every tier and every count.
 
 use agent_tracer_prices::{PicoDollars, Prices, Prompt, Region, Spent, Tier};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! What the rows of a task have in common, and a row as people see it.
+//! Describes what the rows of a task have in common, and a row as people see it.
 
 use agent_tracer_event::{Agent, FactId, Kind, Millis, SessionId, TaskId, TaskKey, TurnId, attributes};
 
@@ -12,15 +12,15 @@ pub const MAIN: &str = "main";
 /// The type of a subagent of which no type is known.
 pub const SUBAGENT: &str = "subagent";
 
-/// More stays than this are not told apart: a hostile client may start as often as it likes.
+/// More stays than this are not distinguished: a hostile client may start as often as it likes.
 pub const MOST_STAYS: u32 = 1_000;
 
-/// What the rows of a task have in common.
+/// Holds what the rows of a task have in common.
 #[derive(Clone, Debug)]
 pub struct About {
     /// The task's id.
     pub uid: TaskId,
-    /// Whose it is; none on one machine.
+    /// The owner; none on one machine.
     pub owner: Option<String>,
     /// The product.
     pub agent: Agent,
@@ -30,7 +30,7 @@ pub struct About {
     pub agent_type: String,
     /// It is a subagent.
     pub background: bool,
-    /// When its process was resumed, oldest first.
+    /// The moment when its process was resumed, oldest first.
     pub resumed: Vec<i64>,
 }
 
@@ -41,7 +41,7 @@ pub fn task_id(text: &str) -> TaskId {
     TaskId::parse(text).unwrap_or_else(|| TaskKey::new(Agent::default(), text).task_id())
 }
 
-/// When the process of a task was resumed after the task began, out of its starts, oldest first.
+/// Returns when the process of a task was resumed after the task began, out of its starts, oldest first.
 pub fn resumes<'row>(starts: impl IntoIterator<Item = &'row FactRow>, started: i64) -> Vec<i64> {
     let resumed = starts.into_iter().filter(|start| start.text(attributes::SESSION_SOURCE) == Some("resume"));
     resumed.map(|start| start.occurred).filter(|at| *at > started).collect()

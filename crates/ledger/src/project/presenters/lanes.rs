@@ -1,6 +1,6 @@
 //! The lanes of a task and its subagents, in as many columns as the screen has.
 //!
-//! Rows that are too close to be told apart become one bin, so that an answer is as large as the picture, not as the
+//! Rows that are too close to be distinguished become one bin, so that an answer is as large as the picture, not as the
 //! task. What a store calls a tool by is its own business: `T`.
 
 use agent_tracer_event::{Certainty, Kind, Lane, Millis};
@@ -12,7 +12,7 @@ use crate::view::{LaneBin, LaneBins, LaneStrip};
 /// A picture has no more columns than this.
 const WIDEST: u32 = 4_000;
 
-/// What began at most this long before the picture and still ran in it is drawn too.
+/// Rows that began at most this long before the picture and still ran in it are drawn too.
 pub const LOOK_BACK_MS: i64 = 30 * 60_000;
 
 /// So many rows of a task before the picture are looked at.
@@ -30,11 +30,11 @@ const GAP_PART: usize = 40;
 /// The columns of a picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Picture {
-    /// Where it begins.
+    /// The place where it begins.
     pub from: i64,
-    /// Where it ends.
+    /// The place where it ends.
     pub to: i64,
-    /// How many columns it has.
+    /// Counts how many columns it has.
     pub width: u32,
     /// The last moment of which anything is known: what still runs is drawn until then.
     pub last: i64,
@@ -65,7 +65,7 @@ impl Picture {
         self.to.saturating_add((self.to == self.last) as i64)
     }
 
-    /// When a row ends in it, given when it began, when it ended and whether it still runs.
+    /// Returns when a row ends in it, given when it began, when it ended and whether it still runs.
     #[must_use]
     pub fn end_of(&self, start: i64, ended: Option<i64>, is_running: bool) -> i64 {
         if is_running { self.last.max(start) } else { ended.unwrap_or(start).max(start) }
@@ -116,9 +116,9 @@ impl Picture {
 /// A row, as far as it is drawn.
 #[derive(Clone, Debug)]
 pub struct Mark<T> {
-    /// When it began.
+    /// The moment when it began.
     pub start: i64,
-    /// When it ended, as far as it is drawn.
+    /// The moment when it ended, as far as it is drawn.
     pub end: i64,
     /// Its lane.
     pub lane: Lane,
@@ -126,7 +126,7 @@ pub struct Mark<T> {
     pub kind: Option<Kind>,
     /// Its tool.
     pub tool: Option<T>,
-    /// How sure it is.
+    /// The certainty.
     pub certainty: Certainty,
     /// It is a call that failed or was denied.
     pub is_failure: bool,
@@ -151,7 +151,7 @@ struct Bin<T> {
     is_running: bool,
     kind: Option<Kind>,
     certainty: Certainty,
-    /// How many rows have the tool of the first.
+    /// Counts how many rows have the tool of the first.
     same_tool: u32,
     /// The other tools with how many rows of each.
     other_tools: Vec<(Option<T>, u32)>,
@@ -250,7 +250,7 @@ impl<T: Clone + PartialEq> Packed<T> {
             if bin.last_column < first {
                 free = free.or(Some(track));
             } else if is_narrow && bin.is_narrow {
-                // Both are hardly wider than a column and share one: nobody could tell them apart.
+                // Both are hardly wider than a column and share one: no one could tell them apart.
                 bin.join(mark, last.min(bin.last_column.max(first)));
                 return;
             }
@@ -280,11 +280,11 @@ pub struct Drawing<T> {
     covered: Vec<bool>,
     lanes: Vec<Packed<T>>,
     strips: Vec<LaneStrip>,
-    /// How many titles may still be looked up.
+    /// Counts how many titles may still be looked up.
     titles: usize,
 }
 
-/// What bins are called by.
+/// Holds what bins are called by.
 pub trait Names<T> {
     /// Why something has no name.
     type Error;

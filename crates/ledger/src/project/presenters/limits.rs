@@ -1,4 +1,4 @@
-//! How much of each agent's rate limits is used, and when they will be reached.
+//! Describes how much of each agent's rate limits is used, and when they will be reached.
 //!
 //! Limits belong to the account and every session tells of them, so what the newest sessions saw is one line of points.
 
@@ -17,7 +17,7 @@ pub const MOST_TASKS: u32 = 24;
 /// Snapshots of each that are looked at, the newest first.
 pub const MOST_SNAPSHOTS: u32 = 400;
 
-/// Sessions that were last heard of this long after the moment at which one asks are not looked at: a clock is wrong.
+/// Sessions that were last active this long after the moment at which one asks are not looked at: a clock is wrong.
 pub const AHEAD_MS: i64 = 86_400_000;
 
 /// A limit: its name, the keys of what is used and when it begins anew, and how far back a slope is looked for.
@@ -43,7 +43,7 @@ const WINDOWS: [Window; 2] = [
     },
 ];
 
-/// What one snapshot says of a limit.
+/// Holds what one snapshot says of a limit.
 type Seen = (i64, f64, Option<i64>);
 
 fn seen(row: &FactRow, window: &Window) -> Option<Seen> {
@@ -52,7 +52,7 @@ fn seen(row: &FactRow, window: &Window) -> Option<Seen> {
     Some((row.occurred, used, resets))
 }
 
-/// Every limit that an agent told of lately, out of snapshots of the context.
+/// Every limit that an agent reported lately, out of snapshots of the context.
 pub fn limits<'row>(snapshots: impl IntoIterator<Item = (Agent, &'row FactRow)>, now: Millis) -> Vec<Limit> {
     let mut points: BTreeMap<(usize, usize), (Agent, Vec<Seen>)> = BTreeMap::new();
     for (agent, row) in snapshots {
@@ -72,7 +72,7 @@ pub fn limits<'row>(snapshots: impl IntoIterator<Item = (Agent, &'row FactRow)>,
 fn limit(agent: Agent, window: &Window, points: &[Seen], now: i64) -> Option<Limit> {
     let (at, used, resets) = *points.last()?;
     let is_over = resets.is_some_and(|resets| resets <= now);
-    // Points of an earlier window are of no use: it began anew since. Where nobody says when, use falls then.
+    // Points of an earlier window are of no use: it began anew since. Where no one says when, use falls then.
     let same = |point: &&Seen| match (point.2, resets) {
         (Some(one), Some(two)) => (one - two).abs() < 60_000,
         _ => point.1 <= used,

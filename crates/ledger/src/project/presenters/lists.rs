@@ -18,7 +18,7 @@ pub fn number(row: &FactRow, key: &str) -> Option<u64> {
     row.meta(key)?.as_u64()
 }
 
-/// How long a call took.
+/// Returns how long a call took.
 #[must_use]
 pub fn duration(row: &FactRow) -> Option<u64> {
     row.duration.and_then(|duration| u64::try_from(duration).ok())
@@ -143,7 +143,7 @@ pub fn permission(about: &About, row: &FactRow) -> Permission {
     }
 }
 
-/// Where a question stands. A file says that the call of a question ended, and not what that means.
+/// Returns where a question stands. A file says that the call of a question ended, and not what that means.
 fn phase(row: &FactRow) -> &str {
     match (row.text(attributes::QUESTION_PHASE).unwrap_or("asked"), row.state.filter(|_| row.is_call())) {
         ("asked", Some(CallState::Succeeded)) => "answered",
@@ -160,7 +160,7 @@ pub fn question(about: &About, row: &FactRow) -> Option<Question> {
         return None;
     }
     // How long the tool ran says nothing of the person. The whole time is a little more than the wait, and the best there
-    // is where nobody saw the dialog open.
+    // is where no one saw the dialog open.
     let whole = row.ended.and_then(|ended| u64::try_from(ended.saturating_sub(row.occurred)).ok());
     let questions = match row.meta(attributes::QUESTIONS) {
         Some(Value::Array(questions)) => questions.clone(),

@@ -1,4 +1,4 @@
-//! What is shown of rows: the items of every list, made of a row and of what the rows of its task have in common.
+//! Describes what is shown of rows: the items of every list, made of a row and of what the rows of its task have in common.
 //!
 //! Every store shows the same of the same row, because it is made here and nowhere else. Nothing here asks anything.
 

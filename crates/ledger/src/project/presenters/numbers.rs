@@ -28,7 +28,7 @@ pub fn split(key: &str) -> (String, String) {
     (one.to_owned(), two.to_owned())
 }
 
-/// A tool: how often, how well, how long. Without durations nobody knows how long.
+/// A tool: how often, how well, how long. Without durations the time is unknown.
 #[must_use]
 pub fn tool_stat(tool: String, sums: &Sums, durations: Option<&BTreeMap<i64, u64>>) -> ToolStat {
     let buckets: Vec<(i64, u64)> = durations.into_iter().flatten().map(|(bucket, n)| (*bucket, *n)).collect();
@@ -43,7 +43,7 @@ pub fn tool_stat(tool: String, sums: &Sums, durations: Option<&BTreeMap<i64, u64
     }
 }
 
-/// How long the calls of tools took, counted at these bounds: most calls first.
+/// Returns how long the calls of tools took, counted at these bounds: most calls first.
 pub fn tool_durations(
     tools: impl IntoIterator<Item = (String, BTreeMap<i64, u64>, i64)>,
     bounds_ms: &[u64],
@@ -131,7 +131,7 @@ pub fn activity_bucket(at: i64, sums: &Sums, calls: i64) -> ActivityBucket {
     }
 }
 
-/// What was spent by, in or on something.
+/// Returns what was spent by, in or on something.
 #[must_use]
 pub fn usage_bucket(key: String, bucket: &Bucket) -> UsageBucket {
     UsageBucket { key, label: None, owner: None, usage: bucket.spent(bucket.sums.n).view() }

@@ -1,4 +1,4 @@
-//! What rules decided: one decision out of one row, and counts out of sums.
+//! Describes what rules decided: one decision out of one row, and counts out of sums.
 
 use std::collections::BTreeMap;
 

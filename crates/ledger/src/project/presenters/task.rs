@@ -7,10 +7,10 @@ use crate::engine::staleness::{self, ReportedState};
 use crate::record::TaskRecord;
 use crate::view::{Task, TaskKind, TaskStatus, UsageView};
 
-/// What a task and all its descendants did.
+/// Holds what a task and all its descendants did.
 #[derive(Clone, Debug, Default)]
 pub struct TreeSums {
-    /// What they spent.
+    /// Tokens and cost.
     pub usage: UsageView,
     /// Tool calls.
     pub calls: i64,
@@ -18,25 +18,25 @@ pub struct TreeSums {
     pub failures: i64,
 }
 
-/// What the record of a task does not say.
+/// Adds the values that the record of a task lacks.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// When one asks.
+    /// The moment when one asks.
     pub now: Millis,
-    /// It has a call that nobody ended. Matters only where [`TaskRecord::may_be_stale`].
+    /// It has a call without a recorded end. Matters only where [`TaskRecord::may_be_stale`].
     pub has_open_call: bool,
     /// Subagents that it started itself.
     pub children: u64,
-    /// What it spent itself.
+    /// Its own tokens and cost.
     pub usage: UsageView,
-    /// What it and all its descendants did.
+    /// Holds what it and all its descendants did.
     pub tree: TreeSums,
-    /// Whose it is; none on one machine.
+    /// The owner; none on one machine.
     pub owner: Option<String>,
 }
 
 impl TaskRecord {
-    /// Whether an open call decides if it is stale.
+    /// Returns whether an open call decides if it is stale.
     #[must_use]
     pub fn may_be_stale(&self, now: Millis) -> bool {
         staleness::may_be_stale(self.status, self.last, now.0)

@@ -1,4 +1,4 @@
-//! How the time of a task divides: agents worked, a person was waited for, or neither.
+//! Describes how the time of a task divides: agents worked, a person was waited for, or neither.
 //!
 //! Law: both together are never longer than the task. Time in which a person was waited for is no work, also inside a turn;
 //! two waits at once count once.
@@ -38,7 +38,7 @@ pub fn wait(row: &FactRow) -> Option<TimeSpan> {
     (end > row.occurred).then_some((row.occurred, end))
 }
 
-/// How long agents worked and how long a person was waited for.
+/// Measures how long agents worked and how long a person was waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeSplit {
     /// Milliseconds in which a turn ran and no person was waited for.

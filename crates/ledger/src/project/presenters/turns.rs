@@ -16,25 +16,25 @@ pub const MOST_SESSIONS: u32 = 500;
 /// More changes of to-dos than this are not shown: the newest are.
 pub const MOST_TODOS: u32 = 1_500;
 
-/// What begins a run of a subagent.
+/// The lists that begin a run of a subagent.
 pub const RUN_STARTS: [List; 2] = [List::Prompt, List::SessionStart];
 
-/// What ends one.
+/// The lists that end a run.
 pub const RUN_ENDS: [List; 3] = [List::Stop, List::SessionEnd, List::Interrupt];
 
-/// What was done and spent in a turn.
+/// Holds what was done and spent in a turn.
 #[derive(Clone, Debug, Default)]
 pub struct Called {
     /// Calls.
     pub calls: u64,
     /// Calls that failed.
     pub failures: u64,
-    /// What it spent.
+    /// Tokens and cost.
     pub usage: UsageView,
 }
 
-/// What was said at the beginning and at the end of turns: by the turn that it names, and where it names none by the moment,
-/// which is that of the turn.
+/// Holds what was said at the beginning and at the end of turns: by the turn that it names, and where it names none by
+/// the moment, which is that of the turn.
 #[derive(Clone, Debug, Default)]
 pub struct TurnEdges {
     prompts: HashMap<i64, FactRow>,
@@ -134,12 +134,12 @@ pub fn runs(starts: &[i64], ends: &[i64]) -> Vec<(i64, Option<i64>)> {
     runs
 }
 
-/// How often the context was compacted. A hook and the transcript tell of it as two facts: the channel that tells of
+/// Returns how often the context was compacted. A hook and the transcript tell of it as two facts: the channel that tells of
 /// more is believed.
-pub fn compactions<'row>(told: impl IntoIterator<Item = &'row FactRow>) -> u64 {
+pub fn compactions<'row>(reported: impl IntoIterator<Item = &'row FactRow>) -> u64 {
     let mut by_channel: HashMap<Channel, u64> = HashMap::new();
-    let told = told.into_iter().filter(|row| row.kind == Some(Kind::ContextSaved));
-    for row in told.filter(|row| row.text(attributes::COMPACT_PHASE) == Some("after")) {
+    let reported = reported.into_iter().filter(|row| row.kind == Some(Kind::ContextSaved));
+    for row in reported.filter(|row| row.text(attributes::COMPACT_PHASE) == Some("after")) {
         for channel in channels_of(row.channels) {
             *by_channel.entry(channel).or_default() += 1;
         }

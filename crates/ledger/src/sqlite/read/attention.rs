@@ -1,4 +1,4 @@
-//! Who waits for a person: what holds up work first, then what is merely done.
+//! Finds who waits for a person: what holds up work first, then what is merely done.
 
 use agent_tracer_event::{FactId, Millis};
 use rusqlite::Connection;

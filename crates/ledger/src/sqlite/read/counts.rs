@@ -1,6 +1,6 @@
-//! How many tasks of each type of agent had events in a range, and how long they ran.
+//! Describes how many tasks of each type of agent had events in a range, and how long they ran.
 //!
-//! A task is in a range if it began before the range ends and was heard of since it began: it was either last heard of
+//! A task is in a range if it began before the range ends and was seen since it began: it was either last active
 //! within the range, or goes on behind its end. The former are sums that the store keeps for stretches of time, and at
 //! both edges a walk over the tasks of less than one stretch; the latter ended within a day, or are among the few that
 //! went on for longer. So the answer costs the same in a history of any length.
@@ -23,7 +23,7 @@ const LONG: u32 = 31;
 /// Tasks, and the milliseconds that they ran.
 pub(crate) type Counted = (i64, i64);
 
-/// How a range of time is counted.
+/// Says how a range of time is counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Parts {
     /// From one moment to another: tasks that are walked over.
@@ -146,7 +146,7 @@ impl Counter<'_> {
         Ok(())
     }
 
-    /// Adds every task that was last heard of between two moments and began before another.
+    /// Adds every task that was last active between two moments and began before another.
     fn walk(
         &mut self,
         index: &str,
@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    /// What happens to a task: how it is changed, which one, what it becomes.
+    /// Holds what happens to a task: how it is changed, which one, what it becomes.
     type Step = (u8, i64, (i64, i64, i64, i64));
 
     const DAY_MS: i64 = 86_400_000;

@@ -1,4 +1,4 @@
-//! Where a page ends and the next begins: the sort key of its last item, as one opaque word.
+//! Records where a page ends and the next begins: the sort key of its last item, as one opaque word.
 //!
 //! A key names a place, not a number of items before it, so that what is added meanwhile neither repeats nor hides an
 //! item. The word is base64url over: a byte for the list, eight bytes (little endian) for each part of the key, two
@@ -11,7 +11,7 @@ use crate::view::Page;
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// How many items a page has that does not say.
+/// Counts how many items a page has that does not say.
 const USUAL_LIMIT: u32 = 100;
 
 /// The lists that have pages. The numbers are in cursors.
@@ -49,7 +49,7 @@ pub fn stable(name: &str) -> i64 {
     xxh3_64(name.as_bytes()).cast_signed()
 }
 
-/// How many items a page may have.
+/// Returns how many items a page may have.
 pub fn limit(paging: &Paging) -> usize {
     let limit = if paging.limit == 0 { USUAL_LIMIT } else { paging.limit.min(MAX_LIMIT) };
     limit as usize

@@ -1,4 +1,4 @@
-//! One event with everything behind it, and the rows that changed since somebody last looked.
+//! One event with everything behind it, and the rows that changed since the last look.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub(crate) fn event(conn: &Connection, id: &FactId) -> Answer<EventDetail> {
     let mut rows = find.query([task, stored.row.fact, MOST_ENTRIES])?;
     let key = tasks::key(conn, task)?.ok_or(QueryError::NotFound)?;
     let mut texts = Texts::new(conn);
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let mut entries = Vec::new();
     while let Some(row) = rows.next()? {
         let channel = word_at(Channel::ALL, row.get(2)?).unwrap_or(Channel::Http);
@@ -52,11 +52,11 @@ pub(crate) fn event(conn: &Connection, id: &FactId) -> Answer<EventDetail> {
             fields: fields(&entry),
             machine_id: texts.word(row.get(3)?)?,
         });
-        told.push(SourcedEntry { entry, channel });
+        reported.push(SourcedEntry { entry, channel });
     }
     entries.sort_by_key(|entry| entry.seq);
     let field_channels: BTreeMap<String, Channel> =
-        fold(&told).map(|fact| fact.field_channels).unwrap_or_default();
+        fold(&reported).map(|fact| fact.field_channels).unwrap_or_default();
     let row = RowBuilder::new(conn).row(&stored.row, task, stored.changed)?;
     Ok(EventDetail { row, field_channels, entries })
 }
@@ -85,7 +85,7 @@ fn entry_id(uid: i64) -> String {
     id
 }
 
-/// What an entry said, without what is shown of it elsewhere.
+/// Returns what an entry said, without what is shown of it elsewhere.
 fn fields(entry: &Entry) -> Metadata {
     let mut fields = match serde_json::to_value(entry) {
         Ok(Value::Object(fields)) => fields,
@@ -98,7 +98,7 @@ fn fields(entry: &Entry) -> Metadata {
 }
 
 /// Rows that changed after a place in the order of delivery, in that order: about `limit`, and always all that changed
-/// at the last place, so that whoever goes on from there misses none.
+/// at the last place, so that a caller that goes on from there misses none.
 pub(crate) fn changes(conn: &Connection, after: u64, limit: u32) -> Answer<Vec<Row>> {
     let limit = i64::from(limit.clamp(1, MOST_CHANGES));
     let mut after = i64::try_from(after).unwrap_or(i64::MAX);

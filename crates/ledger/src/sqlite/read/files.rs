@@ -16,7 +16,7 @@ use crate::project::time::{Level, signed_pieces};
 use crate::store::{Answer, Paging, Range};
 use crate::view::{FileStat, FileUse, FileUser, Page};
 
-/// What tasks did with one file.
+/// Holds what tasks did with one file.
 #[derive(Clone, Debug, Default)]
 struct Used {
     path: i64,
@@ -96,7 +96,7 @@ fn show(
     })
 }
 
-/// How many different files some tasks read, and how many they changed.
+/// Returns how many different files some tasks read, and how many they changed.
 pub(crate) fn distinct(conn: &Connection, tasks: &[i64]) -> rusqlite::Result<(u64, u64)> {
     let mut find = conn.prepare_cached("SELECT path, reads, changes FROM file_use WHERE task = ?1")?;
     let (mut read, mut changed) = (HashSet::new(), HashSet::new());

@@ -18,7 +18,7 @@ use crate::project::{FactRow, List};
 use crate::search::{Terms, mark};
 use crate::sqlite::facts::{self, Stored};
 
-/// How far the facts are indexed, and how far the tasks: places in the order of delivery.
+/// Measures how far the facts are indexed, and how far the tasks: places in the order of delivery.
 const FACTS: &str = "indexed";
 const TASKS: &str = "indexed_tasks";
 
@@ -76,7 +76,7 @@ impl Follower {
     /// Indexes about `budget` rows that changed, oldest change first. Tells whether there is more to do. Runs in the
     /// caller's transaction, so that the index and how far it came are written together.
     ///
-    /// It takes them in parts, and leaves it at those that it has once somebody waits. What is written at once is merged
+    /// It takes them in parts, and leaves it at those that it has once a caller waits. What is written at once is merged
     /// less often: the more rows a transaction has, the less each of them costs.
     pub(crate) fn catch_up(
         &mut self,
@@ -218,7 +218,7 @@ pub(crate) fn forget_document(conn: &Connection, occurred: i64, id: i64) -> rusq
     Ok(())
 }
 
-/// How far something is indexed.
+/// Returns how far something is indexed.
 pub(crate) fn reached(conn: &Connection, key: &str) -> rusqlite::Result<i64> {
     let found = conn
         .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
@@ -242,12 +242,12 @@ pub(crate) fn lag(conn: &Connection) -> rusqlite::Result<i64> {
         .query_row([reached(conn, FACTS)?, ENOUGH], |row| row.get(0))
 }
 
-/// Whether rows of this kind can be found.
+/// Returns whether rows of this kind can be found.
 pub fn is_indexed(row: &FactRow) -> bool {
     row.kind.is_some_and(|kind| kind != Kind::ContextSnapshot) && row.list != List::Response
 }
 
-/// What a task can be found by.
+/// Returns what a task can be found by.
 pub(crate) fn document_of_task(title: &str, session: &str) -> Terms {
     let mut terms = Terms::default();
     terms.add(title);
@@ -255,7 +255,7 @@ pub(crate) fn document_of_task(title: &str, session: &str) -> Terms {
     terms
 }
 
-/// What a row can be found by; nothing if rows of its kind cannot be found.
+/// Returns what a row can be found by; nothing if rows of its kind cannot be found.
 pub(crate) fn document(stored: &Stored) -> Terms {
     let row = &stored.row;
     let mut terms = Terms::default();
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn much_is_taken_at_once_and_left_after_a_part_when_somebody_waits() {
+    fn much_is_taken_at_once_and_left_after_a_part_when_a_caller_waits() {
         let folder = tempfile::tempdir().unwrap();
         let conn = open(&folder.path().join("ledger.db")).unwrap();
         let tasks = 3 * AT_ONCE;

@@ -1,16 +1,16 @@
-//! What the index is asked for, so that it finds what holds the words of a question.
+//! Describes what the index is asked for, so that it finds what holds the words of a question.
 //!
 //! The beginning of a word stands for all terms that begin so. A few of them are asked for one by one: FTS5 walks their
 //! lists of documents backwards and stops at the end of the page. More are left to FTS5's own way, which merges all
 //! their lists in memory before the first answer, and so costs what the lists are long. Where they are too long for
-//! that, the beginning narrows little: it is left out, and whoever asks looks at the documents that have the rest.
+//! that, the beginning narrows little: it is left out, and a caller that asks looks at the documents that have the rest.
 
 use agent_tracer_event::Kind;
 use rusqlite::{Connection, params};
 
 use crate::search::{Ask, Need, mark};
 
-/// How many terms with one beginning are asked for in which way.
+/// Counts how many terms with one beginning are asked for in which way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     /// So many are asked for one by one.
@@ -32,16 +32,16 @@ pub(crate) fn ask(question: &str) -> Ask {
     Ask::of(question.get(..question.floor_char_boundary(LONGEST_QUESTION)).unwrap_or_default())
 }
 
-/// What the index is asked for.
+/// Holds what the index is asked for.
 pub(crate) struct Sought {
-    /// What FTS5 must match, all of it. Nothing, if the index cannot narrow by these words.
+    /// Holds what FTS5 must match, all of it. Nothing, if the index cannot narrow by these words.
     pub(crate) all: Vec<String>,
-    /// Whether every document that matches has the words. If not, each must be looked at.
+    /// Is true if every document that matches has the words. If not, each must be looked at.
     pub(crate) is_exact: bool,
 }
 
 impl Sought {
-    /// What is asked for these words; none if no document can have them.
+    /// Returns what is asked for these words; none if no document can have them.
     pub(crate) fn of(conn: &Connection, ask: &Ask, bounds: Bounds) -> rusqlite::Result<Option<Self>> {
         let mut sought = Self { all: Vec::new(), is_exact: true };
         for need in &ask.needs {
@@ -75,7 +75,7 @@ impl Sought {
     }
 }
 
-/// What FTS5 is asked for instead of the beginning of a word.
+/// Holds what FTS5 is asked for instead of the beginning of a word.
 enum Endings {
     /// No term begins so.
     None,
@@ -110,7 +110,7 @@ fn endings(conn: &Connection, beginning: &str, bounds: Bounds) -> rusqlite::Resu
     Ok(Endings::Asked(format!("{} *", quoted(beginning))))
 }
 
-/// What every document of a row matches: it has a kind.
+/// Returns what every document of a row matches: it has a kind.
 pub(crate) fn everything() -> String {
     any(Kind::ALL.iter().map(|kind| quoted(&mark('k', *kind as i64))))
 }

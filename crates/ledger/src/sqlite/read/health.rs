@@ -1,4 +1,4 @@
-//! How the store is: counts that are kept, never counted by reading everything.
+//! Describes how the store is: counts that are kept, never counted by reading everything.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub(crate) fn seq(conn: &Connection) -> Answer<u64> {
     Ok(count(meta(conn, "seq")?.unwrap_or(0)))
 }
 
-/// What became of everything that arrived.
+/// Returns what became of everything that arrived.
 pub(crate) fn outcomes(conn: &Connection) -> Answer<OutcomeCounts> {
     let mut find = conn.prepare_cached("SELECT outcome, n FROM outcome")?;
     let mut counts = OutcomeCounts::default();
@@ -97,7 +97,7 @@ pub(crate) fn unrecognised(conn: &Connection) -> Answer<Vec<UnrecognisedName>> {
     Ok(names)
 }
 
-/// Where facts come from: the channels, in their order.
+/// Returns where facts come from: the channels, in their order.
 pub(crate) fn sources(conn: &Connection) -> Answer<Vec<SourceHealth>> {
     let mut find = conn.prepare_cached("SELECT channel, n, last FROM outcome")?;
     let mut sources: Vec<SourceHealth> = Channel::ALL

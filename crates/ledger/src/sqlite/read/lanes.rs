@@ -116,7 +116,7 @@ impl Names<i64> for Namer<'_> {
     }
 
     fn titles(&mut self, facts: &[i64]) -> rusqlite::Result<Vec<String>> {
-        /// What is shown of a row, without all that nobody asked for.
+        /// Holds what is shown of a row, without all that no one asked for.
         #[derive(Default, serde::Deserialize)]
         struct Titled {
             #[serde(rename = "t", default)]

@@ -1,4 +1,4 @@
-//! How much of each agent's rate limits is used, out of what the newest sessions saw.
+//! Describes how much of each agent's rate limits is used, out of what the newest sessions saw.
 
 use agent_tracer_event::{Kind, Millis};
 use rusqlite::Connection;
@@ -10,7 +10,7 @@ use crate::sqlite::facts;
 use crate::store::Answer;
 use crate::view::{Limit, Page};
 
-/// Every limit that an agent told of lately.
+/// Every limit that an agent reported lately.
 pub(crate) fn limits(conn: &Connection, now: Millis) -> Answer<Page<Limit>> {
     let mut find = conn.prepare_cached(
         "SELECT id, agent FROM task INDEXED BY task_newest WHERE events > 0 AND last <= ?1 \

@@ -58,7 +58,7 @@ fn few(conn: &Connection, range: &Range) -> Answer<Option<Vec<i64>>> {
     Ok((places.len() <= FEW_TASKS).then(|| places.into_iter().map(|(_, id)| id).collect()))
 }
 
-/// Which tasks: conditions on their columns, and the values in them.
+/// Selects tasks by conditions on their columns, and the values in them.
 struct Tasks {
     conditions: String,
     values: Vec<Value>,

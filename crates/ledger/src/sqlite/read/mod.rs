@@ -100,7 +100,7 @@ impl SqliteStore {
         Self { held: Some(file), ..self }
     }
 
-    /// The same for somebody who asks one question after the other and must not wait for anybody else's.
+    /// The same for a caller that asks one question after the other and must not wait for another caller's.
     pub(crate) fn open_alone(path: &Path, faults: Arc<Faults>) -> rusqlite::Result<Self> {
         Ok(Self { pool: pool::Pool::open(path, 1)?, faults, held: None })
     }
@@ -122,7 +122,7 @@ impl SqliteStore {
         answer
     }
 
-    /// How far a source has been read.
+    /// Returns how far a source has been read.
     pub(crate) fn cursor(&self, source: &str) -> Answer<Option<Cursor>> {
         self.ask(|conn| {
             let mut find =
@@ -131,7 +131,7 @@ impl SqliteStore {
         })
     }
 
-    /// Which observations of these names were brought before.
+    /// Returns which observations of these names were brought before.
     pub(crate) fn known(&self, names: &[&str]) -> Answer<Vec<bool>> {
         self.ask(|conn| {
             let mut find = conn.prepare_cached("SELECT 1 FROM source WHERE time = ?1 AND name = ?2")?;
@@ -143,7 +143,7 @@ impl SqliteStore {
         })
     }
 
-    /// How far every source of an agent has been read.
+    /// Returns how far every source of an agent has been read.
     pub(crate) fn cursors(&self, agent: Agent) -> Answer<Vec<Cursor>> {
         self.ask(|conn| {
             let mut find =

@@ -1,7 +1,7 @@
-//! What changed since somebody last took it, as records for another store.
+//! Describes what changed since the last shipment, as records for another store.
 //!
-//! Tasks and facts are taken from the indexes of their last change, up to one common place, so that whoever goes on from
-//! there misses nothing: a shipment costs what changed, not what the history holds.
+//! Tasks and facts are taken from the indexes of their last change, up to one common place, so that a caller that goes
+//! on from there misses nothing: a shipment costs what changed, not what the history holds.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -47,8 +47,8 @@ impl Outbox {
         Ok(Self { store: SqliteStore::open(path, Arc::default())?, pricer })
     }
 
-    /// What changed after a place in the order of delivery: about `limit` tasks and as many facts, and always all that
-    /// changed at the last place. Nothing left is an empty shipment whose `until` is `after`.
+    /// Returns what changed after a place in the order of delivery: about `limit` tasks and as many facts, and always
+    /// all that changed at the last place. Nothing left is an empty shipment whose `until` is `after`.
     ///
     /// # Errors
     /// If the store cannot answer.
@@ -72,7 +72,7 @@ impl Outbox {
         self.store.ask(health::seq)
     }
 
-    /// How often the store was rebuilt. What changed before a rebuild may have smaller places after it.
+    /// Returns how often the store was rebuilt. What changed before a rebuild may have smaller places after it.
     ///
     /// # Errors
     /// If the store cannot answer.
@@ -228,9 +228,9 @@ pub(crate) fn record(
     waiting_fact: Option<i64>,
     residual: Option<Residual>,
 ) -> rusqlite::Result<TaskRecord> {
-    let told = |key: &str| row.told.text(key).map(str::to_owned);
+    let reported = |key: &str| row.reported.text(key).map(str::to_owned);
     let agent_id =
-        told(attributes::AGENT_ID).or_else(|| row.session.strip_prefix("sub--").map(str::to_owned));
+        reported(attributes::AGENT_ID).or_else(|| row.session.strip_prefix("sub--").map(str::to_owned));
     let agent_type = texts.word(row.agent_type)?;
     let spent = &row.spent;
     Ok(TaskRecord {
@@ -239,7 +239,7 @@ pub(crate) fn record(
         background: row.background,
         parent: texts.task(row.parent)?,
         parent_certainty: row.parent_certainty,
-        parent_tool_use_id: told(attributes::PARENT_TOOL_USE_ID),
+        parent_tool_use_id: reported(attributes::PARENT_TOOL_USE_ID),
         continues: texts.task(row.continues)?,
         forked: texts.task(row.forked)?,
         agent_type: if agent_type.is_empty() { MAIN.to_owned() } else { agent_type },
@@ -247,8 +247,8 @@ pub(crate) fn record(
         project: texts.word(row.project)?,
         model: row.model.map(|model| texts.word(model)).transpose()?.filter(|model| !model.is_empty()),
         machine: texts.word(row.machine)?,
-        git_branch: told(attributes::GIT_BRANCH),
-        client_version: told(attributes::CLIENT_VERSION),
+        git_branch: reported(attributes::GIT_BRANCH),
+        client_version: reported(attributes::CLIENT_VERSION),
         started: row.started,
         last: row.last,
         ended: row.ended,

@@ -1,4 +1,4 @@
-//! What one task and all below it spent, told apart.
+//! Sums the spending of a task and of all below it, by dimension.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub(crate) fn of_task(conn: &Connection, id: &TaskId, by: UsageBy) -> Answer<Pag
     Ok(Page::whole(items))
 }
 
-/// What a task and all below it were answered by each model.
+/// Returns what a task and all below it were answered by each model.
 fn by_model(conn: &Connection, root: i64) -> rusqlite::Result<BTreeMap<String, Spent>> {
     let mut models: BTreeMap<String, Spent> = BTreeMap::new();
     let mut find = conn.prepare_cached(
@@ -66,7 +66,7 @@ fn by_model(conn: &Connection, root: i64) -> rusqlite::Result<BTreeMap<String, S
     Ok(models)
 }
 
-/// What each skill was asked for.
+/// Returns what each skill was asked for.
 fn by_skill(conn: &Connection, root: i64) -> rusqlite::Result<BTreeMap<String, Spent>> {
     let mut skills: BTreeMap<String, Spent> = BTreeMap::new();
     let sums = Spent::COLUMNS;
@@ -82,7 +82,7 @@ fn by_skill(conn: &Connection, root: i64) -> rusqlite::Result<BTreeMap<String, S
     Ok(skills)
 }
 
-/// What each task spent, by what it has in common with others.
+/// Returns what each task spent, by what it has in common with others.
 fn by_member(conn: &Connection, root: i64, by: UsageBy) -> rusqlite::Result<BTreeMap<String, Spent>> {
     let mut parts: BTreeMap<String, Spent> = BTreeMap::new();
     let mut texts = Texts::new(conn);

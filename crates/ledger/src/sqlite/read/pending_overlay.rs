@@ -1,7 +1,8 @@
-//! What is about to be kept, laid over what is: the rows that the writer will make of an observation, before it has.
+//! Overlays pending observations on the stored rows: the rows that the writer will make of an observation, before
+//! it has.
 //!
 //! Law: an answer with an observation laid over is the answer that will be given once the observation is in the store,
-//! whether the writer gets to it before, between or after the questions. What cannot be laid over is not: whoever asks
+//! whether the writer gets to it before, between or after the questions. What cannot be laid over is not: a caller that asks
 //! has to wait for the writer then.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,10 +16,10 @@ use crate::project::{FactRow, List};
 use crate::sqlite::append::Apply;
 use crate::sqlite::facts;
 
-/// What an observation says that the writer has not brought in yet.
+/// Holds what an observation says that the writer has not brought in yet.
 #[derive(Clone, Debug, Default)]
 pub struct PendingOverlay {
-    told: Vec<SourcedEntry>,
+    reported: Vec<SourcedEntry>,
 }
 
 /// A row that the writer will make.
@@ -26,13 +27,13 @@ pub(super) struct PendingRow {
     pub(super) row: FactRow,
     /// The numbers of its names.
     pub(super) names: BTreeSet<i64>,
-    /// What is stored of the fact by now, under each of its names.
+    /// Holds what is stored of the fact by now, under each of its names.
     pub(super) stored: Vec<FactRow>,
 }
 
 impl PendingOverlay {
-    /// What an observation says, unless it says something that reaches beyond its own rows: what was spent, work items,
-    /// the end of a process.
+    /// Returns what an observation says, unless it says something that reaches beyond its own rows: what was spent,
+    /// work items, the end of a process.
     #[must_use]
     pub fn of(entries: Vec<Entry>, channel: Channel) -> Option<Self> {
         let is_plain = |entry: &Entry| match entry.subject {
@@ -47,7 +48,7 @@ impl PendingOverlay {
             return None;
         }
         let of_events = entries.into_iter().filter(|entry| matches!(entry.subject, Subject::Event(_)));
-        Some(Self { told: of_events.map(|entry| SourcedEntry { entry, channel }).collect() })
+        Some(Self { reported: of_events.map(|entry| SourcedEntry { entry, channel }).collect() })
     }
 
     /// The rows of a task that will be made, or made anew.
@@ -58,11 +59,11 @@ impl PendingOverlay {
         id: &TaskId,
     ) -> rusqlite::Result<Vec<PendingRow>> {
         let mut by_fact: BTreeMap<i64, (BTreeSet<i64>, Vec<SourcedEntry>)> = BTreeMap::new();
-        for told in self.told.iter().filter(|told| told.entry.task.task_id() == *id) {
-            let (fact, names) = resolve(conn, task, &told.entry)?;
+        for reported in self.reported.iter().filter(|reported| reported.entry.task.task_id() == *id) {
+            let (fact, names) = resolve(conn, task, &reported.entry)?;
             let (known, entries) = by_fact.entry(fact).or_default();
             known.extend(names);
-            entries.push(told.clone());
+            entries.push(reported.clone());
         }
         let mut rows = Vec::new();
         for (fact, (names, mut entries)) in by_fact {

@@ -1,4 +1,4 @@
-//! A few connections that can only read, lent to whoever asks.
+//! A few connections that can only read, lent to each caller.
 
 use std::ops::Deref;
 use std::path::Path;

@@ -26,14 +26,14 @@ const WAYS: [Bounds; 5] = [
     Bounds::USUAL,
 ];
 
-/// When the fact at a place happened: not in the order of arrival, and several in one second.
+/// Returns when the fact at a place happened: not in the order of arrival, and several in one second.
 fn moment(place: usize, shift: i64) -> Millis {
     let scattered = i64::try_from(place * 7_919 % 41).unwrap();
     Millis(1_790_000_000_000 + (scattered * 400 + shift) * if place.is_multiple_of(4) { 90_000 } else { 1 })
 }
 
 /// Facts with these texts, two kinds of them in turn, in three tasks whose titles are the first texts.
-fn told(texts: &[String], shift: i64) -> Vec<Observed> {
+fn reported(texts: &[String], shift: i64) -> Vec<Observed> {
     let tell = |(place, text): (usize, &String)| {
         let task = TaskKey::new(Agent::CODEX, format!("session-{}", place % 3));
         let evidence = || Evidence { certainty: Certainty::Measured, reason: String::new() };
@@ -99,7 +99,7 @@ proptest! {
         let ledger = Ledger::open(&path, Options::default()).unwrap();
         // Some are said again to have happened at another moment, after search has seen them.
         for (observed, shift) in [(texts.as_slice(), 0), (&texts[..texts.len() / 2], -1_500)] {
-            ledger.append(Batch { observed: told(observed, shift), ..Batch::default() }).unwrap();
+            ledger.append(Batch { observed: reported(observed, shift), ..Batch::default() }).unwrap();
             ledger.finish_search().unwrap();
         }
         let conn = Connection::open(&path).unwrap();

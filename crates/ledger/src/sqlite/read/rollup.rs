@@ -15,7 +15,7 @@ use crate::project::tally::{ALL_PROJECTS, Dim};
 use crate::project::time::{Level, Piece, signed_pieces};
 use crate::store::{Answer, QueryError, Range};
 
-/// What the rows of a range are narrowed by.
+/// Holds what the rows of a range are narrowed by.
 #[derive(Clone, Debug)]
 pub(crate) struct Scope {
     /// The project's word.
@@ -44,12 +44,12 @@ impl Scope {
         Ok(Some(Self { project, agent: range.agent, agent_type: range.agent_type.clone() }))
     }
 
-    /// Whether everybody is in it.
+    /// Returns whether everybody is in it.
     pub(crate) fn is_anybody(&self) -> bool {
         self.agent.is_none() && self.agent_type.is_none()
     }
 
-    /// Whether somebody is in it, by the name `<agent>/<type of agent>`.
+    /// Returns whether an actor is in it, by the name `<agent>/<type of agent>`.
     fn has(&self, actor: &str) -> bool {
         let (agent, agent_type) = split_actor(actor);
         self.agent.is_none_or(|wanted| wanted.as_str() == agent)
@@ -190,7 +190,7 @@ fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Rolled> {
     })
 }
 
-/// Which projects' rows are read.
+/// Says which projects' rows are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
     /// Of one, or those that stand for all.
@@ -272,7 +272,7 @@ impl<'conn> Members<'conn> {
         Self { scope: scope.clone(), texts: Texts::new(conn), known: HashMap::new() }
     }
 
-    /// Whether the actor of a row is in the scope.
+    /// Returns whether the actor of a row is in the scope.
     pub(crate) fn has(&mut self, actor: i64) -> rusqlite::Result<bool> {
         if self.scope.is_anybody() {
             return Ok(true);
@@ -296,7 +296,7 @@ pub(crate) fn by_key(
     by_key_and(conn, dim, span, scope, |_| ())
 }
 
-/// The same, and shows every row, whoever it is of.
+/// The same, and shows every row, of any owner.
 pub(crate) fn by_key_and(
     conn: &Connection,
     dim: Dim,

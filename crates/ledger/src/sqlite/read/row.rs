@@ -25,7 +25,7 @@ impl<'conn> RowBuilder<'conn> {
         Self { conn, tasks: HashMap::new() }
     }
 
-    /// What the rows of this task have in common.
+    /// Returns what the rows of this task have in common.
     pub(crate) fn about(&mut self, task: i64) -> rusqlite::Result<Rc<About>> {
         if let Some(about) = self.tasks.get(&task) {
             return Ok(Rc::clone(about));
@@ -72,7 +72,7 @@ fn about(conn: &Connection, task: i64) -> rusqlite::Result<About> {
     })
 }
 
-/// When the process of a task was resumed after the task began, oldest first.
+/// Returns when the process of a task was resumed after the task began, oldest first.
 fn resumes(conn: &Connection, task: i64, started: i64) -> rusqlite::Result<Vec<i64>> {
     let starts = facts::select(
         conn,

@@ -1,4 +1,4 @@
-//! What rules of the user's decided, newest first, and how often each of them did.
+//! Describes what rules of the user's decided, newest first, and how often each of them did.
 //!
 //! Decisions have an index of their own, of all and of each rule, in which what they came to can be seen. A question
 //! about a rare ending walks that index and stops after so many entries, with a cursor to go on from.
@@ -30,7 +30,7 @@ const LAST_OF: i64 = 500;
 /// A place among decisions: when, order, fact, task.
 type Place = [i64; 4];
 
-/// What a walk found: rows by number, and where it stopped if there is more.
+/// Holds what a walk found: rows by number, and where it stopped if there is more.
 struct Walked {
     found: Vec<i64>,
     next: Option<Place>,
@@ -104,7 +104,7 @@ fn walk(
     Ok(walked)
 }
 
-/// How often each rule decided what.
+/// Returns how often each rule decided what.
 pub(crate) fn rules(conn: &Connection, range: &Range) -> Answer<Page<RuleStat>> {
     cursor::place::<2>(Listing::Ranked, &range.paging)?;
     let Some(Window { scope, span }) = window(conn, range)? else { return Ok(Page::whole(Vec::new())) };
@@ -131,7 +131,7 @@ pub(crate) fn rules(conn: &Connection, range: &Range) -> Answer<Page<RuleStat>> 
     Ok(Page { items, next_cursor: page.next_cursor })
 }
 
-/// When rules of this name last spoke, by the project that they are of.
+/// Returns when rules of this name last spoke, by the project that they are of.
 fn last_of(conn: &Connection, rule: &str) -> rusqlite::Result<BTreeMap<String, i64>> {
     let newest = facts::select(
         conn,

@@ -30,7 +30,7 @@ const MOST_LOOKED_AT: usize = 2_000;
 /// So many rows are read for one page to see whether they have the words: as long.
 const MOST_READ: usize = 1_000;
 
-/// What a search is narrowed by, beside its words.
+/// Holds what a search is narrowed by, beside its words.
 struct Narrow {
     tool: Option<String>,
     state: Option<CallState>,
@@ -87,9 +87,9 @@ struct Wanted<'filter> {
     filter: &'filter SearchFilter,
     narrow: Narrow,
     ask: Ask,
-    /// Whether what the index finds has the words.
+    /// Is true if what the index finds has the words.
     is_exact: bool,
-    /// What the index is asked for.
+    /// Holds what the index is asked for.
     expression: String,
 }
 
@@ -130,7 +130,7 @@ fn marks(conn: &Connection, filter: &SearchFilter, narrow: &Narrow) -> rusqlite:
     Ok(marks)
 }
 
-/// Where a hit stands in the list: by when it happened, then by its number in the fact table.
+/// The place where a hit stands in the list: by when it happened, then by its number in the fact table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     occurred: i64,
@@ -279,7 +279,8 @@ fn collect(conn: &Connection, wanted: &Wanted<'_>, after: Option<Place>) -> Answ
     }
 }
 
-/// Whether a row may have the words, told by its bytes: reading a row costs three times as much as this look at it.
+/// Returns whether a row may have the words, reported by its bytes: reading a row costs three times as much as this
+/// look at it.
 fn may_have_words(conn: &Connection, ask: &Ask, id: i64) -> rusqlite::Result<bool> {
     let mut find = conn.prepare_cached(
         "SELECT f.data, f.derived, w.text FROM fact f LEFT JOIN word w ON w.id = f.tool WHERE f.id = ?1",
@@ -298,7 +299,7 @@ fn title_of(conn: &Connection, task: i64) -> rusqlite::Result<String> {
     find.query_row([task], |row| row.get(0))
 }
 
-/// Whether a row is what the search was narrowed to, as far as columns do not tell.
+/// Returns whether a row is what the search was narrowed to, as far as columns do not tell.
 fn is_wanted(
     conn: &Connection,
     filter: &SearchFilter,

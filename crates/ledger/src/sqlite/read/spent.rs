@@ -8,7 +8,7 @@ use crate::project::residual as stored;
 use crate::project::tally::DOLLAR;
 use crate::view::{Residual, ResidualModel, UsageProvenance, UsageView};
 
-/// What something spent, as the tables count it. Cost is in pico-dollars.
+/// Counts tokens and cost of something as the tables do. Cost is in pico-dollars.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spent {
     /// Input tokens.
@@ -29,9 +29,9 @@ pub struct Spent {
     pub unpriced: i64,
     /// Responses that count elsewhere.
     pub copies: i64,
-    /// What the client says that it cost.
+    /// Holds what the client says that it cost.
     pub client_cost: Option<i64>,
-    /// What only the client's account knows.
+    /// Holds what only the client's account knows.
     pub residual: Option<Residual>,
 }
 

@@ -1,7 +1,7 @@
-//! What silence means: a task that says nothing for long is stale, and at last over: abandoned if it worked or waited for
-//! an answer, completed if it only waited for the next prompt.
+//! Describes what silence means: a task that says nothing for long is stale, and at last over: abandoned if it worked
+//! or waited for an answer, completed if it only waited for the next prompt.
 //!
-//! The store keeps where a task stands by what was told of it. How long ago that was is a matter of when one asks, so
+//! The store keeps where a task stands by what was reported about it. How long ago that was is a matter of when one asks, so
 //! these limits are applied here and nowhere else, to what is shown and to what is filtered alike.
 
 use crate::view::{TaskStatus, WaitingReason};
@@ -26,12 +26,12 @@ pub const STATUSES: [TaskStatus; 5] = [
     TaskStatus::Abandoned,
 ];
 
-/// Whether a task of this status is not over.
+/// Returns whether a task of this status is not over.
 fn is_alive(status: TaskStatus) -> bool {
     matches!(status, TaskStatus::Running | TaskStatus::Waiting)
 }
 
-/// Whether a waiting task only waits for the next prompt.
+/// Returns whether a waiting task only waits for the next prompt.
 fn is_idle(waiting: Option<WaitingReason>) -> bool {
     waiting.is_none_or(|reason| reason == WaitingReason::Idle)
 }
@@ -39,23 +39,23 @@ fn is_idle(waiting: Option<WaitingReason>) -> bool {
 /// A task as the store keeps it, as far as silence matters.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportedState {
-    /// Where it stands by what was told.
+    /// The last reported status.
     pub status: TaskStatus,
-    /// What it waits for.
+    /// The reason for which it waits.
     pub waiting: Option<WaitingReason>,
-    /// When it was last heard of.
+    /// The moment when it was last active.
     pub last: i64,
-    /// It has a call that nobody ended.
+    /// It has a call without a recorded end.
     pub has_open_call: bool,
 }
 
-/// Whether an open call decides if a task is stale.
+/// Returns whether an open call decides if a task is stale.
 #[must_use]
 pub fn may_be_stale(status: TaskStatus, last: i64, now: i64) -> bool {
     status == TaskStatus::Running && now.saturating_sub(last) >= STALE_MS
 }
 
-/// What is shown of a task: its status, and whether it is stale.
+/// Returns what is shown of a task: its status, and whether it is stale.
 pub fn shown(kept: ReportedState, now: i64) -> (TaskStatus, bool) {
     let ReportedState { status, waiting, last, has_open_call } = kept;
     let silent = now.saturating_sub(last);
@@ -71,7 +71,7 @@ pub fn shown(kept: ReportedState, now: i64) -> (TaskStatus, bool) {
     (status, is_stale)
 }
 
-/// The tasks of one stored status that were last heard of in a stretch of time: `from <= last < to`.
+/// The tasks of one stored status that were last active in a stretch of time: `from <= last < to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusWindow {
     /// The stored status.

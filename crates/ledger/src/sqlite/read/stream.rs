@@ -29,7 +29,7 @@ pub(crate) struct Source {
     pub(crate) list: Option<List>,
 }
 
-/// Which rows of the streams, and from where.
+/// Selects rows of the streams, and the place to start from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     /// The place after which (in the direction of reading) to begin.
@@ -46,10 +46,10 @@ pub(crate) struct Wanted {
     pub(crate) kinds: i64,
 }
 
-/// Where a row stands.
+/// The place where a row stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
-    /// When.
+    /// The moment.
     pub(crate) occurred: i64,
     /// Breaks ties between equal times.
     pub(crate) order: i64,
@@ -75,7 +75,7 @@ fn bits(places: impl ExactSizeIterator<Item = u32>) -> i64 {
 }
 
 impl Wanted {
-    /// What a filter wants.
+    /// Returns what a filter wants.
     pub(crate) fn of(filter: &RowFilter) -> Answer<Self> {
         let list = list_of(filter.newest_first);
         Ok(Self {

@@ -33,14 +33,14 @@ pub(crate) fn summary(conn: &Connection, now: Millis, id: &TaskId) -> Answer<Tas
 /// The numbers of a task that is over, as the row of its end carries them.
 pub(crate) fn at_end(conn: &Connection, root: i64) -> rusqlite::Result<Option<Value>> {
     let Some(own) = task::load(conn, root)? else { return Ok(None) };
-    let mut told = serde_json::to_value(numbers(conn, &own, false)?).unwrap_or_default();
-    if let Value::Object(told) = &mut told {
-        told.shift_remove("sessions");
+    let mut reported = serde_json::to_value(numbers(conn, &own, false)?).unwrap_or_default();
+    if let Value::Object(reported) = &mut reported {
+        reported.shift_remove("sessions");
     }
-    Ok(Some(told))
+    Ok(Some(reported))
 }
 
-/// What follows from the facts of one task alone, and is lost with them.
+/// Holds what follows from the facts of one task alone, and is lost with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OfFacts {
     /// Time in which a turn ran and no person was waited for.
@@ -56,7 +56,7 @@ pub(crate) struct OfFacts {
 }
 
 impl OfFacts {
-    /// What the facts of a task say, and what was kept of those that retention dropped.
+    /// Returns what the facts of a task say, and what was kept of those that retention dropped.
     pub(crate) fn read(conn: &Connection, task: i64) -> rusqlite::Result<Self> {
         let sealed = Self::sealed(conn, task)?;
         let (files_read, files_changed) = files::distinct(conn, &[task])?;
@@ -70,7 +70,7 @@ impl OfFacts {
         })
     }
 
-    /// What was kept of facts that retention dropped.
+    /// Returns what was kept of facts that retention dropped.
     fn sealed(conn: &Connection, task: i64) -> rusqlite::Result<Self> {
         let kept = conn
             .prepare_cached(
@@ -99,7 +99,7 @@ fn is_sealed(conn: &Connection, task: i64) -> rusqlite::Result<bool> {
     conn.prepare_cached("SELECT 1 FROM sealed_task WHERE task = ?1")?.exists([task])
 }
 
-/// Whether a hook saw one of these tasks.
+/// Returns whether a hook saw one of these tasks.
 fn is_hooked(conn: &Connection, tasks: &[i64]) -> rusqlite::Result<bool> {
     for list in presenters::HOOKED_LISTS {
         let mut find = conn.prepare_cached(&format!(
@@ -134,7 +134,7 @@ fn numbers(conn: &Connection, own: &TaskRow, is_running: bool) -> rusqlite::Resu
         calls += row.calls;
         failures += row.failures;
         let sealed = OfFacts::sealed(conn, *member)?;
-        was_hooked |= is_sealed(conn, *member)? && row.told.is_from(&[Channel::Hook, Channel::Http]);
+        was_hooked |= is_sealed(conn, *member)? && row.reported.is_from(&[Channel::Hook, Channel::Http]);
         asked += sealed.permissions + permissions(conn, *member)?;
         files_read += count(sealed.files_read);
         files_changed += count(sealed.files_changed);
@@ -166,12 +166,12 @@ fn numbers(conn: &Connection, own: &TaskRow, is_running: bool) -> rusqlite::Resu
     })
 }
 
-/// How the time of one task divides that is over.
+/// Returns how the time of one task divides that is over.
 fn own_time(conn: &Connection, task: i64) -> rusqlite::Result<TimeSplit> {
     Ok(TimeSplit::new((i64::MIN, i64::MAX), turns_of(conn, task)?, waits_of(conn, task)?, i64::MIN))
 }
 
-/// When people were waited for.
+/// Returns when people were waited for.
 fn waits_of(conn: &Connection, task: i64) -> rusqlite::Result<Vec<TimeSpan>> {
     let mut waits = Vec::new();
     for list in presenters::WAITING_LISTS {
@@ -182,7 +182,7 @@ fn waits_of(conn: &Connection, task: i64) -> rusqlite::Result<Vec<TimeSpan>> {
     Ok(waits)
 }
 
-/// How long people were waited for in facts that retention dropped.
+/// Returns how long people were waited for in facts that retention dropped.
 fn sealed_wait_ms(conn: &Connection, task: i64) -> rusqlite::Result<i64> {
     let kept = conn
         .prepare_cached("SELECT wait_ms FROM sealed_task WHERE task = ?1")?
@@ -191,7 +191,7 @@ fn sealed_wait_ms(conn: &Connection, task: i64) -> rusqlite::Result<i64> {
     Ok(kept.unwrap_or(0))
 }
 
-/// When turns began and ended.
+/// Returns when turns began and ended.
 fn turns_of(conn: &Connection, task: i64) -> rusqlite::Result<Vec<(i64, Option<i64>)>> {
     let mut find = conn.prepare_cached(
         "SELECT occurred, ended FROM fact WHERE task = ?1 AND list = ?2 ORDER BY occurred, ord, fact",
@@ -206,7 +206,7 @@ fn turns_of(conn: &Connection, task: i64) -> rusqlite::Result<Vec<(i64, Option<i
     Ok(turns)
 }
 
-/// When the facts of these lists happened, in their order.
+/// Returns when the facts of these lists happened, in their order.
 fn moments(conn: &Connection, task: i64, lists: &[List]) -> rusqlite::Result<Vec<i64>> {
     let mut all = Vec::new();
     for list in lists {
@@ -222,14 +222,14 @@ fn moments(conn: &Connection, task: i64, lists: &[List]) -> rusqlite::Result<Vec
     Ok(all)
 }
 
-/// How often the context was compacted.
+/// Returns how often the context was compacted.
 fn compactions(conn: &Connection, task: i64) -> rusqlite::Result<u64> {
-    let told = facts::select(
+    let reported = facts::select(
         conn,
         "WHERE f.task = ?1 AND f.list = ?2 AND f.kind = ?3",
         [task, List::Context.code(), Kind::ContextSaved as i64],
     )?;
-    Ok(presenters::compactions(told.iter().map(|stored| &stored.row)))
+    Ok(presenters::compactions(reported.iter().map(|stored| &stored.row)))
 }
 
 /// The stays of the process.

@@ -45,7 +45,7 @@ pub(crate) struct TaskRow {
     pub(crate) uid: String,
     pub(crate) agent: Agent,
     pub(crate) session: String,
-    pub(crate) told: TaskFields,
+    pub(crate) reported: TaskFields,
     pub(crate) background: bool,
     pub(crate) parent: Option<i64>,
     pub(crate) parent_certainty: Option<Certainty>,
@@ -88,7 +88,7 @@ impl TaskRow {
             uid: row.get(1)?,
             agent: agent_at(row.get(2)?),
             session: row.get(3)?,
-            told: codec::decode_json(row.get_ref(4)?.as_blob()?).unwrap_or_default(),
+            reported: codec::decode_json(row.get_ref(4)?.as_blob()?).unwrap_or_default(),
             background: row.get(5)?,
             parent: row.get(6)?,
             parent_certainty: certainty.and_then(|place| word_at(Certainty::ALL, place)),
@@ -160,7 +160,7 @@ pub(crate) fn family(conn: &Connection, root: i64) -> rusqlite::Result<Vec<(i64,
     Ok(family.into_iter().map(|(id, (depth, ..))| (id, depth)).collect())
 }
 
-/// What a task and all its descendants did.
+/// Holds what a task and all its descendants did.
 #[derive(Clone, Default)]
 struct Tree {
     spent: Spent,
@@ -186,7 +186,7 @@ impl std::ops::AddAssign<&Self> for Tree {
     }
 }
 
-/// What each of these tasks and all its descendants did.
+/// Returns what each of these tasks and all its descendants did.
 fn trees(conn: &Connection, roots: &[i64]) -> rusqlite::Result<HashMap<i64, Tree>> {
     let sums = Spent::TASK_COLUMNS;
     let mut statement = conn.prepare_cached(&format!(
@@ -235,7 +235,7 @@ fn view(
         .prepare_cached("SELECT count(*) FROM task WHERE parent = ?1 AND events > 0")?
         .query_row([row.id], |row| row.get::<_, i64>(0))?;
     let (id, usage) = (row.id, row.spent.view());
-    let transcript_path = row.told.text(attributes::TRANSCRIPT_PATH).map(str::to_owned);
+    let transcript_path = row.reported.text(attributes::TRANSCRIPT_PATH).map(str::to_owned);
     let record = outgoing::record(texts, row, 0, None, None)?;
     let has_open_call = record.may_be_stale(now) && has_open_call(conn, id)?;
     let shown =
@@ -247,7 +247,7 @@ fn has_open_call(conn: &Connection, task: i64) -> rusqlite::Result<bool> {
     conn.prepare_cached("SELECT 1 FROM fact WHERE task = ?1 AND open = 1 LIMIT 1")?.exists([task])
 }
 
-/// Whether a task is a subagent.
+/// Returns whether a task is a subagent.
 pub(crate) fn is_background(conn: &Connection, task: i64) -> rusqlite::Result<bool> {
     conn.prepare_cached("SELECT 1 FROM task WHERE id = ?1 AND background = 1")?.exists([task])
 }

@@ -1,4 +1,4 @@
-//! What a task did before, as rules ask about it: each question walks an index and stops.
+//! Answers questions of rules about the history of a task: each question walks an index and stops.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const MICRO: u64 = 1_000_000;
 /// The lists that hold what an agent did.
 const ACTIONS: [List; 4] = [List::Command, List::Exploration, List::Web, List::Call];
 
-/// What was spent.
+/// Tokens and cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PastSpending {
     /// Tokens of every kind.
@@ -34,32 +34,32 @@ pub struct PastSpending {
 /// Something that a task did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastAction {
-    /// When.
+    /// The moment.
     pub at: Millis,
-    /// What kind of thing, as the row's `subtypeKey`.
+    /// The kind, as the row's `subtypeKey`.
     pub subtype: String,
     /// The tool.
     pub tool: String,
-    /// Where the call stands.
+    /// The state of the call.
     pub state: CallState,
     /// The files it is about.
     pub paths: Vec<String>,
     /// The command, masked, if it is one.
     pub command: Option<String>,
-    /// Where it was run.
+    /// The directory in which it ran.
     pub directory: Option<String>,
-    /// How it ended, if that is known for sure.
+    /// The exit code, if it is known for sure.
     pub exit: Option<i32>,
 }
 
-/// What somebody asked for.
+/// The last request of a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastPrompt {
-    /// When.
+    /// The moment.
     pub at: Millis,
     /// The text, masked, as far as it is kept.
     pub text: Option<String>,
-    /// Where the task worked then.
+    /// The working directory of the task at that time.
     pub directory: Option<String>,
 }
 
@@ -81,7 +81,7 @@ impl TaskHistory {
         Self { store: Arc::clone(&self.store), coming: Some(Arc::new(coming)) }
     }
 
-    /// Whether anything is kept of a task.
+    /// Returns whether anything is kept of a task.
     ///
     /// # Errors
     /// If the store cannot answer.
@@ -97,7 +97,7 @@ impl TaskHistory {
         self.coming.as_ref().map_or_else(|| Ok(Vec::new()), |coming| coming.rows(conn, task, id))
     }
 
-    /// What a turn has spent, by its bare id.
+    /// Returns what a turn has spent, by its bare id.
     ///
     /// # Errors
     /// If there is no such task, or the store cannot answer.
@@ -118,7 +118,8 @@ impl TaskHistory {
         })
     }
 
-    /// How often a call was made before in its task, by the natural key of the call. `None` if the call is not known.
+    /// Returns how often a call was made before in its task, by the natural key of the call. `None` if the call is not
+    /// known.
     ///
     /// # Errors
     /// If there is no such task, or the store cannot answer.
@@ -145,7 +146,7 @@ impl TaskHistory {
         })
     }
 
-    /// Whether a task has read or made a file, by its absolute path. What it only tried does not count.
+    /// Returns whether a task has read or made a file, by its absolute path. What it only tried does not count.
     ///
     /// # Errors
     /// If there is no such task, or the store cannot answer.
@@ -170,7 +171,7 @@ impl TaskHistory {
         })
     }
 
-    /// What somebody last asked the task for; messages that nobody typed do not count.
+    /// Returns what a person last asked the task for; messages that no one typed do not count.
     ///
     /// # Errors
     /// If there is no such task, or the store cannot answer.
@@ -192,8 +193,8 @@ impl TaskHistory {
         })
     }
 
-    /// How many of the calls of a task that ended last failed, without one in between that did not; at most so many are
-    /// looked at. What still runs is passed over.
+    /// Returns how many of the calls of a task that ended last failed, without one in between that did not; at most so
+    /// many are looked at. What still runs is passed over.
     ///
     /// # Errors
     /// If there is no such task, or the store cannot answer.
@@ -223,7 +224,7 @@ impl TaskHistory {
         })
     }
 
-    /// What a task did at or after a moment, newest first, and at most so much of it.
+    /// Returns what a task did at or after a moment, newest first, and at most so much of it.
     ///
     /// # Errors
     /// If there is no such task, or the store cannot answer.
@@ -266,7 +267,7 @@ fn newest(
     Ok(found.into_iter().map(|stored| stored.row).collect())
 }
 
-/// What is the same for every call with the same input.
+/// Returns what is the same for every call with the same input.
 fn signature(conn: &Connection, task: i64, own: i64) -> rusqlite::Result<Option<i64>> {
     let fact: Option<i64> = conn
         .prepare_cached("SELECT fact FROM alias WHERE task = ?1 AND key = ?2")?
@@ -302,11 +303,11 @@ fn action(row: &FactRow, agent: Agent) -> PastAction {
 /// Returns the exit code, where it is known. Some agents leave out that of a command that succeeded; a command in the
 /// background has not ended.
 fn exit(row: &FactRow, state: CallState, agent: Agent) -> Option<i32> {
-    let told =
+    let reported =
         row.meta(attributes::EXIT_CODE).and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
     let is_behind = row.meta(attributes::RUN_IN_BACKGROUND) == Some(&Value::Bool(true))
         || row.meta(attributes::BACKGROUND_TASK_ID).is_some();
-    match (told, state) {
+    match (reported, state) {
         _ if is_behind => None,
         (Some(code), _) => Some(code),
         (None, CallState::Succeeded) if agent.spec().success_is_exit_zero => Some(0),
@@ -315,7 +316,7 @@ fn exit(row: &FactRow, state: CallState, agent: Agent) -> Option<i32> {
     }
 }
 
-/// How many of the newest calls that have ended failed, of at most so many.
+/// Returns how many of the newest calls that have ended failed, of at most so many.
 fn failures(newest_first: impl Iterator<Item = CallState>, most: usize) -> u64 {
     let ended = newest_first.filter(|state| *state != CallState::Running).take(most);
     ended.take_while(|state| matches!(state, CallState::Failed | CallState::Denied)).count() as u64

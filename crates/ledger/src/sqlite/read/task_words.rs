@@ -14,7 +14,7 @@ const NEAR: i64 = 512;
 /// Words that a task must have.
 pub(crate) struct TaskWords {
     ask: Ask,
-    /// What the index is asked for; nothing, if it cannot narrow by these words.
+    /// Holds what the index is asked for; nothing, if it cannot narrow by these words.
     expression: Option<String>,
     is_exact: bool,
 }
@@ -31,7 +31,7 @@ impl TaskWords {
         }))
     }
 
-    /// Whether tasks must be looked at to know whether they have the words.
+    /// Returns whether tasks must be looked at to know whether they have the words.
     pub(crate) fn must_be_read(&self) -> bool {
         !self.is_exact
     }

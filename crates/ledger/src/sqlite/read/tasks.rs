@@ -59,7 +59,7 @@ fn within(conditions: &mut Conditions, stretch: &StatusWindow) -> String {
     text
 }
 
-/// The places of a page: when a task was last heard of, and its number.
+/// The places of a page: when a task was last active, and its number.
 pub(crate) type Places = Vec<(i64, i64)>;
 
 /// A page of tasks.
@@ -95,7 +95,7 @@ pub(crate) fn in_range(
         agent_type: range.agent_type.clone(),
         ..TaskFilter::default()
     };
-    // What time it is matters to where tasks stand, which nobody asks for here.
+    // What time it is matters to where tasks stand, which no one asks for here.
     listed(conn, Millis(0), &filter, before, limit)
 }
 
@@ -375,7 +375,7 @@ mod tests {
     use super::*;
     use crate::sqlite::open::open;
 
-    /// So many tasks that the list is walked in several parts; whoever was heard of last has any number.
+    /// So many tasks that the list is walked in several parts; the last active one has any number.
     const TASKS: i64 = 4_500;
 
     fn store() -> (Connection, tempfile::TempDir) {

@@ -12,7 +12,7 @@ use crate::sqlite::facts::{self, Stored};
 use crate::store::{Answer, Paging};
 use crate::view::{Page, Turn};
 
-/// A prompt or an end may be told a little before or after its turn.
+/// A prompt or an end may be reported a little before or after its turn.
 const NEAR_MS: i64 = 60_000;
 
 /// More prompts and ends than this are not looked at for one page.
@@ -49,7 +49,7 @@ pub(crate) fn turns(conn: &Connection, id: &TaskId, paging: &Paging) -> Answer<P
     Ok(Page { items, next_cursor: page.next_cursor })
 }
 
-/// What was said at the beginning and at the end of the turns of a page.
+/// Returns what was said at the beginning and at the end of the turns of a page.
 fn edges(
     conn: &Connection,
     task: i64,

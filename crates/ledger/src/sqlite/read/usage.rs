@@ -1,4 +1,4 @@
-//! What was spent, by time and by whatever else it is told apart by.
+//! Describes what was spent, by time and by whatever else it is distinguished by.
 //!
 //! The asker's days are not UTC days. A sum from one moment to another is the sum of the whole UTC days between them,
 //! plus or minus the quarter-hours at each end; since sums can be taken away, each end reads at most half a day.
@@ -104,7 +104,7 @@ pub(super) fn by_time(
 pub struct Local {
     /// The first day of it, as days since 1970 by the asker's calendar.
     pub at: i64,
-    /// What it is called: `2026-11-16`, or `2026-11` for a month.
+    /// The name: `2026-11-16`, or `2026-11` for a month.
     pub name: String,
     /// The moments between which it is, in UTC.
     pub from: i64,
@@ -205,7 +205,7 @@ impl Reader<'_> {
         Ok(days)
     }
 
-    /// What is between the nearest UTC midnight and a moment: negative if the moment is before it.
+    /// Returns what is between the nearest UTC midnight and a moment: negative if the moment is before it.
     fn edge(&mut self, at: i64) -> rusqlite::Result<Bucket> {
         if let Some(bucket) = self.edges.get(&at) {
             return Ok(bucket.clone());

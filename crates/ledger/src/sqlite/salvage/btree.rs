@@ -1,4 +1,4 @@
-//! What stands on a page of a tree: cells, and the rows in them.
+//! Describes what stands on a page of a tree: cells, and the rows in them.
 //!
 //! The format: <https://www.sqlite.org/fileformat2.html#b_tree_pages>. Law: nothing is believed that contradicts itself. A
 //! cell that leaves its page, a record with parts that are not as long as it says, a text that is none: no row.
@@ -21,7 +21,7 @@ pub(super) struct Row {
     pub(super) values: Vec<Value>,
 }
 
-/// What a page holds. A cell that cannot be read is none.
+/// Holds what a page holds. A cell that cannot be read is none.
 pub(super) enum Page {
     /// Rows with their ids.
     Leaf(Vec<Option<Row>>),

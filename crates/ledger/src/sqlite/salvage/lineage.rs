@@ -1,4 +1,4 @@
-//! Whether a log belongs to the file that it stands beside.
+//! Decides whether a log belongs to the file that it stands beside.
 //!
 //! The engine goes by the name alone: a log that was left behind when its file was moved away is removed, and one beside
 //! which another file was put is laid over that one, which is then damaged for good. So each opening of a store counts
@@ -20,7 +20,7 @@ use super::btree::Page;
 use super::pages::{PageNumber, Pages};
 use super::schema_roots;
 
-/// Where openings are counted.
+/// The place where openings are counted.
 const OPENINGS: &str = "openings";
 
 /// A copy counts as so many openings of the store that it was made of: no log of that one belongs to it.
@@ -86,7 +86,7 @@ pub(in crate::sqlite) fn foreign(store: &Path, log: &Path) -> Option<Foreign> {
     if range.contains(&count(&own)) { None } else { beside("they were not written together") }
 }
 
-/// Returns the newest entry that any frame of a log knows; none if that cannot be told.
+/// Returns the newest entry that any frame of a log knows; none if that is unknown.
 pub(in crate::sqlite) fn newest_seq(store: &Path, log: &Path) -> Option<i64> {
     let pages = Pages::open(store, Some(log)).ok().filter(Pages::has_magic)?;
     let root = schema_roots(&pages).get("meta").copied()?;
@@ -137,7 +137,7 @@ fn counts(page: Page) -> Option<BTreeMap<String, i64>> {
     Some(counts)
 }
 
-/// Counts an opening. A disk that is full is no reason not to open: the log is then told apart less well.
+/// Counts an opening. A disk that is full is no reason not to open: the log is then distinguished less well.
 pub(in crate::sqlite) fn note_opening(conn: &Connection, log: &Path, checkpointer: &Checkpointer) {
     let is_quick = std::fs::metadata(log).map_or(0, |facts| facts.len()) <= QUICK_BYTES;
     let noted = count_openings(conn, 1)

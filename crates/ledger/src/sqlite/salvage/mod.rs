@@ -177,7 +177,7 @@ pub fn remains(store: &Path) -> Succession {
     succession
 }
 
-/// Where each tree begins: as the file says, or, where that cannot be read, as a new store is laid out.
+/// Returns where each tree begins: as the file says, or, where that cannot be read, as a new store is laid out.
 fn roots(pages: &Pages) -> Result<HashMap<String, PageNumber>, SalvageError> {
     let mut roots = schema_roots(pages);
     if pages.has_magic()
@@ -203,7 +203,7 @@ fn roots(pages: &Pages) -> Result<HashMap<String, PageNumber>, SalvageError> {
     Ok(roots)
 }
 
-/// Where each table and index begins, as far as the file says.
+/// Returns where each table and index begins, as far as the file says.
 fn schema_roots(pages: &Pages) -> HashMap<String, PageNumber> {
     let mut roots = HashMap::new();
     walk::Walk::new(pages).table(1, &mut |row| {
@@ -217,7 +217,8 @@ fn schema_roots(pages: &Pages) -> HashMap<String, PageNumber> {
     roots
 }
 
-/// Where they begin in a store that was made by this version, or made smaller since: whichever suits this file better.
+/// Returns where they begin in a store that was made by this version, or made smaller since: whichever suits this file
+/// better.
 fn usual_roots(pages: &Pages) -> rusqlite::Result<HashMap<String, PageNumber>> {
     let conn = Connection::open_in_memory()?;
     conn.execute_batch(open::CREATE)?;

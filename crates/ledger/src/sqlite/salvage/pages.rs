@@ -4,7 +4,7 @@
 //! ends them: each page says by itself which rows it holds.
 //!
 //! A page of the file that does not have its sum is given as it was, where one bit makes the difference, and as it is
-//! otherwise; whoever reads it is told.
+//! otherwise; a caller that reads it is reported.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ use super::super::wal::{self, FrameImage};
 /// The size that every store is made with.
 const PAGE_BYTES: usize = 4096;
 
-/// What every file of the engine begins with.
+/// The first bytes of every SQLite file.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 /// Page numbers begin with 1.
@@ -31,7 +31,7 @@ pub(super) type PageNumber = u32;
 pub(super) struct Pages {
     file: Option<File>,
     log: Option<File>,
-    /// Where in the log the newest image of a page begins.
+    /// The place where the newest image of a page begins in the log.
     images: HashMap<PageNumber, u64>,
     /// Bytes of a page, and how many of them hold something.
     pub(super) size: usize,
@@ -42,7 +42,7 @@ pub(super) struct Pages {
     pub(super) frames: u64,
     pub(super) frames_damaged: u64,
     sums: Option<RefCell<Witness>>,
-    /// Whether a page that may be wrong was read since somebody last said no.
+    /// Is true if a page that may be wrong was read since a caller last said no.
     pub(super) is_suspect: Cell<bool>,
     /// Pages in the order in which they were read.
     #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What was salvaged, and what was not.
+//! Describes what was salvaged, and what was not.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -17,14 +17,14 @@ pub struct LostSpan {
     pub to: Option<Millis>,
 }
 
-/// What was salvaged from a store, and what was not.
+/// Holds what was salvaged from a store, and what was not.
 #[derive(Clone, Debug, Default)]
 pub struct Salvage {
     /// Tasks of the new store that have events.
     pub tasks: u64,
     /// Events of them.
     pub events: u64,
-    /// When the newest of them was last active.
+    /// The moment when the newest of them was last active.
     pub newest: Option<Millis>,
     /// Rows that were taken, by table.
     pub rows: BTreeMap<&'static str, u64>,
@@ -36,7 +36,7 @@ pub struct Salvage {
     pub damaged_tables: Vec<&'static str>,
     /// Pages of which one bit was wrong, and which were read as they had been written.
     pub mended_pages: u64,
-    /// Pages that are not what was written and were read as they are: nobody knows which of their bytes are wrong.
+    /// Pages that are not what was written and were read as they are: which of their bytes are wrong is unknown.
     pub suspect_pages: u64,
     /// Tables of which rows were taken from such pages.
     pub suspect_tables: Vec<&'static str>,
@@ -48,7 +48,7 @@ pub struct Salvage {
     pub incomplete_tasks: BTreeMap<String, u64>,
     /// Entries that are missing; none if nothing says how many there were.
     pub lost_entries: Option<u64>,
-    /// When what is missing was recorded, as far as that is known.
+    /// The moment when what is missing was recorded, as far as that is known.
     pub lost_stretches: Vec<LostSpan>,
     /// Posts that were folded from the journal.
     pub posts: u64,

@@ -1,4 +1,4 @@
-//! Which rows are taken, and when one is believed.
+//! Decides which rows are taken, and when one is believed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -13,14 +13,14 @@ use super::pages::{PageNumber, Pages};
 use super::report::{LostSpan, Salvage};
 use super::walk::{Gap, Walk};
 
-/// More stretches of time than this are not told apart.
+/// More stretches of time than this are not distinguished.
 const STRETCHES: usize = 100;
 
 /// A table of which rows are taken.
 pub(super) struct Wanted {
     pub(super) name: &'static str,
     has_row_ids: bool,
-    /// Where the number of a task stands in a row that means nothing without it.
+    /// The place where the number of a task stands in a row that means nothing without it.
     task: Option<usize>,
 }
 
@@ -36,7 +36,7 @@ const fn of_task(name: &'static str, task: usize) -> Wanted {
     Wanted { name, has_row_ids: false, task: Some(task) }
 }
 
-/// What cannot be folded from anything else, in an order in which each row finds those that it is checked against.
+/// Tables that cannot be folded from others, in an order in which each row finds those that it is checked against.
 pub(super) const TABLES: &[Wanted] = &[
     plain("tombstone"),
     with_ids("word"),
@@ -57,7 +57,7 @@ pub(super) const TABLES: &[Wanted] = &[
     of_task("holder", 1),
 ];
 
-/// What a column may hold.
+/// Holds what a column may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Integer,
@@ -156,7 +156,7 @@ pub(super) struct Taking<'a> {
     tables: HashMap<&'static str, Table>,
     /// The keys of the tasks that were taken, by their numbers.
     tasks: HashMap<i64, TaskKey>,
-    /// What was deleted on purpose, and up to when.
+    /// Tasks that were deleted on purpose, and the moment of deletion.
     deleted: HashMap<String, i64>,
     salvage: Salvage,
 }
@@ -497,7 +497,7 @@ impl<'a> Taking<'a> {
         Ok(())
     }
 
-    /// When the first entry of some happened.
+    /// Returns when the first entry of some happened.
     fn moment(&self, which: &str, seq: i64) -> rusqlite::Result<Option<Millis>> {
         let sql = format!("SELECT task, data FROM entry WHERE {which} LIMIT 1");
         let found: Option<(i64, Vec<u8>)> = self

@@ -77,7 +77,7 @@ struct Original {
     rows: BTreeMap<&'static str, BTreeMap<String, String>>,
     /// The tasks of which a row stands on a page, or on the pages that it goes on to.
     tasks_of_page: HashMap<PageNumber, BTreeSet<i64>>,
-    /// How many entries each task has.
+    /// Counts how many entries each task has.
     entries_of_task: BTreeMap<i64, i64>,
     pages: PageNumber,
 }
@@ -203,17 +203,17 @@ fn original() -> Original {
     Original { folder: left, rows, tasks_of_page, entries_of_task, pages: count }
 }
 
-/// What was done to a store.
+/// Holds what was done to a store.
 struct Damage {
     words: String,
     /// Pages of the file that were touched; none if it is not known which.
     pages: Option<BTreeSet<PageNumber>>,
-    /// Whether the log and the journal are as they were.
+    /// Is true if the log and the journal are as they were.
     has_log: bool,
     has_posts: bool,
     /// Rows that may differ: one bit is one row.
     may_differ: usize,
-    /// Whether there is anything to salvage.
+    /// Is true if there is anything to salvage.
     is_hopeless: bool,
 }
 
