@@ -5,7 +5,7 @@
 //! refused ends here.
 
 use agent_tracer_event::semantics::Importance;
-use agent_tracer_event::{CallState, Entry, ErrorClass, Kind, Phase, Unrecognised, attributes};
+use agent_tracer_event::{CallState, Entry, ErrorClass, Kind, Phase, Subject, Unrecognised, attributes};
 use serde_json::{Map, Value};
 
 use crate::text;
@@ -18,6 +18,14 @@ const NAME_CHARS: usize = 100;
 const PLACE_CHARS: usize = 1000;
 /// The events that a rule can put off.
 const ENDS: &[&str] = &["Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"];
+
+/// Returns whether a rule did not let its event happen.
+pub(crate) fn blocks(entry: &Entry) -> bool {
+    let says = |name: &str, word: &str| entry.metadata.get(name).is_some_and(|value| value == word);
+    entry.subject == Subject::Event(Kind::RuleLogged)
+        && says(attributes::RULE_OUTCOME, "block_stop")
+        && says(attributes::RULE_STATUS, "enforced")
+}
 
 /// Returns the name of the envelope of the event that a record is about. Records of older versions do not say it.
 pub(crate) fn event_of(record: &Map<String, Value>) -> Option<&str> {

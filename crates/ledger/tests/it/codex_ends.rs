@@ -1,10 +1,10 @@
 //! Describes what a person answered to Codex, and when: permissions that were given or refused, and questions. By hooks
 //! alone, by files alone and by both, whatever came first.
 
-use agent_tracer_event::{Agent, CallState, Channel, Millis, TaskId, TaskKey};
-use agent_tracer_ledger::view::{Permission, Question, ToolCall};
+use agent_tracer_event::{Agent, CallState, Channel, Kind, Millis, TaskId, TaskKey};
+use agent_tracer_ledger::view::{Permission, Question, Row, TaskStatus, ToolCall};
 use agent_tracer_ledger::{Observed, Range, RowFilter};
-use agent_tracer_testkit::{hook, scenario};
+use agent_tracer_testkit::{decision_of, hook, scenario};
 use serde_json::{Value, json};
 
 use crate::queries::every;
@@ -247,4 +247,55 @@ fn a_refusal_that_turns_out_to_be_none_is_taken_back() {
     assert_eq!(calls(&world, "t")[0].state, CallState::Succeeded);
     assert_eq!(calls(&world, "t")[0].error_class, None);
     assert_eq!(permissions(&world, "t")[0].decision.as_deref(), Some("allowed"));
+}
+
+/// Returns the decision of a rule on an event, right after it: the event may not happen.
+fn blocked(payload: &Value, event: &Observed) -> Observed {
+    let mut record = payload.clone();
+    let rule = json!({"rule": "no-end", "origin": "user", "decision": "deny", "basis": "applies", "mode": "enforce",
+        "severity": "high", "counted": true});
+    record["decision"] = json!({"answered_by": "server", "outcome": "deny", "took_us": 100, "rules": [rule],
+        "event": event.name});
+    decision_of(event, &serde_json::to_vec(&record).unwrap())
+}
+
+#[test]
+fn an_end_of_a_subagent_that_a_rule_blocked_is_no_end() {
+    let child = "01a1ed45-c023-72f0-b713-963177211474";
+    let of_child = |event: &str, again: bool| {
+        let mut more = json!({"agent_id": child, "agent_type": "worker", "turn_id": "u1"});
+        if event == "SubagentStop" {
+            more["stop_hook_active"] = again.into();
+            more["last_assistant_message"] = "Done.".into();
+        }
+        payload(event, more)
+    };
+    let stop = of_child("SubagentStop", false);
+    let mut observed =
+        hooks(&[of_child("SubagentStart", false), stop.clone(), of_child("SubagentStop", true)]);
+    let last = observed.pop().unwrap();
+    observed.push(blocked(&stop, &observed[1]));
+    let kinds = |world: &World, thread: &str| -> Vec<(Kind, Option<String>)> {
+        let store = world.ledger.store();
+        let rows = every(|paging| store.timeline(&id(thread), &RowFilter { paging, ..RowFilter::default() }));
+        let status = |row: &Row| row.metadata.get("asyncStatus").and_then(Value::as_str).map(str::to_owned);
+        rows.iter().map(|row| (row.kind, status(row))).collect()
+    };
+    let running = (Kind::ActionLogged, Some("running".to_owned()));
+    for _ in 0..2 {
+        let world = World::with(&observed, 1);
+        let rows = kinds(&world, child);
+        assert!(rows.contains(&running), "{rows:?}");
+        assert!(!rows.iter().any(|(kind, _)| *kind == Kind::SessionEnded), "{rows:?}");
+        assert!(kinds(&world, "t").contains(&running));
+        assert_eq!(world.ledger.store().task(Millis(0), &id(child)).unwrap().status, TaskStatus::Running);
+        observed.reverse();
+    }
+    // Codex re-enters the same turn, and the next end was let pass.
+    observed.push(last);
+    let world = World::with(&observed, 1);
+    let rows = kinds(&world, child);
+    assert!(rows.iter().any(|(kind, _)| *kind == Kind::SessionEnded), "{rows:?}");
+    assert!(kinds(&world, "t").contains(&(Kind::ActionLogged, Some("completed".to_owned()))));
+    assert_eq!(world.ledger.store().task(Millis(0), &id(child)).unwrap().status, TaskStatus::Completed);
 }

@@ -84,7 +84,8 @@ pub(crate) fn read_decision(observation: &Observation<'_>) -> Reading {
     reading.entries.push(hook.task());
     match made {
         Ok(entries) => {
-            let undone = if entries.iter().any(blocks) { undo(&hook, &payload) } else { Vec::new() };
+            let undone =
+                if entries.iter().any(decisions::blocks) { undo(&hook, &payload) } else { Vec::new() };
             reading.entries.extend(entries);
             reading.entries.extend(undone);
         }
@@ -92,14 +93,6 @@ pub(crate) fn read_decision(observation: &Observation<'_>) -> Reading {
     }
     reading.say_why();
     reading
-}
-
-/// Returns whether a rule did not let its event happen.
-fn blocks(entry: &Entry) -> bool {
-    let says = |name: &str, word: &str| entry.metadata.get(name).is_some_and(|value| value == word);
-    entry.subject == Subject::Event(Kind::RuleLogged)
-        && says(attributes::RULE_OUTCOME, "block_stop")
-        && says(attributes::RULE_STATUS, "enforced")
 }
 
 /// Takes back an event that a rule did not allow: the item is not done, the agent goes on. What the same event

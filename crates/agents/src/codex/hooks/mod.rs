@@ -88,7 +88,14 @@ pub(crate) fn read_decision(observation: &Observation<'_>) -> Reading {
     let mut reading = Reading::default();
     reading.entries.push(hook.task());
     match made {
-        Ok(entries) => reading.entries.extend(entries),
+        Ok(entries) => {
+            let is_blocked = hook.event == "SubagentStop" && entries.iter().any(decisions::blocks);
+            reading.entries.extend(entries);
+            if is_blocked {
+                let event = decisions::event_of(&payload).unwrap_or_default().to_owned();
+                subagents::keep_running(&hook, &event, &mut reading);
+            }
+        }
         Err(unknown) => reading.unrecognised.push(unknown),
     }
     reading.entries.extend(hook.parent());

@@ -73,15 +73,28 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
     put(&mut answer.metadata, attributes::AGENT_TRANSCRIPT_PATH, own);
     reading.entries.push(answer);
     end_turn(hook, CallState::Succeeded, reading);
-    let key = match &hook.turn {
-        Some(turn) => subagent_ended_key(turn),
-        None => format!("session:ended:{}", hook.observation.name),
-    };
-    let mut ended = hook.event(Kind::SessionEnded, Phase::Close, key);
+    let mut ended = hook.event(Kind::SessionEnded, Phase::Close, ended_key(hook, hook.observation.name));
     ended.title = Some("Subagent ended".to_owned());
     ended.ended_at = Some(hook.observation.arrived);
     put(&mut ended.metadata, attributes::COMPLETION_REASON, Some("assistant_turn_complete"));
     reading.entries.push(ended);
+}
+
+/// Returns the key of an end, which both channels know by its turn.
+fn ended_key(hook: &Hook<'_>, event: &str) -> String {
+    hook.turn.as_deref().map_or_else(|| format!("session:ended:{event}"), subagent_ended_key)
+}
+
+/// Makes an attempt of an end that a rule blocked. Codex re-enters the same turn: the next end has the same key, is later
+/// and replaces the attempt.
+pub(super) fn keep_running(hook: &Hook<'_>, event: &str, reading: &mut Reading) {
+    let mut attempt = hook.event(Kind::ActionLogged, Phase::Close, ended_key(hook, event));
+    attempt.title = Some("End blocked by a rule".to_owned());
+    put(&mut attempt.metadata, attributes::ASYNC_STATUS, Some("running"));
+    reading.entries.push(attempt);
+    if hook.is_child() {
+        reading.entries.push(on_parent(hook, &hook.root, Phase::Close, "running"));
+    }
 }
 
 fn on_parent(hook: &Hook<'_>, parent: &str, phase: Phase, status: &str) -> Entry {
