@@ -103,6 +103,8 @@ pub enum PeerUser {
     Same,
     /// Of another user.
     Another,
+    /// The system could not be asked, for example because no file handles are left.
+    Unavailable,
 }
 
 /// Settings of the server.

@@ -183,9 +183,12 @@ async fn accept(listener: tokio::net::TcpListener, app: Arc<App>) {
         let next = async {
             let (stream, address) = listener.accept().await?;
             // Before a place is given: a refused connection must not take the place of an admitted one.
-            let Some(address) = admit(&app, &stream, address).await else {
-                refuse(stream, &refusals);
-                return Ok(None);
+            let address = match admit(&app, &stream, address).await {
+                Ok(address) => address,
+                Err(refusal) => {
+                    refuse(stream, refusal, &refusals);
+                    return Ok(None);
+                }
             };
             // A connection without a place waits here, and the next ones in the system's queue.
             io::Result::Ok(places.take().await.map(|place| (stream, address, place)))
@@ -207,33 +210,44 @@ async fn accept(listener: tokio::net::TcpListener, app: Arc<App>) {
     drop(tokio::time::timeout(GRACE, graceful.shutdown()).await);
 }
 
-/// Returns the address of an admitted connection, and `None` for one of another user of this machine.
+/// The reason to refuse a connection before its request is read.
+#[derive(Clone, Copy)]
+enum Refusal {
+    /// It belongs to another user of this machine.
+    Stranger,
+    /// Its user could not be looked up.
+    UnknownUser,
+}
+
+/// Returns the address of an admitted connection.
 ///
 /// A team's server requires a token of every client, and a proxy beside it runs as a user of its own: there the user
 /// of a connection does not matter.
-async fn admit(app: &App, stream: &TcpStream, address: SocketAddr) -> Option<SocketAddr> {
+async fn admit(app: &App, stream: &TcpStream, address: SocketAddr) -> Result<SocketAddr, Refusal> {
     let plain = |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
     let peer = plain(address);
     if !peer.ip().is_loopback() || app.deps.team.is_some() {
-        return Some(peer);
+        return Ok(peer);
     }
-    let near = plain(stream.local_addr().ok()?);
+    let near = plain(stream.local_addr().map_err(|_| Refusal::UnknownUser)?);
     let peer_owner = app.config.peer_owner;
-    let owner = tokio::task::spawn_blocking(move || peer_owner(peer, near)).await.ok().flatten();
-    match owner {
-        Some(PeerUser::Same) => Some(peer),
-        Some(PeerUser::Another) => None,
+    let owner = tokio::task::spawn_blocking(move || peer_owner(peer, near)).await;
+    match owner.map_err(|_| Refusal::UnknownUser)? {
+        Some(PeerUser::Same) => Ok(peer),
+        Some(PeerUser::Another) => Err(Refusal::Stranger),
+        Some(PeerUser::Unavailable) => Err(Refusal::UnknownUser),
         // Linux knows the user of every client that can read an answer. Other systems never say.
-        None => (!cfg!(target_os = "linux")).then_some(peer),
+        None if cfg!(target_os = "linux") => Err(Refusal::Stranger),
+        None => Ok(peer),
     }
 }
 
 /// Answers a refused connection without reading its request, and ends it.
-fn refuse(stream: TcpStream, room: &Arc<Semaphore>) {
+fn refuse(stream: TcpStream, refusal: Refusal, room: &Arc<Semaphore>) {
     // Beyond a few at once they are not even answered.
     let Ok(permit) = Arc::clone(room).try_acquire_owned() else { return };
     tokio::spawn(async move {
-        let answer = refusal();
+        let answer = refusal.bytes();
         let answering = async {
             stream.writable().await?;
             stream.try_write(&answer)?;
@@ -258,29 +272,39 @@ fn refuse(stream: TcpStream, room: &Arc<Semaphore>) {
     });
 }
 
-/// Returns the answer to a connection of another user, as it goes over the wire.
-fn refusal() -> Vec<u8> {
-    let problem = Problem::new(
-        StatusCode::FORBIDDEN,
-        "this connection does not belong to the user that runs this server",
-    );
-    let body = serde_json::to_vec(&problem).unwrap_or_default();
-    let mut answer = format!(
-        "HTTP/1.1 403 Forbidden\r\ncontent-type: application/problem+json\r\ncache-control: no-store\r\n\
-         content-length: {}\r\nconnection: close\r\n",
-        body.len()
-    )
-    .into_bytes();
-    let mut headers = HeaderMap::new();
-    add_headers(&mut headers);
-    for (name, value) in &headers {
-        for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
-            answer.extend_from_slice(part);
+impl Refusal {
+    /// Returns the answer as it goes over the wire.
+    fn bytes(self) -> Vec<u8> {
+        let (status, retry, text) = match self {
+            Self::Stranger => (
+                StatusCode::FORBIDDEN,
+                "",
+                "this connection does not belong to the user that runs this server",
+            ),
+            Self::UnknownUser => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "retry-after: 5\r\n",
+                "cannot look up the user of this connection\nhint: the server may be out of file handles; try again",
+            ),
+        };
+        let body = serde_json::to_vec(&Problem::new(status, text)).unwrap_or_default();
+        let mut answer = format!(
+            "HTTP/1.1 {status}\r\ncontent-type: application/problem+json\r\ncache-control: no-store\r\n\
+             {retry}content-length: {}\r\nconnection: close\r\n",
+            body.len()
+        )
+        .into_bytes();
+        let mut headers = HeaderMap::new();
+        add_headers(&mut headers);
+        for (name, value) in &headers {
+            for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+                answer.extend_from_slice(part);
+            }
         }
+        answer.extend_from_slice(b"\r\n");
+        answer.extend_from_slice(&body);
+        answer
     }
-    answer.extend_from_slice(b"\r\n");
-    answer.extend_from_slice(&body);
-    answer
 }
 
 /// Serves one connection in a task of its own.

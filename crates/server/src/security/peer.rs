@@ -35,6 +35,7 @@ pub(crate) fn is_held(peer: SocketAddr, near: SocketAddr) -> bool {
 mod linux {
     use std::fmt::Write;
     use std::fs;
+    use std::io;
     use std::net::{IpAddr, Ipv6Addr, SocketAddr};
     use std::os::unix::fs::MetadataExt;
 
@@ -44,16 +45,31 @@ mod linux {
     pub(super) fn owner(peer: SocketAddr, near: SocketAddr) -> Option<PeerUser> {
         // The owner of a process's own folder is its effective user.
         let own = fs::metadata("/proc/self").ok()?.uid();
-        let uid = diag::user(peer, near).unwrap_or_else(|_| in_tables(peer, near))?;
-        Some(if uid == own { PeerUser::Same } else { PeerUser::Another })
+        let user = match diag::user(peer, near) {
+            Ok(user) => user,
+            Err(_) => match in_tables(peer, near) {
+                Ok(user) => user,
+                // Refused, but not as a stranger: a client of our own may try again.
+                Err(_) => return Some(PeerUser::Unavailable),
+            },
+        };
+        Some(if user? == own { PeerUser::Same } else { PeerUser::Another })
     }
 
-    /// The same from the lists of all connections, where the system answers no questions about one.
-    fn in_tables(peer: SocketAddr, near: SocketAddr) -> Option<u32> {
-        ["/proc/net/tcp", "/proc/net/tcp6"].into_iter().find_map(|path| {
-            let table = fs::read_to_string(path).ok()?;
-            listed(&table, peer, near)
-        })
+    /// Finds the user in the lists of all connections, where the system answers no questions about one.
+    fn in_tables(peer: SocketAddr, near: SocketAddr) -> io::Result<Option<u32>> {
+        for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
+            let table = match fs::read_to_string(path) {
+                Ok(table) => table,
+                // A system without IPv6 has no such list.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            };
+            if let Some(user) = listed(&table, peer, near) {
+                return Ok(Some(user));
+            }
+        }
+        Ok(None)
     }
 
     /// The user of the socket at `peer` that is connected to `near`.
@@ -108,10 +124,10 @@ mod linux {
                 let peer = client.local_addr().unwrap();
                 assert_eq!(owner(peer, near), Some(PeerUser::Same), "{address}");
                 let own = fs::metadata("/proc/self").unwrap().uid();
-                assert_eq!(in_tables(peer, near), Some(own), "{address}");
+                assert_eq!(in_tables(peer, near).unwrap(), Some(own), "{address}");
                 client.shutdown(std::net::Shutdown::Write).unwrap();
                 assert_eq!(owner(peer, near), Some(PeerUser::Same), "{address}, half closed");
-                assert_eq!(in_tables(peer, near), Some(own), "{address}, half closed");
+                assert_eq!(in_tables(peer, near).unwrap(), Some(own), "{address}, half closed");
                 assert_eq!(owner(SocketAddr::new(near.ip(), 1), near), None);
             }
         }

@@ -70,6 +70,17 @@ fn a_connection_without_a_known_user_is_refused() {
     }
 }
 
+/// A post of our own hooks must not be taken for a stranger's: 403 says never, 503 says later.
+#[test]
+fn a_connection_whose_user_cannot_be_looked_up_may_try_again() {
+    let mut busy = config();
+    busy.peer_owner = |_, _| Some(PeerUser::Unavailable);
+    let world = World::with(busy).unwrap();
+    let answer = world.ask("GET", "/api/v1/tasks").bearer(TOKEN).send();
+    assert_eq!(answer.status, 503);
+    assert_eq!(answer.header("retry-after"), "5");
+}
+
 #[test]
 fn a_stranger_that_ends_its_sending_is_refused() {
     let world = World::with(real()).unwrap();
