@@ -116,7 +116,7 @@ fn it_says_where_to_look_answers_and_ends_when_asked() {
 }
 
 /// Makes a store one of schema 6.
-pub(crate) const OLDER: &str = "DROP TABLE sealed_share; DROP TRIGGER task_counts_on; DROP TRIGGER task_leaves; DROP TRIGGER task_goes; \
+pub(crate) const OLDER: &str = "DROP INDEX task_failed; DROP TABLE sealed_share; DROP TRIGGER task_counts_on; DROP TRIGGER task_leaves; DROP TRIGGER task_goes; \
     DROP TRIGGER task_arrives; DROP TRIGGER task_comes; DROP TABLE task_count; \
     ALTER TABLE rollup DROP COLUMN calls; ALTER TABLE sealed_rollup DROP COLUMN calls; PRAGMA user_version = 6";
 

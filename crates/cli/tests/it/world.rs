@@ -182,7 +182,7 @@ impl World {
     }
 }
 
-/// Builds the real hook beside the program under test, once.
+/// Builds the real hook, once.
 fn real_hook() -> &'static Path {
     static HOOK: OnceLock<PathBuf> = OnceLock::new();
     HOOK.get_or_init(|| {
@@ -191,9 +191,11 @@ fn real_hook() -> &'static Path {
         let mut command = Command::new(env!("CARGO"));
         command.args(["build", "--quiet", "--offline", "--package", "agent-tracer-hook"]);
         command.args(release.then_some("--release"));
-        command.arg("--target-dir").arg(folder.parent().expect("the target folder"));
+        // In a folder of its own: the hook's own tests run one with other features from the shared folder.
+        let target = folder.parent().expect("the target folder").join("cli-tests");
+        command.arg("--target-dir").arg(&target);
         let status = command.current_dir(env!("CARGO_MANIFEST_DIR")).status().expect("cargo runs");
         assert!(status.success(), "the hook can be built");
-        folder.join("agent-tracer-hook")
+        target.join(folder.file_name().expect("a profile")).join("agent-tracer-hook")
     })
 }
