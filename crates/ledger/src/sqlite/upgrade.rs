@@ -424,7 +424,7 @@ mod tests {
     ];
 
     #[test]
-    fn any_caller_that_watches_is_reported_of_the_copy_and_of_every_step() {
+    fn a_watcher_sees_the_copy_and_every_step() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.db");
         let mut conn = open(&path).unwrap();
@@ -451,7 +451,7 @@ mod tests {
     const KILLED: &str = "AGENT_TRACER_TEST_KILLED_AT";
 
     #[test]
-    fn any_caller_that_is_killed_on_the_way_leaves_the_file_as_it_was_and_the_next_start_goes_through() {
+    fn an_upgrade_killed_on_the_way_leaves_the_file_as_it_was_and_the_next_start_goes_through() {
         use std::io::BufRead;
         if let Some(reported) = std::env::var_os(KILLED) {
             let reported = reported.into_string().unwrap();

@@ -113,7 +113,7 @@ fn one_channel_alone_ends_in_a_part_of_the_whole() {
 }
 
 #[test]
-fn a_row_names_a_hook_as_its_evidence_only_if_a_hook_reported_of_it() {
+fn a_row_names_a_hook_as_its_evidence_only_if_a_hook_reported_it() {
     let mut seen = BTreeSet::new();
     for scenario in scenarios().iter().step_by(2).map(|scenario| scenario.with_telemetry()) {
         let channels: BTreeSet<Channel> = scenario.parts.iter().map(|part| part.channel).collect();

@@ -51,7 +51,7 @@ fn every_captured_session_that_was_answered_has_a_chart_that_says_how_full_its_w
 }
 
 #[test]
-fn compactions_and_changes_of_the_model_are_marked_any_caller_that_measures() {
+fn compactions_and_changes_of_the_model_are_marked_on_every_channel() {
     let marks = |name: &str, kind: ContextPointKind| -> usize {
         let world = World::with(&scenario(name).observed(None), 20);
         let points = charts(&world).into_iter().flat_map(|(_, points)| points);

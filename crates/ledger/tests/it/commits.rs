@@ -9,7 +9,7 @@ use agent_tracer_testkit::scenario;
 use crate::world::World;
 
 #[test]
-fn any_caller_that_follows_may_take_any_part_of_a_commit() {
+fn a_follower_may_take_any_part_of_a_commit() {
     let all = scenario("2.1.325/agent_nested").observed(None);
     let world = World::with(&all, usize::MAX);
     let store = world.ledger.store();

@@ -192,7 +192,7 @@ fn totals_that_outlived_their_events_go_with_their_task() {
 }
 
 #[test]
-fn when_all_is_deleted_no_total_is_left_any_caller_that_dropped_the_events() {
+fn purging_all_leaves_no_total_of_dropped_events() {
     let world = World::new();
     bring(&world, &[("gone-1111", "bcdfghjklmnp"), ("gone-2222", "qrstvwxzbcdf")], 5);
     world.ledger.retain(OLD).unwrap();

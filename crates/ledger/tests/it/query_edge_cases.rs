@@ -178,7 +178,7 @@ fn no_row_is_without_a_title_even_if_nothing_else_was_ever_seen() {
 }
 
 #[test]
-fn what_no_one_knows_is_counted_with_the_version_that_its_task_reported_of() {
+fn unrecognised_names_are_counted_with_the_version_of_their_task() {
     let say = |name: &str, is_status_line: bool, payload: &str| {
         let at = Millis(BEGIN);
         agent_tracer_testkit::hook(Agent::CLAUDE_CODE, name, at, is_status_line, payload.as_bytes())
