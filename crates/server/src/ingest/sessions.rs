@@ -9,8 +9,8 @@ use agent_tracer_event::{
     Agent, Channel, Entry, Evidence, Kind, Metadata, Millis, Outcome, Phase, Reading, SessionId, Subject,
     TaskId, TaskKey, attributes,
 };
-use agent_tracer_ledger::view::TaskStatus;
-use agent_tracer_ledger::{Batch, Observed, QueryError, Verdict};
+use agent_tracer_ledger::view::{Row, TaskStatus};
+use agent_tracer_ledger::{Batch, MAX_LIMIT, Observed, Paging, QueryError, RowFilter, Verdict};
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -193,7 +193,8 @@ fn end_batch(app: &App, key: &TaskKey, asked: EndRequest, now: Millis) -> Result
     let passed = pass(app, Kind::AssistantResponse, None, None)?;
     let excluded = passed.excluded || app.excluded.holds(&task);
     // An end creates no session: of one that was never reported, nothing is known but that it is over.
-    if !excluded && matches!(app.deps.store.task(now, &task), Err(QueryError::NotFound)) {
+    let recorded = app.deps.store.task(now, &task);
+    if !excluded && matches!(recorded, Err(QueryError::NotFound)) {
         return Err(Problem::new(StatusCode::NOT_FOUND, "no session of this id is known"));
     }
     let summary = match asked.summary {
@@ -208,7 +209,10 @@ fn end_batch(app: &App, key: &TaskKey, asked: EndRequest, now: Millis) -> Result
     // Every turn may end, and a session that only paused may end for good later: each is an end of its own.
     let which = match complete {
         Some(false) => format!("{stay}:turn:{}", known.map_or(0, |summary| summary.turns)),
-        _ => stay.to_string(),
+        _ => match earlier_ends(app, &task, recorded.ok().map(|task| task.status)) {
+            0 => stay.to_string(),
+            earlier => format!("{stay}:{earlier}"),
+        },
     };
     let mut entries = vec![end_entry(key.clone(), &which, now, reason, complete, summary)];
     for id in asked.background_completions.unwrap_or_default() {
@@ -231,6 +235,21 @@ fn end_batch(app: &App, key: &TaskKey, asked: EndRequest, now: Millis) -> Result
         kept: None,
     };
     Ok(Batch { observed: vec![observed], ..Batch::default() })
+}
+
+/// Counts the ends before this one. Of a session that has ended, this is its last end once more; of one that went on after
+/// its end, it is the next.
+fn earlier_ends(app: &App, task: &TaskId, status: Option<TaskStatus>) -> usize {
+    let paging = Paging { limit: MAX_LIMIT, ..Paging::default() };
+    let filter = RowFilter { kinds: vec![Kind::SessionEnded], paging, ..RowFilter::default() };
+    let rows = app.deps.store.timeline(task, &filter).map(|page| page.items).unwrap_or_default();
+    let is_final =
+        |row: &&Row| row.metadata.get(attributes::COMPLETE_TASK).and_then(Value::as_bool) != Some(false);
+    let ends = rows.iter().filter(is_final).count();
+    match status {
+        Some(TaskStatus::Completed | TaskStatus::Abandoned) => ends.saturating_sub(1),
+        _ => ends,
+    }
 }
 
 fn end_entry(

@@ -165,6 +165,30 @@ fn an_end_completes_the_task_and_may_be_repeated() {
 }
 
 #[test]
+fn a_session_that_went_on_after_its_end_may_end_again() {
+    let real = Real::new();
+    let task = ensure(&real)["taskId"].as_str().unwrap().to_owned();
+    let end = json!({"runtimeSource": "claude_code", "runtimeSessionId": "s", "completeTask": true});
+    let status = || real.get(&format!("/api/v1/tasks/{task}"))["status"].clone();
+    for round in 1..=3 {
+        let event = json!({"events": [{"id": format!("p{round}"), "kind": "user.message", "taskId": task,
+            "body": format!("prompt {round}")}]});
+        real.clock.fetch_add(60_000, Ordering::SeqCst);
+        real.post("/ingest/v1/events", &event);
+        assert_eq!(status(), "running", "round {round}");
+        for _ in 0..2 {
+            real.clock.fetch_add(1_000, Ordering::SeqCst);
+            let answer = real.post("/ingest/v1/sessions/end", &end).json();
+            assert_eq!(answer["taskStatus"], "completed", "round {round}");
+        }
+        let timeline = real.get(&format!("/api/v1/tasks/{task}/timeline"));
+        let rows = timeline["items"].as_array().unwrap();
+        let ends = rows.iter().filter(|row| row["kind"] == "session.ended").count();
+        assert_eq!(ends, round, "an end that is sent twice is one");
+    }
+}
+
+#[test]
 fn the_end_of_an_unknown_session_makes_no_task() {
     let real = Real::new();
     for end in [json!({}), json!({"completeTask": false}), json!({"completionReason": "idle"})] {
