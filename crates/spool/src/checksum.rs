@@ -1,6 +1,6 @@
 //! XXH64 with seed zero: the checksum of an envelope.
 //!
-//! Chosen because it tells a torn or rotten file from a whole one at about one instruction per byte
+//! Chosen because it detects a torn or rotten file at about one instruction per byte
 //! and fits on one page; it is no protection against someone who may write into the spool. Own
 //! implementation of the published algorithm, held to its reference values by the tests.
 
@@ -57,7 +57,7 @@ fn round(lane: u64, word: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// The byte sequence of the reference implementation's own sanity check.
+    /// Returns the byte sequence of the reference implementation's own sanity check.
     fn sanity_bytes(count: usize) -> Vec<u8> {
         let mut state: u64 = 2_654_435_761;
         (0..count)

@@ -1,16 +1,16 @@
-//! What an agent is told when it begins: one small page per folder, written by the server, read by the hook.
+//! The context that an agent gets at its start: one small page per folder, written by the server, read by the hook.
 //!
 //! A page is a file in [`Home::context`], named by the hash of its folder, and holds five lines:
 //!
 //! ```text
 //! agent-tracer-context 1
 //! <seconds since 1970 at which it was written>
-//! <the folder that it is about, its bytes as they are>
-//! <whether the task is exported into the agent's shells: `task` or `-`>
+//! <the folder, as raw bytes>
+//! <`task` if the task's name is exported into the agent's shells, else `-`>
 //! <the text, escaped as the inside of a JSON string, so that the hook has nothing to escape>
 //! ```
 //!
-//! Law: a page that is not whole is no page. The folder stands in it because a hash can meet another's.
+//! Law: an incomplete page is ignored. A page names its folder because the hashes of two folders can collide.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -24,36 +24,36 @@ const MAGIC: &[u8] = b"agent-tracer-context 1";
 pub const BYTES_MAX: usize = 16 << 10;
 /// The longest text that a page may hold, in bytes before escaping.
 pub const TEXT_MAX: usize = 8 << 10;
-/// How far up from where an agent stands its project may begin.
+/// The most folders searched for a page, from the agent's own upwards.
 const ABOVE_MAX: usize = 24;
 
 /// One page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// When it was written, in seconds since 1970.
+    /// The time of writing, in seconds since 1970.
     pub written_s: u64,
-    /// Whether the name of the task goes into the agent's shells.
+    /// True if the name of the task is exported into the agent's shells.
     pub exports_task: bool,
     /// The text, as the inside of a JSON string.
     pub escaped: Vec<u8>,
 }
 
-/// Where the page about a folder is.
+/// Returns the path of a folder's page.
 pub fn path(home: &Home, folder: &Path) -> PathBuf {
     home.context().join(format!("{:016x}", xxh64(folder.as_os_str().as_bytes())))
 }
 
-/// The file that says that the name of the task goes into the shells of agents, also where there is no page.
+/// Returns the path of the marker file that exports the task's name into agents' shells even without a page.
 pub fn task_mark(home: &Home) -> PathBuf {
     home.context().join("export-task")
 }
 
-/// Returns whether the name of the task goes into the shells of an agent whose folder has no page.
+/// Returns `true` if the task's name is exported into the shells of an agent whose folder has no page.
 pub fn exports_task(home: &Home) -> bool {
     matches!(settings_file::open(&task_mark(home), home.user()), Ok(Some(_)))
 }
 
-/// The bytes of a page about a folder. `None` where a line could not hold the folder, or the page is too long.
+/// Encodes a folder's page. Returns `None` if the folder or the text contains a line feed, or the page is too long.
 pub fn encode(page: &Page, folder: &Path) -> Option<Vec<u8>> {
     let folder = folder.as_os_str().as_bytes();
     if folder.contains(&b'\n') || page.escaped.contains(&b'\n') {
@@ -66,7 +66,7 @@ pub fn encode(page: &Page, folder: &Path) -> Option<Vec<u8>> {
     (bytes.len() <= BYTES_MAX).then_some(bytes)
 }
 
-/// Reads a page that is about this folder.
+/// Parses a page, if it belongs to this folder.
 fn parse(bytes: &[u8], folder: &Path) -> Option<Page> {
     let mut lines = bytes.strip_suffix(b"\n")?.split(|byte| *byte == b'\n');
     if lines.next()? != MAGIC {
@@ -85,10 +85,10 @@ fn parse(bytes: &[u8], folder: &Path) -> Option<Page> {
     lines.next().is_none().then_some(Page { written_s, exports_task, escaped })
 }
 
-/// The page about a folder or the nearest one above it that has one.
+/// Returns the page of a folder, or of the nearest folder above it that has one.
 pub fn find(home: &Home, folder: &Path) -> Option<Page> {
     let page = |folder: &Path| {
-        // What the agent reads must be what our server wrote.
+        // The page becomes part of the agent's prompt, so no other user may be able to write it.
         let bytes = settings_file::read(&path(home, folder), home.user(), BYTES_MAX).ok().flatten()?;
         parse(&bytes, folder)
     };
@@ -135,14 +135,14 @@ mod tests {
     }
 
     #[test]
-    fn what_one_line_cannot_hold_is_no_page() {
+    fn a_folder_or_text_that_does_not_fit_is_refused() {
         assert_eq!(encode(&page("x"), Path::new("/a\nb")), None);
         assert_eq!(encode(&page(&"x".repeat(BYTES_MAX)), Path::new("/a")), None);
         assert_eq!(escape("a\u{0}b\tc\r\n"), b"a b c \\n");
     }
 
     #[test]
-    fn the_nearest_folder_above_has_the_say() {
+    fn the_page_of_the_nearest_folder_is_found() {
         let home = Home::in_folder(std::env::temp_dir().join(format!("context-{}", std::process::id())));
         std::fs::create_dir_all(home.context()).unwrap();
         for (folder, text) in [("/code", "outer"), ("/code/in", "inner")] {

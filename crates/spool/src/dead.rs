@@ -1,7 +1,7 @@
-//! Dead letters: what the drain refused, as people see it, and the way back.
+//! Dead letters: the files that the drain refused, for people to list and to put back into the spool.
 //!
-//! A file comes back only under an envelope's name, and is read like any other then: what is still no envelope goes to
-//! `quarantine/` again. Looking takes no lock and opens only the reasons, which the drain wrote itself.
+//! A file is put back only under an envelope's name, and the drain then reads it like any other: if it is still no
+//! envelope, it returns to `quarantine/`. Listing takes no lock and opens only the reasons, which the drain wrote.
 
 use std::io::Read;
 
@@ -9,19 +9,19 @@ use crate::drain::{REASON_SUFFIX, UNWRITTEN, each};
 use crate::spool::{Folder, Spool, SpoolError};
 use crate::{EnvelopeName, disk};
 
-/// The most that is read of a reason.
+/// The most bytes read of a reason.
 const REASON_BYTES_MAX: u64 = 4096;
 
 /// A file in `quarantine/`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeadLetter {
-    /// Its name there.
+    /// The name in `quarantine/`.
     pub name: String,
-    /// Why it was refused, in words; empty if nobody wrote it down.
+    /// The reason for the refusal, in words; empty if none was written.
     pub reason: String,
-    /// How long it is.
+    /// The length of the file.
     pub bytes: u64,
-    /// When it arrived, in nanoseconds since the epoch, if its name tells.
+    /// The time of arrival in nanoseconds since the epoch, if the name is an envelope's.
     pub arrived_nanos: Option<u64>,
 }
 
@@ -47,8 +47,9 @@ impl Spool {
         Ok(found.into_iter().map(letter).collect())
     }
 
-    /// Puts a file of the quarantine back among those that wait; returns whether it could go back at all: it was there,
-    /// its name was an envelope's, and nobody waits under that name.
+    /// Moves a file from the quarantine back to the waiting envelopes.
+    ///
+    /// Returns `false` if there is no such file, its name is not an envelope's, or an envelope of that name is waiting.
     pub fn requeue(&self, name: &str) -> Result<bool, SpoolError> {
         let Some(envelope) = envelope_of(name) else { return Ok(false) };
         let folder = self.folder(Folder::Quarantine);
@@ -62,8 +63,7 @@ impl Spool {
         Ok(true)
     }
 
-    /// Puts back every envelope that was put aside because the ledger did not take it: the cause may be gone. Returns how
-    /// many.
+    /// Puts back every envelope that the ledger did not accept, since the cause may be gone. Returns their number.
     pub fn requeue_unwritten(&self) -> Result<u64, SpoolError> {
         let mut count = 0;
         for letter in self.dead_letters(usize::MAX)? {
@@ -77,7 +77,7 @@ impl Spool {
     fn reason(&self, name: &str) -> String {
         let path = self.folder(Folder::Quarantine).join(format!("{name}{REASON_SUFFIX}"));
         let mut text = String::new();
-        // A reason that cannot be read says as much as none.
+        // The letter is worth listing without its reason.
         if let Ok(file) = disk::open_read(&path) {
             file.take(REASON_BYTES_MAX).read_to_string(&mut text).ok();
         }
@@ -85,7 +85,7 @@ impl Spool {
     }
 }
 
-/// The envelope that a file of the quarantine was: a second one of the same name has a number at its end.
+/// Returns the envelope's name of a file in the quarantine. Later files of one name end in `.<number>`.
 fn envelope_of(name: &str) -> Option<EnvelopeName> {
     let base = match name.rsplit_once('.') {
         Some((base, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => {
@@ -109,7 +109,7 @@ mod tests {
         spool
     }
 
-    /// An accepted envelope with its end cut off, and the drain's word on it.
+    /// Accepts an envelope and cuts its end off. Returns its name and its original bytes.
     fn torn(spool: &Spool, nanos: u64) -> (String, Vec<u8>) {
         let header = Header::new(Agent::CODEX, Channel::Hook, nanos);
         spool.accept(&header, b"{\"a\":1}", nanos, 1).expect("accepted");
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_ledger_did_not_take_is_put_aside_with_the_reason_and_comes_back_by_itself() {
+    fn an_envelope_that_the_ledger_refused_is_put_aside_with_the_reason_and_requeued() {
         let folder = tempfile::tempdir().expect("a folder");
         let spool = spool(folder.path());
         for nanos in 1..=3 {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_an_envelope_comes_back_and_nothing_from_elsewhere() {
+    fn only_files_of_the_quarantine_with_an_envelopes_name_are_requeued() {
         let folder = tempfile::tempdir().expect("a folder");
         let spool = spool(folder.path());
         let quarantine = spool.folder(Folder::Quarantine);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_are_told_and_no_more_than_asked_for() {
+    fn the_newest_dead_letters_are_listed_up_to_the_limit() {
         let folder = tempfile::tempdir().expect("a folder");
         let spool = spool(folder.path());
         for nanos in 1..=5 {

@@ -1,4 +1,4 @@
-//! Every change to the spool's files, and what is particular to Unix about them.
+//! Every change to the spool's files, and everything about them that is particular to Unix.
 //!
 //! Law: no other room of this crate creates, writes, renames or removes a file of the spool. Each
 //! function is one step that either happens or does not (a write may happen by half), so tests can let
@@ -75,7 +75,7 @@ pub(crate) fn set_len(file: &File, bytes: u64) -> io::Result<()> {
     file.set_len(bytes)
 }
 
-/// Takes a folder away from everybody but its owner.
+/// Closes a folder to all users but its owner.
 pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     gate::pass()?;
     fs::set_permissions(path, fs::Permissions::from_mode(FOLDER_MODE))
@@ -87,7 +87,7 @@ pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(false).mode(FILE_MODE).open(path)
 }
 
-/// What the file system says about a name, without following it.
+/// The metadata of a directory entry; a link is not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub(crate) is_file: bool,
@@ -97,14 +97,14 @@ pub(crate) struct Facts {
     /// The permission bits.
     pub(crate) mode: u32,
     pub(crate) bytes: u64,
-    /// Device and inode: the file itself, whatever its name.
+    /// Device and inode, which identify the file under any name.
     pub(crate) identity: (u64, u64),
-    /// When the content was written last: seconds since the epoch, and nanoseconds.
+    /// The time of the last write: seconds since the epoch, and nanoseconds.
     pub(crate) written: (i64, i64),
 }
 
 impl Facts {
-    /// Tells whether group or others have any right.
+    /// Returns `true` if group or others have any right.
     pub(crate) fn is_exposed(&self) -> bool {
         self.mode & 0o077 != 0
     }
@@ -139,7 +139,7 @@ pub(crate) fn name_bytes(name: &OsStr) -> &[u8] {
     name.as_bytes()
 }
 
-/// Tells whether anything has this name, without following it.
+/// Returns `true` if an entry of this name exists, even a dangling link.
 pub(crate) fn is_taken(path: &Path) -> io::Result<bool> {
     match fs::symlink_metadata(path) {
         Ok(_) => Ok(true),
@@ -148,14 +148,14 @@ pub(crate) fn is_taken(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Tells whether an operation failed because the system had none left of something, or was interrupted, and not because
-/// of the file that it was about.
+/// Returns `true` if an operation failed because the system ran short of a resource or was interrupted, not because of
+/// the file itself.
 pub(crate) fn is_shortage(error: &io::Error) -> bool {
     use io::ErrorKind::{
         Deadlock, HostUnreachable, Interrupted, NetworkDown, NetworkUnreachable, NotConnected, OutOfMemory,
         QuotaExceeded, ResourceBusy, StaleNetworkFileHandle, StorageFull, TimedOut, WouldBlock,
     };
-    /// No file handle left in the system, and in the process: no kind stands for them. The same on Linux, macOS and the BSDs.
+    /// `ENFILE` and `EMFILE`, which have no `ErrorKind`. The numbers are the same on Linux, macOS and the BSDs.
     const NO_HANDLES: [i32; 2] = [23, 24];
     if error.raw_os_error().is_some_and(|code| NO_HANDLES.contains(&code)) {
         return true;
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shortage_is_told_from_a_file_that_cannot_be_read() {
+    fn a_shortage_is_no_fault_of_the_file() {
         // ENFILE, EMFILE, ENOMEM, EINTR.
         for code in [23, 24, 12, 4] {
             assert!(is_shortage(&io::Error::from_raw_os_error(code)), "{code}");

@@ -1,10 +1,10 @@
-//! The doorbell: a datagram that tells a running server to look into the spool.
+//! The doorbell: a datagram that makes a running server look into the spool.
 //!
 //! Only a hint. The envelope is already in `new/` when it rings; no server, a full queue or a lost
 //! datagram change nothing but the moment at which the server looks. So ringing never blocks, never
 //! waits for an answer and never fails.
 //!
-//! The socket is `<data>/doorbell.sock`, or where [`crate::socket`] says if that is too long.
+//! The socket is `<data>/doorbell.sock`, or at the path of [`crate::socket`] if that is too long.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use crate::{Home, socket};
 
-/// Rings the doorbell; whether anyone hears it is not the caller's business.
+/// Rings the doorbell. Failures are ignored: the envelope is already in the spool.
 pub fn ring(home: &Home) {
     try_ring(home).ok();
 }
@@ -50,8 +50,8 @@ impl Listener {
         Ok(Listener { socket, identity: (metadata.dev(), metadata.ino()), path })
     }
 
-    /// Waits until the doorbell rings or the time is up, and swallows every further ring that is
-    /// already there; returns whether it rang.
+    /// Waits until the doorbell rings or the time is up, and discards every further ring that is
+    /// already queued. Returns `false` on timeout.
     pub fn wait(&self, timeout: Duration) -> io::Result<bool> {
         // A zero timeout would mean "for ever" to the system.
         self.socket.set_nonblocking(false)?;
@@ -69,7 +69,7 @@ impl Listener {
         &self.socket
     }
 
-    /// Returns where the socket's file is.
+    /// Returns the path of the socket's file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -99,7 +99,7 @@ impl Drop for Listener {
     }
 }
 
-/// Removes a socket that nobody listens on.
+/// Removes a socket without a listener.
 fn remove_stale(path: &Path) -> io::Result<()> {
     let metadata = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata,

@@ -1,8 +1,8 @@
-//! Where Agent Tracer keeps things: one place that knows every path of the product.
+//! Every path of the product, in one place.
 //!
-//! Resolution is pure: the caller hands in the environment and the `--home` argument. A home is one
-//! folder for everything (`$AGENT_TRACER_HOME`, then `--home`), or the two XDG folders: data for what
-//! the product writes, config for what people edit. Nothing here touches the disk, so a `Home` may
+//! Resolution is pure: the caller passes the environment and the `--home` argument. A home is one
+//! folder for everything (`$AGENT_TRACER_HOME`, then `--home`), or the two XDG folders: data for files
+//! that the product writes, config for files that people edit. Nothing here touches the disk, so a `Home` may
 //! name folders that do not exist yet.
 
 use std::ffi::OsString;
@@ -14,9 +14,9 @@ const PRODUCT: &str = "agent-tracer";
 /// The folders of one installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
-    /// What the product writes: spool, ledger, keys, backups.
+    /// The folder for files of the product: spool, ledger, keys, backups.
     data: PathBuf,
-    /// What the user edits: `privacy.conf`, `statusline.conf`.
+    /// The folder for files of the user: `privacy.conf`, `statusline.conf`.
     config: PathBuf,
     /// `$XDG_RUNTIME_DIR`, for a doorbell whose path would be too long for a socket.
     runtime: Option<PathBuf>,
@@ -71,17 +71,17 @@ impl Home {
         self
     }
 
-    /// Returns the id of the user who runs this program, if the caller said it.
+    /// Returns the id of the user who runs this program, if the caller passed it.
     pub fn user(&self) -> Option<u32> {
         self.user
     }
 
-    /// Returns the folder of what the product writes.
+    /// Returns the folder for files that the product writes.
     pub fn data(&self) -> &Path {
         &self.data
     }
 
-    /// Returns the folder of what the user edits.
+    /// Returns the folder for files that the user edits.
     pub fn config(&self) -> &Path {
         &self.config
     }
@@ -116,7 +116,7 @@ impl Home {
         self.data.join("key")
     }
 
-    /// Returns the compiled policy table that tells the hook whether anyone must answer.
+    /// Returns the compiled policy table by which the hook decides if an event needs an answer.
     pub fn policy_table(&self) -> PathBuf {
         self.data.join("policy.tbl")
     }
@@ -126,7 +126,7 @@ impl Home {
         self.config.join("policy.toml")
     }
 
-    /// Returns what the user trusts of the rules of projects (0600).
+    /// Returns the record of the project rules that the user trusts (0600).
     pub fn policy_trust(&self) -> PathBuf {
         self.data.join("policy-trust.json")
     }
@@ -141,12 +141,12 @@ impl Home {
         self.data.join("unrecorded")
     }
 
-    /// Returns the folder of what agents are told when they begin; see [`crate::context`].
+    /// Returns the folder of the pages that agents get at their start; see [`crate::context`].
     pub fn context(&self) -> PathBuf {
         self.data.join("context")
     }
 
-    /// Returns the record of what `install` changed.
+    /// Returns the record of the changes by `install`.
     pub fn install_record(&self) -> PathBuf {
         self.data.join("install.json")
     }

@@ -1,10 +1,10 @@
 //! The spool: the only way in for hooks.
 //!
 //! A hook writes one envelope per observation into a maildir and leaves; the server drains it when it
-//! runs and unlinks only what it has committed. Accepted means the file is in `new/`: it survives the
-//! death of the hook, of the agent and of the server. What is refused is counted in `lost/`.
+//! runs and unlinks only envelopes that it has committed. Accepted means the file is in `new/`: it survives the
+//! death of the hook, of the agent and of the server. Refused envelopes are counted in `lost/`.
 //!
-//! Rooms: [`home`] says where everything lives, [`envelope`] is the format on disk, [`Spool::accept`]
+//! Rooms: [`home`] knows every path, [`envelope`] is the format on disk, [`Spool::accept`]
 //! writes, [`drain`] reads, [`doorbell`] wakes the server. Standard library only: this crate is inside the hook, which
 //! is started for every action of every agent.
 //!

@@ -1,4 +1,4 @@
-//! Finds where a path leads once links are followed, for exclusions by folder.
+//! Resolves links in paths, for exclusions by folder.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// The longest path that the system takes.
 const BYTES_MAX: usize = 4096;
-/// How many names at the end of a path may be missing on disk. A folder that was removed is still below its parents.
+/// The most names at the end of a path that may be missing on disk. A removed folder still counts as below its parents.
 const MISSING_MAX: usize = 64;
 
 /// Returns an absolute path without links; `None` if it is not absolute or cannot be followed.
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_are_followed_also_above_what_does_not_exist() {
+    fn links_are_followed_above_missing_names() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         std::fs::create_dir_all(root.join("real/in")).unwrap();

@@ -1,19 +1,19 @@
-//! Losses: what was refused, counted where even a full disk lets us count.
+//! Counters of refused observations, which work even on a full disk.
 //!
 //! `lost/<reason>` holds one `.` per loss. `install` makes the files with a `,` in each, which counts for
 //! nothing: it makes the file own a block, so that the next few thousand appends need no new one and
 //! work on a full disk. Appending one byte is one step: POSIX moves to the end and writes at once, so
-//! concurrent hooks never share a byte, and the sum is right whoever made the file.
+//! concurrent hooks never share a byte, and the sum is right for every creator of the file.
 
 use std::io::{self, Read};
 use std::path::Path;
 
 use crate::disk;
 
-/// Why an observation was not kept. The list is closed: each has its file, made at install.
+/// The reason for a loss. The list is closed: each reason has its own file, made at install.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
-    /// The spool is at its limit of files or bytes: nobody drains it.
+    /// The spool is at its limit of files or bytes, because no server drains it.
     Full,
     /// The envelope is over the limit of a single one.
     TooLarge,
@@ -31,7 +31,7 @@ pub enum Reason {
     Panic,
     /// A hook died while writing; its half envelope was swept from `tmp/`.
     Torn,
-    /// A file that had been put aside was removed, because more were than are kept.
+    /// A file was removed from the quarantine because the quarantine was over its limit.
     Quarantine,
 }
 
@@ -75,11 +75,11 @@ impl Reason {
     }
 }
 
-/// What stands for a loss in a counter.
+/// The byte that stands for a loss in a counter.
 const LOSS: u8 = b'.';
-/// What makes a counter own a block.
+/// The byte that makes a counter own a block.
 const FIRST: u8 = b',';
-/// The most bytes of a counter that are read; beyond, its length has to do.
+/// The most bytes of a counter that are read; a longer one is judged by its length.
 const COUNTED_MAX: u64 = 64 << 20;
 
 /// Adds one loss to the folder's counter, which is made if it is missing.

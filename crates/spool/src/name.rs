@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_writer_writes_is_a_name() {
+    fn only_names_of_the_writer_are_parsed() {
         let nanos = "01731600000123456789";
         for text in [
             "",

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use crate::disk;
 
-/// Why a file is not obeyed.
+/// The reason why a file is not obeyed.
 #[derive(Debug)]
 pub enum Refusal {
     /// The system did not give the file.
@@ -30,14 +30,14 @@ pub enum Refusal {
     },
     /// The file or its folder belongs to another user.
     Foreign {
-        /// Which of the two.
+        /// The file or the folder, whichever is foreign.
         path: PathBuf,
         /// The owner's user id.
         owner: u32,
     },
     /// Other users may write the file or its folder.
     Writable {
-        /// Which of the two.
+        /// The file or the folder, whichever is writable.
         path: PathBuf,
     },
 }
@@ -140,7 +140,7 @@ fn judge(facts: &Metadata, user: Option<u32>, path: &Path, folder: &Path) -> Res
     Ok(())
 }
 
-/// Who may do what with a file.
+/// The owner, the group and the mode of a file.
 #[derive(Clone, Copy)]
 struct Rights {
     owner: u32,
@@ -161,7 +161,7 @@ impl Rights {
     }
 }
 
-/// Returns whether a fresh private file in this folder shows that it is private.
+/// Returns `true` if a fresh private file in this folder has the mode of a private file.
 fn keeps_modes(folder: &Path) -> bool {
     let probe = folder.join(format!(".mode-{}", std::process::id()));
     let shown = disk::create_new(&probe).and_then(|file| disk::facts_of(&file));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_may_write_is_refused_and_so_is_everything_in_a_folder_that_they_may_write() {
+    fn files_and_folders_that_others_may_write_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("privacy.conf");
         for mode in [0o602, 0o666, 0o777] {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_followed_and_what_is_no_regular_file_is_refused_without_waiting() {
+    fn a_link_is_followed_and_special_files_are_refused_without_waiting() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         put(&at("target"), 0o600);

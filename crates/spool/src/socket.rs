@@ -1,9 +1,9 @@
-//! Where the sockets of a home are.
+//! The paths of a home's sockets.
 //!
-//! Beside the other data, unless that is too deep: a socket's path has room for about a hundred bytes. Then both sides
-//! use `agent-tracer-<hash of the socket's path>.sock` in `$XDG_RUNTIME_DIR`, else in `/tmp/agent-tracer-<uid>/`. That
-//! last folder is in a place where anyone may create it first, so it must be a real folder, ours and 0700, or there is
-//! no socket.
+//! A socket lies in the data folder, unless its path would be too long: the kernels take about a hundred bytes. Then
+//! both sides use `agent-tracer-<hash of the socket's path>.sock` in `$XDG_RUNTIME_DIR`, else in
+//! `/tmp/agent-tracer-<uid>/`. Any user may create that last folder first, so it must be a real folder, ours and 0700,
+//! or there is no socket.
 
 use std::fs;
 use std::io;
@@ -17,37 +17,39 @@ use crate::checksum::xxh64;
 /// Longest path used for a socket: the kernels take 104 to 108 bytes with the closing zero.
 const PATH_MAX: usize = 100;
 
-/// Returns where to find a socket whose place is `near`, if its folder may be trusted.
+/// Returns the path at which to find the socket that belongs at `near`, if its folder may be trusted.
 pub fn existing(home: &Home, near: &Path) -> io::Result<PathBuf> {
-    if fits(near) { Ok(near.to_owned()) } else { Far::of(home, near)?.existing() }
+    if fits(near) { Ok(near.to_owned()) } else { FallbackSocket::of(home, near)?.existing() }
 }
 
-/// Returns where to make a socket whose place is `near`, after making its folder if that is not the home's.
+/// Returns the path at which to create the socket that belongs at `near`.
+///
+/// Creates the fallback folder if the path is too long.
 pub fn made(home: &Home, near: &Path) -> io::Result<PathBuf> {
-    if fits(near) { Ok(near.to_owned()) } else { Far::of(home, near)?.made() }
+    if fits(near) { Ok(near.to_owned()) } else { FallbackSocket::of(home, near)?.made() }
 }
 
 fn fits(path: &Path) -> bool {
     path.as_os_str().len() <= PATH_MAX
 }
 
-/// The socket's place for a data folder that is too deep.
-struct Far {
+/// The place of a socket whose path in the data folder would be too long.
+struct FallbackSocket {
     folder: PathBuf,
     name: String,
-    /// The owner of the data folder: who we are, as far as files tell.
+    /// The owner of the data folder, who stands for the user of this process: the standard library has no `getuid`.
     owner: u32,
 }
 
-impl Far {
-    fn of(home: &Home, near: &Path) -> io::Result<Far> {
+impl FallbackSocket {
+    fn of(home: &Home, near: &Path) -> io::Result<FallbackSocket> {
         let owner = fs::metadata(home.data())?.uid();
         let folder = match home.runtime() {
             Some(runtime) => runtime.to_owned(),
             None => PathBuf::from(format!("/tmp/agent-tracer-{owner}")),
         };
         let hash = xxh64(near.as_os_str().as_bytes());
-        Ok(Far { folder, name: format!("agent-tracer-{hash:016x}.sock"), owner })
+        Ok(FallbackSocket { folder, name: format!("agent-tracer-{hash:016x}.sock"), owner })
     }
 
     /// Returns the path if its folder may be trusted.
@@ -81,10 +83,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::in_folder(folder.path());
         let owner = fs::metadata(folder.path()).unwrap().uid();
-        let far = Far::of(&home, &home.doorbell()).unwrap();
-        assert_eq!(far.folder, Path::new(&format!("/tmp/agent-tracer-{owner}")));
-        assert!(fits(&far.folder.join(&far.name)));
-        assert_eq!(far.owner, owner);
-        assert_ne!(far.name, Far::of(&home, &home.answers()).unwrap().name);
+        let socket = FallbackSocket::of(&home, &home.doorbell()).unwrap();
+        assert_eq!(socket.folder, Path::new(&format!("/tmp/agent-tracer-{owner}")));
+        assert!(fits(&socket.folder.join(&socket.name)));
+        assert_eq!(socket.owner, owner);
+        assert_ne!(socket.name, FallbackSocket::of(&home, &home.answers()).unwrap().name);
     }
 }

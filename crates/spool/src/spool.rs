@@ -4,13 +4,13 @@
 //! spool/            0700
 //!   tmp/            envelopes being written; the name in here is a lock on the same name in new/
 //!   new/            accepted envelopes, oldest name first
-//!   quarantine/     what the drain refused, each with `<name>.reason`
+//!   quarantine/     files that the drain refused, each with `<name>.reason`
 //!   lost/<reason>   one byte per loss, and one that makes the file own a block
 //!   used            one byte per started 4 KiB accepted, at least one per envelope
 //! ```
 //!
 //! `used` makes the limits a question of one `fstat`: its length bounds the files and, times 4 KiB, the
-//! bytes. Hooks only append to it, the drain sets it to what is really there. It is an estimate: hooks
+//! bytes. Hooks only append to it; the drain sets it to the real number. It is an estimate: hooks
 //! that run at the same moment may pass the limit together, by as many envelopes as there are hooks.
 
 use std::ffi::OsString;
@@ -25,7 +25,7 @@ use crate::{EnvelopeName, disk};
 /// The grain of the accounting in `used`.
 pub(crate) const UNIT_BYTES: u64 = 4096;
 
-/// How much the spool takes before it refuses.
+/// The limits beyond which the spool refuses envelopes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// The most bytes of one envelope; never more than [`ENVELOPE_BYTES_MAX`], which is the default.
@@ -43,7 +43,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Returns how long `used` may grow.
+    /// Returns the largest length of `used`.
     pub(crate) fn units(&self) -> u64 {
         (self.spool_bytes / UNIT_BYTES).min(self.spool_files)
     }
@@ -54,12 +54,12 @@ impl Limits {
     }
 }
 
-/// Returns what an envelope of so many bytes costs in `used`.
+/// Returns the units that an envelope of this size takes in `used`.
 pub(crate) fn units_of(bytes: u64) -> u64 {
     bytes.div_ceil(UNIT_BYTES).max(1)
 }
 
-/// The spool of one home; a value that only knows where it is.
+/// The spool of one home: its path and its limits, without an open file.
 #[derive(Debug, Clone)]
 pub struct Spool {
     root: PathBuf,
@@ -89,7 +89,7 @@ impl Spool {
         &self.limits
     }
 
-    /// Makes every folder and counter, as `install` does; whatever is already there stays.
+    /// Makes every folder and counter, as `install` does; existing ones stay.
     ///
     /// Folders that others may enter are closed to them. The hook also works without, but only
     /// prepared counters can count on a full disk.
@@ -107,7 +107,7 @@ impl Spool {
     fn prepare_folder(&self, path: &Path) -> Result<(), SpoolError> {
         disk::create_folder(path).map_err(SpoolError::of("create", path))?;
         let facts = disk::facts(path).map_err(SpoolError::of("inspect", path))?;
-        // The root may be a link to another disk; what is inside must be real folders.
+        // The root may be a link to another disk; its contents must be real folders.
         if !facts.is_folder && path != self.root {
             return Err(SpoolError::of("use", path)(io::ErrorKind::NotADirectory.into()));
         }
@@ -119,7 +119,7 @@ impl Spool {
 
     /// Counts an observation that never became an envelope (an unreadable payload, a panic).
     ///
-    /// Returns whether the loss is on disk; there is nobody else to tell.
+    /// Returns `false` if the loss could not be written either.
     pub fn count_loss(&self, reason: Reason) -> bool {
         lost::count(&self.folder(Folder::Lost), reason).is_ok()
     }
@@ -131,7 +131,7 @@ impl Spool {
 
     /// Returns the path of an envelope in one of the folders.
     pub(crate) fn path(&self, folder: Folder, name: &EnvelopeName) -> PathBuf {
-        // By hand: `PathBuf::push` would take the path apart again at every step.
+        // By hand: `PathBuf::push` would parse the path again at every step.
         let (folder, name) = (folder.as_str(), name.as_str());
         let mut path = OsString::with_capacity(self.root.as_os_str().len() + folder.len() + name.len() + 2);
         path.push(&self.root);
@@ -173,11 +173,11 @@ impl Folder {
 /// A file operation on the spool that failed.
 #[derive(Debug)]
 pub struct SpoolError {
-    /// What was attempted, as a verb.
+    /// The attempted operation, as a verb.
     pub attempted: &'static str,
-    /// On which file or folder.
+    /// The file or folder.
     pub path: PathBuf,
-    /// What the system said.
+    /// The error of the system.
     pub source: io::Error,
 }
 

@@ -1,4 +1,4 @@
-//! What `doctor` and the health page say about a spool, from looking alone.
+//! Figures on a spool for `doctor` and the health page.
 //!
 //! Takes no lock and changes nothing, so it works beside a running server. Each figure is read on its
 //! own: while hooks write and the drain removes, they belong to slightly different moments.
@@ -34,7 +34,7 @@ impl Stats {
 }
 
 impl Spool {
-    /// Looks at the spool; a missing folder is an empty one. Costs one `stat` per waiting envelope.
+    /// Counts the files of the spool; a missing folder is an empty one. Costs one `stat` per waiting envelope.
     pub fn stats(&self) -> Result<Stats, SpoolError> {
         let counters = self.folder(Folder::Lost);
         let lost = lost::counts(&counters).map_err(SpoolError::of("inspect", &counters))?;

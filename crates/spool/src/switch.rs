@@ -1,6 +1,6 @@
-//! What a switch in the environment means, such as `AGENT_TRACER_OFF`.
+//! The values of switches in the environment, such as `AGENT_TRACER_OFF`.
 
-/// Anything but a plain no: whoever sets such a variable wants it to work.
+/// Returns `true` unless the value is a plain no: a user who sets such a variable wants it to take effect.
 #[must_use]
 pub fn means_yes(value: &[u8]) -> bool {
     !matches!(value.to_ascii_lowercase().as_slice(), b"" | b"0" | b"no" | b"off" | b"false")

@@ -1,20 +1,20 @@
 //! Sessions of which nothing may be recorded, because they ran while recording was switched off.
 //!
-//! The hook keeps quiet then, but agents also write transcripts, which are read later by somebody who does not know
-//! the session's environment. So the hook leaves the session's id in one file, a line each, and readers of transcripts
-//! pass over files that bear such an id in their path. Nothing else of the session is written.
+//! The hook writes nothing then, but agents also write transcripts, and their reader does not know the session's
+//! environment. So the hook leaves the session's id in one file, a line each, and readers of transcripts
+//! skip files with such an id in their path. Nothing else of the session is written.
 
 use std::io::{self, Read};
 use std::path::Path;
 
 use crate::disk;
 
-/// The most of the file that is read: some hundred thousand sessions.
+/// The most bytes of the file that are read: some hundred thousand sessions.
 const FILE_BYTES: u64 = 16 << 20;
-/// Ids are long and random; a shorter word could stand in anybody's path.
+/// Ids are long and random; a shorter word could be part of an ordinary path.
 const ID_BYTES: std::ops::RangeInclusive<usize> = 16..=64;
 
-/// Notes an id, once. What has not the shape of an id is passed over.
+/// Adds an id to the file, unless it is there. A word without the shape of an id is ignored.
 ///
 /// # Errors
 /// The file cannot be read or written, for instance because nothing was ever installed in this home.
@@ -28,7 +28,7 @@ pub fn note(path: &Path, id: &[u8]) -> io::Result<()> {
     disk::write(&disk::open_append(path)?, &line)
 }
 
-/// Every id in the file; a missing file has none.
+/// Returns every id in the file; a missing file has none.
 ///
 /// # Errors
 /// The file cannot be read.

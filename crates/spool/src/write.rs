@@ -16,16 +16,16 @@ use crate::lost::Reason;
 use crate::spool::{Folder, Spool, units_of};
 use crate::{EnvelopeName, disk};
 
-/// Tells envelopes of one process and one nanosecond apart.
+/// Distinguishes envelopes of one process and one nanosecond.
 static COUNTER: AtomicU32 = AtomicU32::new(0);
 
-/// How many names to try before giving up; two are already rare.
+/// The most names tried for one envelope; a second try is already rare.
 const NAMES_TRIED: usize = 64;
 
-/// Enough for the units of the largest envelope.
+/// One byte per unit, enough for the largest envelope.
 static UNITS: [u8; 2048] = [b'.'; 2048];
 
-/// What names are drawn from.
+/// The source of envelope names.
 pub(crate) struct Writer<'a> {
     pub(crate) now_nanos: u64,
     pub(crate) pid: u32,
@@ -50,11 +50,11 @@ pub struct Accepted {
 /// An envelope that was not kept.
 #[derive(Debug)]
 pub struct Refused {
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// Whether `lost/` knows of it: false only if even that could not be written.
+    /// True if the loss is counted in `lost/`: false only if that could not be written either.
     pub counted: bool,
-    /// What the system said, where it was the system that refused.
+    /// The error of the system, if the system refused.
     pub cause: Option<io::Error>,
 }
 
@@ -73,7 +73,7 @@ impl Spool {
         self.accept_as(&Writer { now_nanos, pid, counter: &COUNTER }, header, body)
     }
 
-    /// The same for a writer whose counter is its own, as that of another process would be.
+    /// Does the same for a writer with its own counter, as another process has.
     pub(crate) fn accept_as(
         &self,
         writer: &Writer<'_>,
@@ -97,7 +97,7 @@ impl Spool {
         self.reserve(units_of(size))?;
         match self.deliver(writer, bytes) {
             // The sweep of `tmp/` took our file (the machine slept for an hour in between). Either it
-            // was whole and is now delivered, or it was not: twice is better than never.
+            // was whole and is now delivered, or it was not; a second delivery is better than a loss.
             Err(error) if error.kind() == io::ErrorKind::NotFound => self.deliver(writer, bytes),
             result => result,
         }
@@ -139,9 +139,9 @@ impl Spool {
     ///
     /// Two hooks in different pid namespaces can draw the same name, and `rename` would silently
     /// replace the other's envelope. The file in `tmp/` is the lock that prevents it: it is created
-    /// exclusively, only its creator renames it to `new/<name>`, and until then nobody else can hold
-    /// that name. So one look at `new/<name>` after the creation settles it: whoever held the name
-    /// before has either renamed (we see it) or left. A hard link would settle it too, at the price of
+    /// exclusively, only its creator renames it to `new/<name>`, and until then no other process can
+    /// hold that name. So one look at `new/<name>` after the creation is enough: an earlier holder of the
+    /// name has either renamed its file (we see it) or left. A hard link would do as well, at the price of
     /// an unlink, of file systems that have none, and of envelopes in two folders after a crash.
     fn draw_name(&self, writer: &Writer<'_>) -> io::Result<Draft> {
         for _ in 0..NAMES_TRIED {
@@ -182,9 +182,9 @@ impl Spool {
 struct Draft {
     name: EnvelopeName,
     file: File,
-    /// Where it is.
+    /// Its present path.
     tmp: PathBuf,
-    /// Where it will be.
+    /// Its path after the rename.
     new: PathBuf,
 }
 

@@ -74,7 +74,6 @@ const ALLOWED: &[(&str, usize)] = &[
     ("crates/prices", 1),
     ("crates/privacy", 367),
     ("crates/shell", 205),
-    ("crates/spool", 128),
     ("crates/testkit", 31),
 ];
 

@@ -9,7 +9,7 @@ use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-/// What happens to the steps of a thread.
+/// The fate of a thread's steps.
 #[derive(Debug, Clone, Copy)]
 enum Plan {
     /// Nothing special.
@@ -22,7 +22,7 @@ enum Plan {
     NoSpaceFrom(usize),
 }
 
-/// Where a held thread stops: it reports, then waits to be let go.
+/// A stop before one step: the thread reports it, then waits for permission to go on.
 struct Hold {
     step: usize,
     reached: Sender<()>,
@@ -35,7 +35,7 @@ thread_local! {
     static STEPS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Runs with a plan; returns the result and the number of steps that were asked for.
+/// Runs with a plan; returns the result and the number of attempted steps.
 fn run<T>(plan: Plan, work: impl FnOnce() -> T) -> (T, usize) {
     struct Reset;
     impl Drop for Reset {
@@ -122,7 +122,7 @@ pub(super) fn pass() -> io::Result<()> {
     }
 }
 
-/// Returns what to write, and what to say then, if the write is to happen by half.
+/// Returns the bytes to write and the error to report after them, if the write is to happen by half.
 pub(super) fn pass_write(bytes: &[u8]) -> io::Result<Option<(&[u8], io::Error)>> {
     let (first, second) = (tick(), tick());
     let half = &bytes[..bytes.len() / 2];

@@ -1,8 +1,8 @@
-//! Who gets in: what a file in the spool must be before its bytes are believed.
+//! Admission: the checks that a file in the spool must pass before its bytes are trusted.
 //!
 //! The spool is 0700, so only the user and root can put anything there. Still a file that others own or
-//! may touch, a link, a folder or a giant is no envelope of a hook, and reading it could hand someone
-//! else's bytes to the ledger, or block for ever on a pipe.
+//! may touch, a link, a folder or a giant is no envelope of a hook, and reading it could pass another
+//! user's bytes to the ledger, or block for ever on a pipe.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -14,20 +14,20 @@ use crate::disk::{self, Facts};
 use crate::envelope::{self, EnvelopeError, Header};
 use crate::spool::{Spool, SpoolError};
 
-/// What files of our own look like on this file system.
+/// The owner and the mode that files of our own have on this file system.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Guard {
-    /// Who owns what we create.
+    /// The owner of files that we create.
     owner: u32,
-    /// Whether a file created 0600 stays 0600. Some mounts show one mode for all; there the modes tell
-    /// nothing, and refusing by them would refuse every envelope.
+    /// True if a file created with 0600 has that mode afterwards. Some mounts show one mode for all
+    /// files; a check of modes would refuse every envelope there.
     keeps_modes: bool,
     /// The most bytes of one envelope.
     limit: u64,
 }
 
 impl Guard {
-    /// Learns it from a file made for the purpose, and refuses a folder that is not ours.
+    /// Reads owner and mode from a probe file. Refuses a folder that belongs to another user.
     pub(super) fn of(spool: &Spool) -> Result<Guard, DrainError> {
         static PROBES: AtomicU32 = AtomicU32::new(0);
         let root = spool.root();
@@ -63,7 +63,7 @@ impl Guard {
     }
 }
 
-/// What became of a file at the door.
+/// The verdict on a file.
 #[expect(clippy::large_enum_variant, reason = "made and taken apart once per file, never kept")]
 pub(super) enum Admission {
     /// A whole envelope.
@@ -84,7 +84,7 @@ pub(super) enum Admission {
 /// Why a file in the spool was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// Its name is not one that a hook draws.
+    /// Its name is not an envelope's.
     Stranger,
     /// A link, a folder, a pipe or a socket.
     NotAFile,
@@ -103,11 +103,11 @@ pub enum Refusal {
         /// Its size.
         bytes: u64,
     },
-    /// The system would not let us read it, repeatedly.
+    /// Reading it failed repeatedly.
     Unreadable(String),
     /// Its bytes are not a whole envelope.
     Envelope(EnvelopeError),
-    /// It is a whole envelope, but the ledger, which takes others, does not take it.
+    /// It is a whole envelope, but the ledger refuses it while it accepts others.
     Unwritten(String),
 }
 
@@ -145,7 +145,7 @@ pub(super) fn admit(guard: &Guard, path: &Path, room: Option<u64>) -> io::Result
         Ok(file) => file,
         Err(error) => return refused_by_system(error),
     };
-    // Opening follows links. If the name was swapped since we looked, this is another file.
+    // Opening follows links. If the entry was replaced after the check, this is another file.
     let opened = disk::facts_of(&file)?;
     if opened.identity != seen.identity {
         return Ok(Admission::Refused(Refusal::NotAFile));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn where_every_file_looks_open_to_all_modes_tell_nothing() {
+    fn modes_are_not_judged_where_every_file_looks_open_to_all() {
         let guard = Guard { owner: 1000, keeps_modes: false, limit: 10 };
         assert_eq!(guard.judge(&Facts { mode: 0o777, ..OURS }), Ok(()));
         let foreign = Facts { mode: 0o777, owner: 0, ..OURS };

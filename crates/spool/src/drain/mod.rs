@@ -1,4 +1,4 @@
-//! The reading side: hands out envelopes oldest first, and forgets only what its caller has kept.
+//! The reading side: delivers envelopes oldest first and removes them only after the caller's commit.
 //!
 //! Law: a file leaves `new/` in two ways only. [`Drain::ack`] unlinks it, and takes a [`Receipt`] that
 //! exists only for a delivered batch: call it after an fsynced commit. Or it is no envelope of ours,
@@ -35,11 +35,11 @@ use crate::{EnvelopeName, disk};
 use admit::{Admission, Guard};
 use scan::Entry;
 
-/// Names kept from one look into `new/`; a look costs one `readdir` of all that waits.
+/// The most names taken from one listing of `new/`; a listing reads every waiting name.
 const QUEUE_MAX: usize = 16_384;
-/// How often one call looks into `new/`.
+/// The most listings of `new/` in one call.
 const LOOKS_MAX: usize = 3;
-/// How often a file may fail to be read before it is put aside.
+/// The number of failed reads after which a file is put aside.
 const ATTEMPTS_MAX: u8 = 3;
 
 /// The one reader of a spool.
@@ -57,33 +57,33 @@ pub struct Drain {
     left_strangers: HashSet<OsString>,
     /// Failed reads by name, for files that may be readable the next time.
     attempts: HashMap<EnvelopeName, u8>,
-    /// Files put aside since the quarantine was looked over.
+    /// Files put aside since the quarantine was last trimmed.
     aside: u32,
     /// Held, not used: its lock keeps other drains out.
     _lock: File,
 }
 
-/// An envelope as it is handed out.
+/// A delivered envelope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivered {
     /// Its file name, which is also the id of an observation that has no better one.
     pub name: EnvelopeName,
-    /// What is known about the observation.
+    /// The facts about the observation besides its bytes.
     pub header: Header<'static>,
     /// The observation's bytes after privacy.
     pub body: Vec<u8>,
 }
 
-/// What one call of [`Drain::next_batch`] found.
+/// The result of one call of [`Drain::next_batch`].
 #[derive(Debug)]
 pub struct Batch {
     /// The envelopes, oldest first.
     pub envelopes: Vec<Delivered>,
     /// Files that were refused on the way.
     pub refused: Vec<RefusedFile>,
-    /// To be given to [`Drain::ack`] once the envelopes are durable elsewhere.
+    /// The argument for [`Drain::ack`] once the envelopes are durable elsewhere.
     pub receipt: Receipt,
-    /// Whether the folder was seen with nothing more to deliver: the moment to wait for the doorbell.
+    /// True if the last listing had nothing more to deliver: the time to wait for the doorbell.
     pub nothing_left: bool,
 }
 
@@ -101,14 +101,14 @@ pub struct Receipt {
 }
 
 impl Receipt {
-    /// Returns the names it stands for.
+    /// Returns the names of its envelopes.
     pub fn names(&self) -> impl Iterator<Item = &EnvelopeName> {
         self.entries.iter().map(|(name, _)| name)
     }
 }
 
 impl Drain {
-    /// Takes the spool, after making what is missing of it.
+    /// Locks the spool, after creating missing folders.
     ///
     /// Refuses a spool of another user (running as root in someone's home would leave files there that
     /// their hooks cannot touch) and one that another drain holds.
@@ -130,7 +130,7 @@ impl Drain {
             left: HashSet::new(),
             left_strangers: HashSet::new(),
             attempts: HashMap::new(),
-            // The first one finds what others left.
+            // Earlier drains may have left too many files, so the first refusal tidies.
             aside: quarantine::TIDIED_EVERY,
             _lock: lock,
         };
@@ -202,7 +202,7 @@ impl Drain {
         Ok(batch)
     }
 
-    /// Removes what the receipt stands for. Only after the caller's own commit is on disk.
+    /// Removes the envelopes of a receipt. Call it only after the caller's own commit is on disk.
     ///
     /// A file that cannot be removed is not delivered again by this drain, but by the next one. The
     /// first failure is returned after everything else has been removed; there is nothing to repeat.
@@ -228,8 +228,8 @@ impl Drain {
         }
     }
 
-    /// Puts delivered envelopes aside that the caller cannot keep although it keeps others, each with the reason. They
-    /// come back by [`Spool::requeue`] or [`Spool::requeue_unwritten`].
+    /// Puts aside delivered envelopes that the caller could not commit although it committed others, each with its
+    /// reason. They return by [`Spool::requeue`] or [`Spool::requeue_unwritten`].
     pub fn put_aside(
         &mut self,
         receipt: &mut Receipt,
@@ -253,22 +253,22 @@ impl Drain {
         Ok(refused)
     }
 
-    /// Takes a batch back whose commit failed: its envelopes will be delivered again.
+    /// Takes back a batch that could not be committed: its envelopes will be delivered again.
     pub fn put_back(&mut self, receipt: Receipt) {
         for (name, _) in &receipt.entries {
             self.in_flight.remove(name);
         }
-        // They are older than what is queued; a new look puts them first.
+        // They are older than the queued names; a new listing puts them first.
         self.queue.clear();
     }
 
-    /// Returns how many envelopes are delivered and not acked.
+    /// Returns the number of envelopes that are delivered and not acked.
     pub fn in_flight(&self) -> usize {
         self.in_flight.len()
     }
 
-    /// Sets `used` to what is really there: the drain does it when it opens, and whoever keeps it
-    /// open should do it now and then, because hooks that died left reservations behind.
+    /// Sets `used` to the real number of units. Opening does this too; a server that keeps the drain open
+    /// should repeat it now and then, because hooks that died left reservations behind.
     pub fn recount(&self) -> Result<(), DrainError> {
         let mut units = 0;
         for folder in [Folder::New, Folder::Tmp] {
@@ -277,7 +277,7 @@ impl Drain {
         self.set_used(|_| units)
     }
 
-    /// Looks into `new/`; returns whether there is something to deliver.
+    /// Lists `new/`. Returns `false` if there is nothing to deliver.
     fn look(&mut self, refused: &mut Vec<RefusedFile>) -> Result<bool, DrainError> {
         let folder = self.spool.folder(Folder::New);
         let found = scan::smallest(&folder, QUEUE_MAX, |entry| match entry {
@@ -294,10 +294,10 @@ impl Drain {
     }
 
     /// Counts a failed read; a file that failed too often is refused, so that it does not block the
-    /// others for ever. It is only moved: what cannot be read today may be readable elsewhere.
+    /// others for ever. It is only moved, because it may be readable on another machine.
     ///
-    /// A shortage says nothing about the file, and every other file would fail too: it waits, however
-    /// long that takes.
+    /// A shortage is no fault of the file, and every other file would fail too, so the file waits without
+    /// a limit.
     fn give_up(&mut self, name: &EnvelopeName, error: &io::Error) -> Option<Refusal> {
         if disk::is_shortage(error) {
             return None;
@@ -320,7 +320,7 @@ impl Drain {
         refused
     }
 
-    /// Counts a file that was put aside, and looks now and then whether there are too many.
+    /// Counts a file that was put aside, and trims the quarantine every [`quarantine::TIDIED_EVERY`] files.
     fn tidy(&mut self) {
         self.aside += 1;
         if self.aside >= quarantine::TIDIED_EVERY {
@@ -351,7 +351,7 @@ impl Drain {
     }
 
     /// Changes the length of `used`. A hook that appends between our look and our cut loses its
-    /// reservation: the accounting then knows a few units too few until it is recounted.
+    /// reservation: `used` is then a few units too low until the next recount.
     fn set_used(&self, change: impl FnOnce(u64) -> u64) -> Result<(), DrainError> {
         let path = self.spool.used();
         let failed = || SpoolError::of("recount", &path);

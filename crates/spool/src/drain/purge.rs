@@ -1,6 +1,6 @@
-//! Deleting on purpose: envelopes that wait, halves that dead hooks left, and what was put aside.
+//! Deletes files on request: waiting envelopes, halves left by dead hooks, and files in quarantine.
 //!
-//! Which of them are meant, the caller says, who can read what is in them. What is removed here is not counted as lost.
+//! The caller chooses the files, because this crate cannot read payloads. A purged file is not counted as lost.
 
 use std::io::Read;
 use std::path::Path;
@@ -11,32 +11,32 @@ use crate::envelope::ENVELOPE_BYTES_MAX;
 use crate::spool::{Folder, SpoolError};
 use crate::{EnvelopeName, disk};
 
-/// A file in `tmp/` whose name is nearer to now may still be written to: a living hook needs milliseconds.
+/// The age below which a file in `tmp/` may still be written to; a living hook needs milliseconds.
 const LIVING_NANOS: u64 = 60_000_000_000;
 
-/// What the caller says of a file.
+/// The caller's decision on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// It is meant.
+    /// The file is removed.
     Remove,
-    /// It is not.
+    /// The file stays.
     Keep,
-    /// Nobody knows what it tells.
+    /// The caller cannot read the file; it stays and is counted.
     Unknown,
 }
 
-/// What was removed, and what was not because nobody knows what it tells.
+/// The result of a purge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SpoolPurge {
-    /// Files that are gone.
+    /// Files that were removed.
     pub removed: u64,
-    /// Files of which nobody knows what they tell; they are still there.
+    /// Files that the caller could not read; they are still there.
     pub unknown: u64,
 }
 
 impl Drain {
-    /// Removes the files that are chosen by their name and their bytes, with their reasons. A file that cannot be read is
-    /// chosen without its bytes.
+    /// Removes the files that `choose` selects by name and bytes, together with their reasons. If a file cannot be
+    /// read, `choose` gets its name alone.
     pub fn purge(
         &mut self,
         now_nanos: u64,
@@ -60,7 +60,7 @@ impl Drain {
                     continue;
                 }
                 let file = path.join(&name);
-                // A link is removed or left, and never followed.
+                // A link is never followed: its target is not part of the spool.
                 let bytes = if is_file { read(&file) } else { None };
                 match choose(&name.to_string_lossy(), bytes.as_deref()) {
                     Choice::Remove => {
@@ -81,7 +81,7 @@ impl Drain {
     }
 }
 
-/// The bytes of a file, as far as an envelope can be long.
+/// Reads a file, up to the size of the largest envelope.
 fn read(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     disk::open_read(path).ok()?.take(ENVELOPE_BYTES_MAX as u64).read_to_end(&mut bytes).ok()?;

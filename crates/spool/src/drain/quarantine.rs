@@ -1,11 +1,11 @@
-//! Putting aside what is no envelope: moved by name, never opened, never followed, never overwritten.
+//! Puts files aside that are no envelopes: moved by name, never opened, never followed, never overwritten.
 //!
 //! An envelope keeps its name; a stranger's name may be anything, so it becomes
-//! `stranger-<hash of the name>` and the reason's file tells the name, escaped. Only the drain writes
+//! `stranger-<hash of the name>` and the reason's file contains the escaped name. Only the drain writes
 //! here, under its lock, so a free name stays free between the look and the move.
 //!
-//! What is put aside is kept for a person to look at, so not for ever: beyond a number of files and bytes the oldest
-//! are removed, and each is counted as lost.
+//! Files are kept here for a person to inspect, but not for ever: beyond a number of files or bytes the oldest are
+//! removed, and each is counted as lost.
 
 use std::ffi::OsStr;
 use std::io;
@@ -17,44 +17,44 @@ use crate::lost::{self, Reason};
 use crate::spool::{Folder, Spool};
 use crate::{EnvelopeName, disk};
 
-/// How a reason's file is called after the file it speaks of.
+/// The suffix that turns the name of a file into the name of its reason.
 pub(crate) const REASON_SUFFIX: &str = ".reason";
 
-/// What the reason of a file begins with that is no envelope,
+/// The beginning of the reason for a file that is no envelope.
 const UNREADABLE: &str = "cannot read envelope";
 
-/// and of one that is.
+/// The beginning of the reason for a whole envelope that the ledger refused.
 pub(crate) const UNWRITTEN: &str = "cannot keep envelope";
 
 /// Most files that are kept.
 const FILES_MAX: usize = 1000;
 /// Most bytes that are kept.
 const BYTES_MAX: u64 = 64 << 20;
-/// After how many files the folder is looked over again.
+/// The number of quarantined files after which the folder is trimmed again.
 pub(super) const TIDIED_EVERY: u32 = 64;
 
-/// How many names to try for one file.
+/// The most names tried for one file.
 const NAMES_TRIED: u32 = 100;
 
 /// A file that was refused.
 #[derive(Debug)]
 pub struct RefusedFile {
-    /// Its name in the spool, with what is not plain text escaped.
+    /// Its name in the spool, escaped to printable ASCII.
     pub name: String,
-    /// Why.
+    /// The reason.
     pub refusal: Refusal,
-    /// Where it is now.
+    /// The file's present place.
     pub disposition: Disposition,
 }
 
-/// What became of a refused file.
+/// The fate of a refused file.
 #[derive(Debug)]
 pub enum Disposition {
     /// It is in `quarantine/` under this name.
     Quarantined(String),
-    /// It could not be moved and stays where it is; this drain passes it over.
+    /// It could not be moved and stays in its folder; this drain skips it.
     LeftInPlace(io::Error),
-    /// It was removed and its loss counted: half an envelope that nobody will finish.
+    /// It was removed and its loss counted: half an envelope of a hook that died.
     Removed,
 }
 
@@ -79,8 +79,8 @@ pub(super) fn stranger(spool: &Spool, from: Folder, name: &OsStr) -> RefusedFile
 fn put_aside(spool: &Spool, from: PathBuf, target: &str, shown: &str, refusal: Refusal) -> RefusedFile {
     let disposition = match move_away(spool, &from, target) {
         Ok(name) => {
-            // The move comes first: a reason without a file would puzzle, a file without one only
-            // says less. For the same reason a failure here changes nothing.
+            // The move comes first: a reason without its file is misleading, a file without its reason
+            // is only less clear. So a failure to write the reason is ignored as well.
             explain(spool, &name, shown, &refusal).ok();
             Disposition::Quarantined(name)
         }
@@ -110,8 +110,8 @@ fn explain(spool: &Spool, name: &str, shown: &str, refusal: &Refusal) -> io::Res
     disk::write(&disk::create_new(&path)?, text.as_bytes())
 }
 
-/// Removes the oldest files beyond what is kept. What cannot be counted as lost is not removed, and a folder that was put
-/// there stays: a failure here must not keep the drain from its work.
+/// Removes the oldest files beyond the limits. A file whose loss cannot be counted stays, and so do folders: a failure
+/// here must not stop the drain.
 pub(super) fn tidy(spool: &Spool) {
     let folder = spool.folder(Folder::Quarantine);
     let mut files = Vec::new();
@@ -127,7 +127,7 @@ pub(super) fn tidy(spool: &Spool) {
     let mut count = files.len();
     let mut bytes: u64 = files.iter().map(|(_, _, bytes)| bytes).sum();
     for (_, name, length) in files {
-        // The newest stays however long it is: it tells of what is wrong now.
+        // The newest stays at any length: it shows the present fault.
         if count <= 1 || (count <= FILES_MAX && bytes <= BYTES_MAX) {
             return;
         }

@@ -1,4 +1,4 @@
-//! Looking into a folder that may hold millions of files, with memory for a few thousand names.
+//! Lists a folder of possibly millions of files, with memory for a few thousand names.
 
 use std::collections::BinaryHeap;
 use std::ffi::{OsStr, OsString};
@@ -9,16 +9,16 @@ use crate::EnvelopeName;
 use crate::disk::{self, Facts};
 use crate::spool::SpoolError;
 
-/// Strangers taken from one look; the others wait for the next.
+/// The most strangers taken from one listing; the others wait for the next.
 const STRANGERS_MAX: usize = 1024;
 
-/// What one look found.
+/// The result of one listing.
 pub(super) struct Found {
     /// The smallest names, the oldest at the end.
     pub(super) names: Vec<EnvelopeName>,
     /// Entries whose name is not an envelope's.
     pub(super) strangers: Vec<OsString>,
-    /// No envelope at all, not even a skipped one.
+    /// True if there was no envelope at all, not even a skipped one.
     pub(super) was_empty: bool,
 }
 
@@ -61,7 +61,7 @@ pub(super) fn smallest(
     Ok(found)
 }
 
-/// Calls back for each entry with its facts; entries that vanish meanwhile are passed over.
+/// Calls back for each entry with its facts; entries that vanish meanwhile are skipped.
 pub(crate) fn each(folder: &Path, mut call: impl FnMut(&OsStr, Facts)) -> Result<(), SpoolError> {
     let mut failed = None;
     names(folder, |name| {

@@ -1,4 +1,4 @@
-//! The sweep of `tmp/`: what hooks left behind when they died while writing.
+//! The sweep of `tmp/`, for the files of hooks that died while writing.
 //!
 //! Age is judged by the name's time, so a file is old if it is more than an hour away from now in
 //! either direction: a clock that was wrong once must not leave files for ever. A whole envelope is
@@ -12,13 +12,13 @@ use crate::lost::{self, Reason};
 use crate::spool::{Folder, SpoolError};
 use crate::{EnvelopeName, disk};
 
-/// How far from now a name must be; a living hook needs milliseconds.
+/// The least distance of a name's time from now; a living hook needs milliseconds.
 const AGE_NANOS: u64 = 3_600_000_000_000;
 
 /// Files taken by one sweep; the rest waits for the next.
 const SWEEP_MAX: usize = 16_384;
 
-/// What a sweep did.
+/// The result of a sweep.
 #[derive(Debug, Default)]
 pub struct Swept {
     /// Whole envelopes that are now in `new/`.
@@ -27,12 +27,12 @@ pub struct Swept {
     pub torn: u64,
     /// Files that may still be written to, or whose name is taken in `new/`.
     pub kept: u64,
-    /// Files that no hook of ours left.
+    /// Files that are not from our hooks.
     pub refused: Vec<RefusedFile>,
 }
 
 impl Drain {
-    /// Clears `tmp/` of what is more than an hour old.
+    /// Clears `tmp/` of files that are more than an hour old.
     pub fn sweep(&mut self, now_nanos: u64) -> Result<Swept, DrainError> {
         let mut swept = Swept::default();
         let folder = self.spool.folder(Folder::Tmp);
@@ -54,7 +54,7 @@ impl Drain {
         match admission {
             Admission::Admitted { .. } => {
                 let target = self.spool.path(Folder::New, name);
-                // As in `accept`: while the name is held in `tmp/`, nobody else can bring it into
+                // As in `accept`: while the name is held in `tmp/`, no other process can bring it into
                 // `new/`, so a free one stays free. A taken one is free once it has been acked.
                 if !disk::is_taken(&target).map_err(SpoolError::of("inspect", &target))? {
                     disk::rename(&path, &target).map_err(SpoolError::of("recover", &path))?;

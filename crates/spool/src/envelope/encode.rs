@@ -1,8 +1,7 @@
 //! The one writer of envelopes.
 //!
-//! Runs in the hook for every event: one buffer, no formatting machinery, no failure. What would break
-//! the header's limits is left out and counted rather than cut: half a path is a lie, a missing one
-//! is only missing.
+//! Runs in the hook for every event: one buffer, no formatting machinery, no failure. A line that would
+//! break the header's limits is left out and counted rather than cut: half a path names another place.
 
 use super::escape::{push_name, push_value};
 use super::{
@@ -17,7 +16,7 @@ const RESERVED_LINES: usize = 2;
 
 /// Appends the envelope to `out`, which is usually empty.
 ///
-/// Never fails; whether the result is within [`super::ENVELOPE_BYTES_MAX`] is for the spool to judge.
+/// Never fails. The spool checks the result against [`super::ENVELOPE_BYTES_MAX`].
 pub fn encode(header: &Header<'_>, body: &[u8], out: &mut Vec<u8>) {
     out.reserve(1024 + body.len());
     let start = out.len();
@@ -49,7 +48,7 @@ pub fn encode(header: &Header<'_>, body: &[u8], out: &mut Vec<u8>) {
         lines.pair(names::ENV_PREFIX, name.as_bytes(), value);
     }
     for (name, value) in &header.other {
-        // Would come back as one of ours, or make the envelope unreadable.
+        // A reader would take it for one of ours, or could not read the envelope at all.
         if names::is_ours(name.as_bytes()) || name.is_empty() {
             lines.omitted += 1;
         } else {
@@ -65,10 +64,10 @@ pub fn encode(header: &Header<'_>, body: &[u8], out: &mut Vec<u8>) {
     push_trailer(out, start);
 }
 
-/// The header under construction, with what is left of its limits.
+/// The header under construction, with its counts for the limits.
 struct Lines<'o> {
     out: &'o mut Vec<u8>,
-    /// Where the envelope begins in `out`.
+    /// The offset of the envelope in `out`.
     start: usize,
     /// Lines so far, with the version line.
     count: usize,
@@ -113,7 +112,7 @@ impl Lines<'_> {
     }
 
     /// Writes a line, and takes it back if it breaks a limit. `bytes` is the least it can need, so
-    /// that a giant value is not even tried.
+    /// that a giant value is not copied first.
     fn guarded(&mut self, bytes: usize, write: impl FnOnce(&mut Vec<u8>)) {
         let limit = HEADER_BYTES_MAX - RESERVED_BYTES;
         if bytes > limit || self.count + RESERVED_LINES >= HEADER_LINES_MAX {

@@ -1,10 +1,10 @@
-//! What can be wrong with the bytes of an envelope.
+//! Faults in the bytes of an envelope.
 
 use std::fmt;
 
 use super::{ENVELOPE_BYTES_MAX, HEADER_BYTES_MAX, HEADER_LINES_MAX};
 
-/// Why bytes are not a whole envelope of a version we read.
+/// A reason why bytes are not a whole envelope of a known version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EnvelopeError {
     /// The file does not begin with the magic.
@@ -18,9 +18,9 @@ pub enum EnvelopeError {
     },
     /// The bytes are not those that were written.
     ChecksumMismatch {
-        /// What the trailer says.
+        /// The checksum in the trailer.
         stated: u64,
-        /// What the bytes give.
+        /// The checksum of the bytes.
         computed: u64,
     },
     /// More than [`ENVELOPE_BYTES_MAX`] bytes.
@@ -52,7 +52,7 @@ pub enum EnvelopeError {
     BadValue(&'static str),
     /// `length` is not the number of bytes between header and trailer.
     LengthMismatch {
-        /// What `length` says.
+        /// The value of `length`.
         stated: u64,
         /// Bytes that are there.
         found: usize,

@@ -10,7 +10,7 @@
 //! length: 17\n
 //! cwd: /home/dev/caf%C3\n
 //! \n                                   an empty line ends the header
-//! {"session_id":1}\n                   exactly `length` bytes of body, whatever they are
+//! {"session_id":1}\n                   exactly `length` bytes of body, of any kind
 //! \nxxh64: 0123456789abcdef\n          the trailer: 25 bytes, then the end of the file
 //! ```
 //!
@@ -25,7 +25,7 @@
 //! - **Limits**: the version line and the header up to and with the empty line take at most
 //!   [`HEADER_BYTES_MAX`] bytes and [`HEADER_LINES_MAX`] lines, the whole envelope at most
 //!   [`ENVELOPE_BYTES_MAX`]. The writer leaves out optional lines that would break the header's limits
-//!   and says how many in `omitted`.
+//!   and writes their number into `omitted`.
 //!
 //! | line | value |
 //! |---|---|
@@ -82,7 +82,7 @@ pub enum Channel {
     Hook,
     /// A refresh of the status line.
     Statusline,
-    /// What a rule of the user's decided on an event: our own words, not the agent's.
+    /// The decision of a user's rule on an event, in our own words, not the agent's.
     Decision,
 }
 
@@ -97,16 +97,16 @@ impl Channel {
     }
 }
 
-/// Why the body is empty: the payload could not be understood.
+/// A fault in the payload, which leaves the body empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault<'a> {
-    /// What was wrong, in a few words of ours, never of the payload.
+    /// The fault in a few words of ours; never text of the payload.
     pub what: Cow<'a, str>,
     /// The byte position in the payload.
     pub at: u64,
 }
 
-/// What is known about an observation besides its bytes.
+/// The facts about an observation besides its bytes.
 ///
 /// Borrows where it can: the hook writes it without a copy, and the reader allocates only for values
 /// that hold escapes.
@@ -116,19 +116,19 @@ pub struct Header<'a> {
     pub agent: Agent,
     /// The way in.
     pub channel: Channel,
-    /// When the hook was started, in nanoseconds since the epoch.
+    /// The start of the hook, in nanoseconds since the epoch.
     pub arrived_nanos: u64,
     /// The version of the hook that wrote the envelope.
     pub writer: Option<Cow<'a, str>>,
     /// The privacy level that was applied to the body.
     pub level: Option<Cow<'a, str>>,
-    /// Bytes of the payload as it arrived; the body is what privacy left of it.
+    /// Bytes of the payload as it arrived; the body is the payload after privacy.
     pub received_bytes: Option<u64>,
     /// Set if the payload was not understood; the body is then empty.
     pub fault: Option<Fault<'a>>,
     /// The agent's process.
     pub pid: Option<u32>,
-    /// When that process started, in the kernel's own unit: only good for comparing, it tells a
+    /// The start of that process in the kernel's own unit, only for comparison: it distinguishes the
     /// process from a later one with the same id.
     pub pid_start: Option<u64>,
     /// The pid namespace that the ids belong to; ids of different namespaces do not compare.
@@ -143,12 +143,12 @@ pub struct Header<'a> {
     pub env: Vec<(Cow<'a, str>, Cow<'a, [u8]>)>,
     /// Lines that this version does not know, in their order.
     pub other: Vec<(Cow<'a, str>, Cow<'a, [u8]>)>,
-    /// How many lines the writer left out because the header was full.
+    /// The number of lines that the writer left out because the header was full.
     pub omitted: u64,
 }
 
 impl<'a> Header<'a> {
-    /// Returns a header with only what every envelope must say.
+    /// Returns a header with the required lines only.
     pub fn new(agent: Agent, channel: Channel, arrived_nanos: u64) -> Header<'a> {
         Header {
             agent,
@@ -205,7 +205,7 @@ impl<'a> Header<'a> {
 /// An envelope as it was read: both parts borrow from the file's bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Envelope<'a> {
-    /// What is known about the observation.
+    /// The facts about the observation besides its bytes.
     pub header: Header<'a>,
     /// The observation's bytes after privacy; empty if the header has a fault.
     pub body: &'a [u8],

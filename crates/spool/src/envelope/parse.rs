@@ -1,7 +1,7 @@
 //! The one reader of envelopes: total, and strict about everything but unknown lines.
 //!
 //! The checksum is judged before the header is read, so a rotten file is reported as rotten and not
-//! as whatever its bytes happen to look like.
+//! by the first line that its damage made unreadable.
 
 use std::borrow::Cow;
 

@@ -69,7 +69,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_accepted_is_lost_whoever_dies_and_whenever(actions in prop::collection::vec(action(), 1..60)) {
+    fn no_accepted_envelope_is_lost_when_processes_die(actions in prop::collection::vec(action(), 1..60)) {
         let mut world = World::new();
         for action in &actions {
             act(&mut world, action);
@@ -90,8 +90,8 @@ fn a_writer_may_die_at_each_of_its_steps() {
             world.write(1, 7, LIVES);
             world.write(1, 7, dies_at);
             world.write(1, 7, LIVES);
-            deaths += usize::from(world.told[&1] == super::Told::Nothing);
-            assert_eq!(world.told[&2], super::Told::Accepted, "a dead writer is in nobody's way");
+            deaths += usize::from(world.results[&1] == super::WriteResult::Nothing);
+            assert_eq!(world.results[&2], super::WriteResult::Accepted, "a dead writer blocks no other");
             world.keep_promises();
         }
     }
@@ -117,7 +117,7 @@ fn the_reader_may_die_at_each_of_its_steps() {
 }
 
 #[test]
-fn what_was_not_acked_comes_again_after_a_restart() {
+fn unacked_envelopes_are_delivered_again_after_a_restart() {
     let mut world = World::new();
     for pid in 1..5 {
         world.write(1, pid, LIVES);

@@ -1,4 +1,4 @@
-//! A disk that refuses at each step: the writer says so, counts it and leaves nothing half done.
+//! A disk that fails at each step: the writer returns the error, counts the loss and leaves no half-done work.
 
 use std::io::ErrorKind;
 
@@ -95,7 +95,7 @@ fn a_read_that_fails_once_loses_nothing_and_skips_nothing() {
     assert_eq!((numbers(&second), second.nothing_left), (vec![1], false), "what was read is handed out");
     assert_eq!((numbers(&third), third.nothing_left), (vec![2, 3], true));
 
-    // Three files, then a second look that fails: what was read is handed out all the same.
+    // Three files, then a second listing that fails: the envelopes read before are delivered all the same.
     let mut drain = reopened(drain, &world);
     let (batch, _) = gate::failing_at(4, ErrorKind::Other, || drain.next_batch(10, 1 << 20));
     let batch = batch.unwrap();
@@ -109,7 +109,7 @@ fn reopened(drain: Drain, world: &World) -> Drain {
 }
 
 #[test]
-fn a_file_that_can_never_be_read_is_put_aside_and_blocks_nobody() {
+fn a_file_that_can_never_be_read_is_put_aside_and_blocks_no_other() {
     let world = World::new();
     for pid in 1..3 {
         assert!(write(&world.spool, pid, 5, pid).is_ok());
@@ -127,7 +127,7 @@ fn a_file_that_can_never_be_read_is_put_aside_and_blocks_nobody() {
 }
 
 impl World {
-    /// A drain opens and finds nothing to complain about.
+    /// Checks that a drain opens and refuses nothing.
     fn drain_is_sound(&self) {
         let mut drain = Drain::open(&self.spool).unwrap();
         let batch = drain.next_batch(10, 1 << 20).unwrap();

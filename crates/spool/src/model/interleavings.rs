@@ -6,7 +6,7 @@ use crate::drain::Drain;
 /// More than the steps of one accept.
 const STEPS: usize = 24;
 
-/// Everything that is in `new/` afterwards.
+/// Returns the envelopes that are in `new/` afterwards.
 fn deliverable(world: &World) -> Vec<u32> {
     let mut drain = Drain::open(&world.spool).unwrap();
     let batch = drain.next_batch(100, 1 << 20).unwrap();
@@ -65,7 +65,7 @@ fn folders_that_vanish_under_a_writer_are_made_again() {
         let (result, ()) = gate::held_at(step, || write(&world.spool, 1, 5, 7), vanish);
         assert!(result.is_ok(), "held at step {step}: {result:?}");
         let numbers = deliverable(&world);
-        // A user who deletes the spool deletes what was already accepted.
+        // A user who deletes the spool deletes accepted envelopes too.
         assert!(numbers == [1] || (numbers.is_empty() && step >= 7), "held at step {step}: {numbers:?}");
     }
 }

@@ -1,8 +1,8 @@
-//! The spool against its model: whatever dies, and whenever, nothing accepted is lost.
+//! The spool against its model: no accepted envelope is lost, whichever process dies and at any step.
 //!
 //! Writers, the reader and its caller run in an arbitrary order, and each of their steps on the disk
-//! (see `disk::gate`) may be the last one of its process. The model only remembers what each of them
-//! was told: accepted, refused, delivered, committed.
+//! (see `disk::gate`) may be the last one of its process. The model remembers only the results
+//! that each of them got: accepted, refused, delivered, committed.
 
 mod crashes;
 mod faults;
@@ -20,12 +20,12 @@ use crate::{Limits, Reason, Spool};
 /// A time that no name of a model run is near to.
 const LONG_AFTER: u64 = 10_000_000_000_000_000;
 
-/// What a writer was told about one observation.
+/// The result that a writer got for one observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum WriteResult {
     Accepted,
     Refused,
-    /// Nothing: it died first.
+    /// None: it died first.
     Nothing,
 }
 
@@ -36,10 +36,10 @@ struct Held {
     committed: bool,
 }
 
-/// One home with its files, and what everybody remembers.
+/// One home with its files, and the results that its processes remember.
 struct World {
     spool: Spool,
-    told: BTreeMap<u32, Told>,
+    results: BTreeMap<u32, WriteResult>,
     /// Observations that the caller has made durable.
     committed: BTreeSet<u32>,
     drain: Option<Drain>,
@@ -55,7 +55,7 @@ fn header() -> Header<'static> {
     Header::new(Agent::CLAUDE_CODE, Channel::Hook, 1)
 }
 
-/// A body that names its observation, of one to four units.
+/// Returns a body that names its observation, of one to four units.
 fn body_of(number: u32) -> Vec<u8> {
     let mut body = format!("{number} ").into_bytes();
     body.resize(20 + 5000 * (number as usize % 3), b'x');
@@ -81,7 +81,7 @@ impl World {
         let limits = Limits { spool_files: 24, ..Limits::default() };
         World {
             spool: Spool::at(&folder.path().join("home/spool")).with_limits(limits),
-            told: BTreeMap::new(),
+            results: BTreeMap::new(),
             committed: BTreeSet::new(),
             drain: None,
             delivered: BTreeSet::new(),
@@ -92,18 +92,18 @@ impl World {
     }
 
     fn write(&mut self, now_nanos: u64, pid: u32, dies_at: usize) {
-        let number = self.told.len() as u32;
+        let number = self.results.len() as u32;
         let (result, died) = gate::dying_at(dies_at, || write(&self.spool, number, now_nanos, pid));
-        let told = match result {
-            Ok(_) => Told::Accepted,
-            Err(_) if died => Told::Nothing,
+        let observed = match result {
+            Ok(_) => WriteResult::Accepted,
+            Err(_) if died => WriteResult::Nothing,
             Err(refused) => {
                 assert_eq!((refused.reason, refused.counted), (Reason::Full, true));
                 self.losses += 1;
-                Told::Refused
+                WriteResult::Refused
             }
         };
-        self.told.insert(number, told);
+        self.results.insert(number, observed);
     }
 
     /// Takes the reader's process away, with all that it and its caller knew.
@@ -132,12 +132,12 @@ impl World {
         let numbers: Vec<u32> = batch.envelopes.iter().map(|envelope| number_of(&envelope.body)).collect();
         for number in &numbers {
             assert!(self.delivered.insert(*number), "{number} was delivered twice by one drain");
-            assert_ne!(self.told[number], Told::Refused, "{number} was delivered after a refusal");
+            assert_ne!(self.results[number], WriteResult::Refused, "{number} was delivered after a refusal");
         }
         self.held = Some(Held { receipt: batch.receipt, numbers, committed: false });
     }
 
-    /// The caller's own fsync.
+    /// Commits as the caller's own fsync does.
     fn commit(&mut self) {
         if let Some(held) = &mut self.held {
             held.committed = true;
@@ -175,7 +175,7 @@ impl World {
         }
     }
 
-    /// Everything that is promised once the storm is over.
+    /// Checks every promise of the spool once all processes have ended.
     fn keep_promises(mut self) {
         self.kill_reader();
         let mut drain = Drain::open(&self.spool).unwrap();
@@ -192,12 +192,15 @@ impl World {
                 break;
             }
         }
-        for (number, told) in &self.told {
+        for (number, result) in &self.results {
             let kept = self.committed.contains(number) || deliverable.contains(number);
-            assert!(*told != Told::Accepted || kept, "{number} was accepted and is lost");
-            assert!(*told != Told::Refused || !kept, "{number} was counted as lost and is delivered");
+            assert!(*result != WriteResult::Accepted || kept, "{number} was accepted and is lost");
+            assert!(
+                *result != WriteResult::Refused || !kept,
+                "{number} was counted as lost and is delivered"
+            );
         }
-        assert!(deliverable.iter().all(|number| self.told.contains_key(number)), "delivered from nowhere");
+        assert!(deliverable.iter().all(|number| self.results.contains_key(number)), "delivered from nowhere");
         let stats = self.spool.stats().unwrap();
         assert_eq!((stats.waiting, stats.unfinished, stats.quarantined), (0, 0, 0));
         let torn =

@@ -220,7 +220,7 @@ fn losses_are_counted_by_reason_with_and_without_preparation() {
 }
 
 #[test]
-fn where_nothing_is_nothing_is_lost_and_who_cannot_look_says_so() {
+fn a_missing_spool_has_no_losses_and_an_unreadable_one_is_an_error() {
     let world = World::bare();
     assert!(lost::counts(&world.path("lost")).unwrap().iter().all(|(_, count)| *count == 0));
     crate::world::write(&world.outside("home"), b"");

@@ -1,4 +1,4 @@
-//! The doorbell: heard if someone listens, and nobody's problem if not.
+//! The doorbell: it wakes a listening server, and costs a hook nothing without one.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use agent_tracer_spool::doorbell::{Listener, ring};
 
 use crate::world::{mode, write};
 
-/// Long enough to be heard, never waited out by a test that passes.
+/// Long enough for a ring to arrive; a passing test never waits for all of it.
 const SOON: Duration = Duration::from_secs(20);
 const NOW: Duration = Duration::ZERO;
 
@@ -24,7 +24,7 @@ fn near() -> (tempfile::TempDir, Home) {
 }
 
 /// A home whose data folder is too deep for a socket.
-fn far(folder: &Path) -> Home {
+fn deep_home(folder: &Path) -> Home {
     let data = folder.join("d".repeat(100));
     fs::create_dir_all(&data).unwrap();
     let runtime = folder.join("run");
@@ -34,7 +34,7 @@ fn far(folder: &Path) -> Home {
 }
 
 #[test]
-fn a_ring_is_heard_once_however_often_it_rang() {
+fn several_rings_wake_the_server_once() {
     let (_folder, home) = near();
     let listener = Listener::bind(&home).unwrap();
     assert_eq!(listener.path(), home.doorbell());
@@ -50,7 +50,7 @@ fn a_ring_is_heard_once_however_often_it_rang() {
 }
 
 #[test]
-fn ringing_where_nobody_listens_makes_nothing_and_waits_for_nobody() {
+fn ringing_without_a_listener_creates_nothing_and_does_not_block() {
     let (folder, home) = near();
     ring(&home);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -111,7 +111,7 @@ fn a_listener_takes_its_own_socket_with_it_and_no_other() {
 #[test]
 fn a_deep_home_rings_in_the_runtime_directory() {
     let folder = tempfile::tempdir().unwrap();
-    let home = far(folder.path());
+    let home = deep_home(folder.path());
     ring(&home);
     let listener = Listener::bind(&home).unwrap();
     assert_eq!(listener.path().parent(), Some(folder.path().join("run").as_path()));
@@ -127,7 +127,7 @@ fn a_deep_home_rings_in_the_runtime_directory() {
 #[test]
 fn a_folder_that_others_may_enter_is_not_trusted() {
     let folder = tempfile::tempdir().unwrap();
-    let home = far(folder.path());
+    let home = deep_home(folder.path());
     let run = folder.path().join("run");
     fs::set_permissions(&run, fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(Listener::bind(&home).unwrap_err().kind(), io::ErrorKind::PermissionDenied);

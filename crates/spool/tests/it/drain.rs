@@ -15,7 +15,7 @@ fn filled(count: u64) -> World {
 }
 
 #[test]
-fn envelopes_come_oldest_first_whatever_the_order_of_writing() {
+fn envelopes_come_oldest_first_in_any_order_of_writing() {
     let world = filled(30);
     let batch = world.everything();
     let expected: Vec<String> = (0..30).map(|number| number.to_string()).collect();
@@ -84,7 +84,7 @@ fn a_drain_does_not_repeat_itself_and_a_restarted_one_does() {
 }
 
 #[test]
-fn what_is_put_back_comes_again_and_first() {
+fn a_batch_put_back_is_delivered_again_and_first() {
     let world = filled(5);
     let mut drain = world.open();
     let batch = drain.next_batch(2, u64::MAX).unwrap();
@@ -154,7 +154,7 @@ fn an_empty_or_missing_spool_is_drained_without_complaint() {
 }
 
 #[test]
-fn opening_sets_used_to_what_is_there() {
+fn opening_recounts_used() {
     let world = filled(2);
     world.accept(T0 + 5, &[b'x'; 5000]).unwrap();
     world.put("used", &[b'.'; 999], 0o600);
@@ -189,7 +189,7 @@ fn opening_leaves_no_traces_but_the_lock() {
 }
 
 #[test]
-fn stats_tell_what_waits_and_what_was_lost() {
+fn stats_count_waiting_and_lost_envelopes() {
     let world = filled(3);
     world.put(&format!("tmp/{}", name(T0, 77)), b"half", 0o600);
     world.put("quarantine/x", b"x", 0o600);

@@ -1,4 +1,4 @@
-//! The format: what is written comes back, and nothing else passes for it.
+//! The format: a written envelope is read back, and other bytes are refused.
 
 use std::borrow::Cow;
 
@@ -42,7 +42,7 @@ fn full_header() -> Header<'static> {
     }
 }
 
-/// Bytes with a right trailer, whatever they say.
+/// Returns any bytes with a valid trailer.
 fn sealed(content: &str) -> Vec<u8> {
     let sum = xxh64(content.as_bytes());
     format!("{content}\nxxh64: {sum:016x}\n").into_bytes()
@@ -84,7 +84,7 @@ fn a_header_needs_no_more_than_the_required_lines() {
 }
 
 #[test]
-fn encoding_appends_to_what_is_there() {
+fn encoding_appends_to_the_buffer() {
     let mut bytes = b"before".to_vec();
     encode(&full_header(), b"{}", &mut bytes);
     assert_eq!(bytes.strip_prefix(b"before"), Some(&encoded(&full_header(), b"{}")[..]));
@@ -142,7 +142,7 @@ fn a_line_that_is_not_understood_is_named() {
 }
 
 #[test]
-fn what_is_missing_or_unknown_is_named() {
+fn errors_name_the_missing_or_bad_line() {
     for (text, error) in [
         ("agent-tracer-envelope 1\n\n", EnvelopeError::Missing("length")),
         ("agent-tracer-envelope 1\nlength: 0\n\n", EnvelopeError::Missing("agent")),
@@ -225,7 +225,7 @@ fn the_readers_limits_hold() {
 }
 
 #[test]
-fn the_writer_leaves_out_what_the_reader_would_refuse_and_says_so() {
+fn the_writer_omits_and_counts_lines_that_the_reader_would_refuse() {
     let mut header = world::header();
     header.cwd = Some(Cow::Owned(vec![b'\n'; HEADER_BYTES_MAX / 2]));
     header.env = vec![
@@ -263,7 +263,7 @@ fn a_thousand_variables_become_as_many_lines_as_fit() {
 }
 
 #[test]
-fn errors_say_what_is_wrong_in_words() {
+fn errors_describe_the_fault_in_words() {
     for (error, text) in [
         (EnvelopeError::Missing("length"), "header `length` is missing"),
         (EnvelopeError::Torn { bytes: 12 }, "the file is torn: no trailer at the end of its 12 bytes"),
@@ -316,18 +316,18 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_is_written_is_read_back(header in any_header(), body in prop::collection::vec(any::<u8>(), 0..3000)) {
+    fn any_envelope_is_read_back(header in any_header(), body in prop::collection::vec(any::<u8>(), 0..3000)) {
         let bytes = encoded(&header, &body);
         prop_assert_eq!(parse(&bytes), Ok(Envelope { header, body: &body }));
     }
 
     #[test]
-    fn whatever_is_read_is_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+    fn random_bytes_are_an_error(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
         prop_assert!(parse(&bytes).is_err());
     }
 
     #[test]
-    fn whatever_lines_are_sealed_are_read_or_named(lines in "((agent|pid|fault|cwd|env\\.A|[a-z%]{1,4}): ?\\PC{0,12}\n){0,6}") {
+    fn an_envelope_of_any_lines_survives_encoding(lines in "((agent|pid|fault|cwd|env\\.A|[a-z%]{1,4}): ?\\PC{0,12}\n){0,6}") {
         let bytes = with_lines(&lines);
         if let Ok(envelope) = parse(&bytes) {
             let again = encoded(&envelope.header, envelope.body);

@@ -1,4 +1,4 @@
-//! Deleting on purpose from the spool: what the caller chooses goes, whatever folder it is in, and nothing else does.
+//! Purges of the spool: the chosen files are removed from every folder, and no others.
 
 use std::fs;
 use std::io::Write;

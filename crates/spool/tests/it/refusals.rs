@@ -1,4 +1,4 @@
-//! What is no envelope of ours: put aside with a reason, never followed, never in the way.
+//! Files that are no envelopes of ours: put aside with a reason, never followed, never blocking others.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -10,7 +10,7 @@ use agent_tracer_spool::{Limits, Reason};
 
 use crate::world::{T0, World, bodies, envelope, list, name, write};
 
-/// Delivers the one good envelope beside the bad file, and returns what was said about the bad one.
+/// Delivers the one good envelope beside the bad file, and returns the refusal of the bad one.
 fn refused(world: &World) -> (Refusal, String) {
     world.accept(T0 + 50, b"good").unwrap();
     let mut drain = world.open();
@@ -196,13 +196,13 @@ fn many_bad_files_come_in_bounded_batches() {
     assert_eq!(counts, [(10, false), (10, false), (5, true)]);
 }
 
-/// Needs the right to give files away; what is decided about owners is tested without it as well.
+/// Needs the right to give files away; a unit test checks the decision about owners without it.
 #[test]
 fn files_and_spools_of_other_users_are_refused() {
     let world = World::prepared();
     let path = world.put(&format!("new/{}", name(T0, 0)), &envelope(b"x"), 0o600);
     if chown(&path, Some(12_345), None).is_err() {
-        // Not root: nobody can make such a file here, and the judgement has its unit test.
+        // Only root can give files away, and `drain::admit` has a unit test of the judgement.
         assert!(world.everything().refused.is_empty());
         return;
     }
@@ -253,7 +253,7 @@ fn beyond_sixty_four_megabytes_the_oldest_are_removed_but_never_the_newest() {
     for number in 0..5 {
         aside(&world, &format!("file-{number}"), 20 << 20, 1000 + number);
     }
-    fs::create_dir(world.path("quarantine/a folder that somebody put there")).unwrap();
+    fs::create_dir(world.path("quarantine/a folder of the user")).unwrap();
     world.put("new/stranger", b"x", 0o600);
     let mut drain = world.open();
     drop(drain.next_batch(10, u64::MAX).unwrap());

@@ -1,4 +1,4 @@
-//! What dead hooks left in `tmp/`.
+//! The sweep of files that dead hooks left in `tmp/`.
 
 use std::fs;
 
@@ -61,7 +61,7 @@ fn an_envelope_in_new_is_never_overwritten() {
 }
 
 #[test]
-fn what_no_hook_left_goes_to_quarantine() {
+fn files_that_are_no_envelopes_go_to_quarantine() {
     let world = World::prepared();
     world.put("tmp/editor.swp", b"x", 0o600);
     world.put(&format!("tmp/{}", name(T0, 1)), &envelope(b"x"), 0o644);
