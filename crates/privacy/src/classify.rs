@@ -1,27 +1,27 @@
-//! Why a tool failed, read from the first words of what the model was told.
+//! Classifies the failures of tools by the first words of the text that the model received.
 //!
 //! Two readings, because they may be wrong in different ways. The `error` of a failed call is known to be a
 //! failure, so its words are searched freely. The text of a batch may just as well be the output of a command
 //! that went well: there only forms count that the client itself writes, at the start of the text ([`client`]). The
 //! text of a successful call is not read at all, but for the header that Codex puts before a patch's outcome.
 //!
-//! What a text quotes (paths, the words of a program, the source that was not found) decides nothing ([`words`]).
+//! Quotations in a text (paths, the words of a program, the source that was not found) decide nothing ([`words`]).
 
 mod client;
 mod words;
 
-/// How much of a text is looked at.
+/// The bytes read from the start of a text.
 pub(crate) const HEAD: usize = 512;
 
-/// How much is looked at where the client repeats a whole command before it says what became of it.
+/// The bytes read where the client repeats a whole command before its outcome.
 pub(crate) const REACH: usize = 64 * 1024;
 
-/// Whether the first words leave open what the text is, so that up to [`REACH`] bytes of it are needed.
+/// Returns `true` if the first words do not settle the class, so that up to [`REACH`] bytes are needed.
 pub(crate) fn wants_more(head: &[u8]) -> bool {
     head.len() >= HEAD && client::is_open(head)
 }
 
-/// Why a tool failed.
+/// The cause of a tool's failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorClass {
     Interrupt,
@@ -71,7 +71,7 @@ impl ErrorClass {
     }
 }
 
-/// What a text, or the structure of a result, says about the outcome. `None` where it says nothing.
+/// The outcome as stated by a text or by the structure of a result. `None` stands for no statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Verdict {
     pub(crate) is_error: Option<bool>,
@@ -84,7 +84,7 @@ impl Verdict {
         Self { is_error: Some(true), exit_code: None, class: Some(class) }
     }
 
-    /// What an exit code says.
+    /// Returns the verdict of an exit code.
     pub(crate) fn exited(code: i64) -> Self {
         Self {
             is_error: Some(code != 0),
@@ -94,7 +94,7 @@ impl Verdict {
     }
 }
 
-/// What kind of tool a text comes from, as far as it matters here.
+/// The kind of tool that a text comes from, as far as it matters here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tool {
     /// No name was given, or two different ones.
@@ -105,7 +105,7 @@ pub(crate) enum Tool {
     ApplyPatch,
     /// Codex's tools that start an agent.
     SpawnAgent,
-    /// Tells an agent that is there already something.
+    /// Sends a message to an agent that is running already.
     TellAgent,
     /// Writes a file: its result repeats the content.
     Write,
@@ -153,7 +153,7 @@ impl Tool {
     }
 }
 
-/// Whether `text` holds `word` (in lower case) in any letter case.
+/// Returns `true` if `text` contains `word` (in lower case) in any letter case.
 fn contains(text: &[u8], word: &[u8]) -> bool {
     text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))
 }
@@ -161,7 +161,7 @@ fn contains(text: &[u8], word: &[u8]) -> bool {
 /// Reads the `error` of a call that failed.
 pub(crate) fn failure(text: &[u8]) -> Verdict {
     if let Some((code, rest)) = exit_code(text) {
-        // Behind the code comes the command's own output, whose words say nothing; but for the client's own line.
+        // After the code comes the command's own output, whose words decide nothing, except for the client's own line.
         let class = if rest.starts_with(b"Command timed out") {
             ErrorClass::Timeout
         } else if rest.starts_with(b"[Request interrupted") {
@@ -195,7 +195,8 @@ pub(crate) fn used(text: &[u8], tool: Tool) -> Verdict {
     number(rest).map_or_else(Verdict::default, |(code, _)| Verdict::exited(code))
 }
 
-/// `Exit code 3`, or as older documents have it, alone or before a line break; and what follows.
+/// Parses `Exit code 3` in its present and its older spelling, alone or before a line break. Returns the code and the
+/// text after it.
 fn exit_code(head: &[u8]) -> Option<(i64, &[u8])> {
     let older = || head.strip_prefix(b"Command exited with non-zero status code ");
     let (code, rest) = number(head.strip_prefix(b"Exit code ").or_else(older)?)?;

@@ -1,4 +1,4 @@
-//! `privacy.conf`: how much may be kept, and which projects are none of our business.
+//! `privacy.conf`: the level of detail, and the folders that are not recorded at all.
 //!
 //! Line-based, because a person edits it and the hook reads it before every event:
 //!
@@ -11,7 +11,7 @@
 //!
 //! Words are separated by blanks, `#` starts a comment at the start of a line, letter case does not matter
 //! in `level` and `exclude`. A line that is not understood is a [`ConfigFault`], never skipped in silence.
-//! Any fault makes the level `metadata`: who mistypes a wish for privacy gets the most of it. A fault that may hide an
+//! Any fault makes the level `metadata`: a mistyped request for privacy must not reduce it. A fault that may hide an
 //! exclusion ([`ConfigFault::may_hide_exclusion`]) makes the whole file useless: nothing is recorded by it. A slip whose
 //! meaning is clear (quotes around a path, a comment behind it, `$HOME/`, `exclude:`) is no fault.
 
@@ -19,12 +19,12 @@ use std::fmt;
 
 use crate::glob::{self, Glob};
 
-/// How much of a payload may be kept.
+/// The part of a payload that may be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Level {
     /// Names, paths, programs and quantities; texts only as lengths.
     Metadata,
-    /// What the agent did and was asked, masked; results only as quantities.
+    /// Actions and prompts, masked; results only as quantities.
     #[default]
     Actions,
     /// Also the head and tail of results, masked.
@@ -32,7 +32,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The word in `privacy.conf` and in the envelope's header.
+    /// Returns the word in `privacy.conf` and in the envelope's header.
     pub fn name(self) -> &'static str {
         match self {
             Self::Metadata => "metadata",
@@ -48,21 +48,21 @@ impl Level {
     }
 }
 
-/// What `privacy.conf` says.
+/// The settings in `privacy.conf`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Config {
-    /// How much may be kept.
+    /// The part of a payload that may be kept.
     pub level: Level,
     /// Folders below which nothing is recorded.
     pub excludes: Vec<Glob>,
-    /// The way to where a path leads, for whoever may look at the disk; see [`Config::follow_links`].
+    /// The resolver of links, if the caller may read the disk; see [`Config::follow_links`].
     pub links: Links,
 }
 
-/// Returns the path without links; `None` if it cannot be told.
+/// Returns the path without links; `None` if it cannot be resolved.
 pub type ResolveLinks = fn(&[u8]) -> Option<Vec<u8>>;
 
-/// How to follow links, if at all. Two configurations that say the same are equal, with links followed or not.
+/// An optional resolver of links. It does not count when configurations are compared: only their settings do.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Links(Option<ResolveLinks>);
 
@@ -79,22 +79,22 @@ impl Eq for Links {}
 pub struct ConfigFault {
     /// The line, counted from 1; 0 for the file as a whole.
     pub line: usize,
-    /// What is wrong with it.
+    /// The fault in the line.
     pub problem: ConfigProblem,
 }
 
-/// What can be wrong with a line of `privacy.conf`.
+/// A fault in a line of `privacy.conf`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfigProblem {
     /// `level` with a word that is no level, or none.
     UnknownLevel(String),
-    /// A second `level` that says something else than the first.
+    /// A second `level` that differs from the first.
     SecondLevel,
     /// `exclude` without a pattern.
     EmptyExclude,
     /// `exclude ~name/…`: only one's own home can be named.
     ForeignHome(String),
-    /// `exclude` with a pattern that may mean something else here than its author thinks.
+    /// `exclude` with a pattern whose meaning here may differ from the author's intention.
     UnclearExclude(String),
     /// A first word that is no setting.
     UnknownSetting(String),
@@ -105,7 +105,7 @@ pub enum ConfigProblem {
 }
 
 impl ConfigFault {
-    /// Returns whether the line may have been meant to exclude a folder. Only a line about the level was not.
+    /// Returns `true` if the line may have been meant to exclude a folder. Only a line about the level cannot be.
     #[must_use]
     pub fn may_hide_exclusion(&self) -> bool {
         match self.problem {
@@ -168,17 +168,17 @@ impl fmt::Display for ConfigFault {
 /// Words of the user that end up in a fault are cut to this many characters.
 const SHOWN_CHARS: usize = 80;
 
-fn shown(word: &[u8]) -> String {
+fn abbreviate(word: &[u8]) -> String {
     String::from_utf8_lossy(word).chars().take(SHOWN_CHARS).collect()
 }
 
-/// `exclude`, and the ways in which people write it.
+/// Returns `true` for `exclude` and its common misspellings.
 fn is_exclude(word: &[u8]) -> bool {
     let word = word.strip_suffix(b":").or(word.strip_suffix(b"=")).unwrap_or(word);
     word.eq_ignore_ascii_case(b"exclude") || word.eq_ignore_ascii_case(b"excludes")
 }
 
-/// The pattern without a comment behind it, without quotes around it, and with `~` for `$HOME`.
+/// Returns the pattern without a comment after it, without quotes around it, and with `~` for `$HOME`.
 fn plain_pattern(value: &[u8]) -> Vec<u8> {
     let comment = value.windows(2).position(|pair| matches!(pair, [b' ' | b'\t', b'#']));
     let value = value.get(..comment.unwrap_or(value.len())).unwrap_or_default().trim_ascii();
@@ -194,7 +194,7 @@ fn plain_pattern(value: &[u8]) -> Vec<u8> {
     value.to_vec()
 }
 
-/// Whether a pattern holds what means something elsewhere: variables, choices, quotes, a second path.
+/// Returns `true` if a pattern contains syntax of other programs: variables, choices, quotes, a second path.
 fn is_unclear(pattern: &[u8]) -> bool {
     pattern.iter().any(|byte| matches!(byte, b'$' | b'{' | b'}' | b'[' | b']' | b'"' | b'\''))
         || pattern.windows(2).any(|pair| matches!(pair, [b' ' | b'\t' | b',', b'/' | b'~']))
@@ -213,7 +213,7 @@ impl Config {
         let (read, rest) = text.split_at(text.len().min(Self::MAX_BYTES));
         let read = read.strip_prefix(b"\xef\xbb\xbf").unwrap_or(read);
         if !rest.is_empty() {
-            // The line that is missing may be the one that asks for less.
+            // The missing part may contain the line that sets the level lower.
             level_faulty = true;
             faults.push(ConfigFault { line: 0, problem: ConfigProblem::TooLong });
         }
@@ -240,33 +240,37 @@ impl Config {
                     }
                     None => {
                         level_faulty = true;
-                        fault(ConfigProblem::UnknownLevel(shown(value)));
+                        fault(ConfigProblem::UnknownLevel(abbreviate(value)));
                     }
                 }
             } else if is_exclude(word) {
                 let value = plain_pattern(value);
                 match &*value {
                     b"" => fault(ConfigProblem::EmptyExclude),
-                    [b'~', other, ..] if *other != b'/' => fault(ConfigProblem::ForeignHome(shown(&value))),
-                    pattern if is_unclear(pattern) => fault(ConfigProblem::UnclearExclude(shown(pattern))),
+                    [b'~', other, ..] if *other != b'/' => {
+                        fault(ConfigProblem::ForeignHome(abbreviate(&value)))
+                    }
+                    pattern if is_unclear(pattern) => {
+                        fault(ConfigProblem::UnclearExclude(abbreviate(pattern)))
+                    }
                     pattern => config.excludes.push(Glob::new(pattern)),
                 }
             } else {
-                // `lvel metadata`, `level=metadata`: a wish about the level that was not understood.
+                // `lvel metadata`, `level=metadata`: a misspelled setting of the level.
                 let mut words = line.split(|byte| byte.is_ascii_whitespace() || matches!(byte, b'=' | b':'));
                 if words.any(|word| Level::parse(word).is_some() || word.eq_ignore_ascii_case(b"level")) {
                     level_faulty = true;
                 }
-                fault(ConfigProblem::UnknownSetting(shown(word)));
+                fault(ConfigProblem::UnknownSetting(abbreviate(word)));
             }
         }
-        // A folder that was meant to be excluded and is not: then as little as possible is kept of it.
+        // A fault may hide the exclusion of a folder, so as little as possible is kept.
         let level_faulty = level_faulty || !faults.is_empty();
         config.level = if level_faulty { Level::Metadata } else { level.unwrap_or_default() };
         (config, faults)
     }
 
-    /// Whether nothing of what happens in `path` (a working or project directory) may be recorded.
+    /// Returns `true` if events in `path` (a working or project directory) must not be recorded.
     ///
     /// A pattern that matches a directory excludes everything below it. Without `home_dir` a `~/` pattern
     /// matches below any directory, because recording too little is the smaller mistake.
@@ -275,14 +279,14 @@ impl Config {
             return false;
         }
         let covers = |path: &[u8]| self.excludes.iter().any(|glob| glob.covers(path, home_dir));
-        // What a path says, where it leads once `.` and `..` are followed, and once links are: each is reason enough.
+        // A match of any form is enough: the path itself, without `.` and `..`, and without links.
         covers(path)
             || covers(&glob::resolved(path))
             || self.links.0.and_then(|resolve| resolve(path)).is_some_and(|real| covers(&real))
     }
 
     /// Makes exclusions follow links: a folder is excluded by each of its names. The names in patterns are resolved once,
-    /// here; the paths that are asked about when they are.
+    /// here; paths are resolved when they are checked.
     pub fn follow_links(&mut self, home_dir: Option<&[u8]>, resolve: ResolveLinks) {
         let real: Vec<Glob> =
             self.excludes.iter().filter_map(|glob| glob.without_links(home_dir, resolve)).collect();
@@ -324,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_faulty_wish_about_the_level_gives_the_most_privacy() {
+    fn a_misspelled_level_gives_the_most_privacy() {
         for text in [
             &b"level"[..],
             b"level everything",
@@ -376,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_is_told_and_gives_the_most_privacy() {
+    fn every_fault_is_reported_and_gives_the_most_privacy() {
         let text = b"level full\nexclude\nexclude ~ada/x\ncolour blue\nexclude ~\n";
         let (config, _) = Config::parse(text);
         assert_eq!(config.level, Level::Metadata);
@@ -401,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_says_where_what_and_the_way_out() {
+    fn a_fault_names_its_line_its_problem_and_a_hint() {
         let (_, faults) = Config::parse(b"\nlevel loud\n");
         let text = faults.first().expect("a fault").to_string();
         assert!(text.starts_with("line 2: `loud` is no level"), "{text}");
@@ -411,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_excluded_is_excluded_with_all_below_it() {
+    fn an_excluded_folder_is_excluded_with_all_below_it() {
         let (config, _) = Config::parse(b"exclude ~/clients/secret/**\nexclude client-*\n");
         let home = Some(&b"/home/dev"[..]);
         assert!(config.excludes(b"/home/dev/clients/secret", home));

@@ -1,17 +1,17 @@
-//! Why a payload was not understood, and where.
+//! Faults in payloads, with their positions.
 
 use std::fmt;
 
-/// Why a payload was not understood. Then nothing of it is kept.
+/// The fault that made a payload unreadable. Nothing of such a payload is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
-    /// What was wrong.
+    /// The kind of fault.
     pub what: FaultKind,
-    /// At which byte of the payload, counted from 0.
+    /// The byte position in the payload, counted from 0.
     pub at: usize,
 }
 
-/// What can be wrong with a payload.
+/// A kind of fault in a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
     /// The payload is not a JSON object.
@@ -35,7 +35,7 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    /// The word that goes into the envelope's header.
+    /// Returns the word for the envelope's header.
     pub fn name(self) -> &'static str {
         match self {
             Self::NotAnObject => "not_an_object",

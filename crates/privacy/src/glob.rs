@@ -8,11 +8,11 @@
 /// One pattern, ready to match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob {
-    /// As the user wrote it.
+    /// The pattern as the user wrote it.
     pattern: Vec<u8>,
-    /// Whether it starts at the user's home.
+    /// True if it starts at the user's home.
     home: bool,
-    /// What follows the anchor, without slashes at its end.
+    /// The tokens after the anchor, without slashes at the end.
     tokens: Vec<Token>,
 }
 
@@ -28,7 +28,7 @@ enum Token {
 }
 
 impl Glob {
-    /// Reads a pattern. Every sequence of bytes is one.
+    /// Parses a pattern. Every sequence of bytes is valid.
     pub fn new(pattern: &[u8]) -> Self {
         let (home, rest) = match pattern {
             b"~" => (true, &b""[..]),
@@ -63,12 +63,12 @@ impl Glob {
         Self { pattern: pattern.to_vec(), home, tokens }
     }
 
-    /// The pattern as the user wrote it.
+    /// Returns the pattern as the user wrote it.
     pub fn pattern(&self) -> &[u8] {
         &self.pattern
     }
 
-    /// Whether `path` is the named folder or lies below it.
+    /// Returns `true` if `path` is a folder that the pattern matches, or lies below one.
     pub fn covers(&self, path: &[u8], home_dir: Option<&[u8]>) -> bool {
         if !self.home {
             return self.walk(path, Start::Here);
@@ -82,8 +82,8 @@ impl Glob {
         }
     }
 
-    /// Returns the same pattern with the folders before its first wildcard as they are without links; `None` if that is
-    /// no other pattern.
+    /// Returns the same pattern with links resolved in the folders before its first wildcard; `None` if nothing
+    /// changes.
     pub(crate) fn without_links(
         &self,
         home_dir: Option<&[u8]>,
@@ -118,7 +118,7 @@ impl Glob {
                 if previous == b'/' {
                     continue;
                 }
-                // A name ends here: whatever the pattern has matched so far is a folder on the way.
+                // A name ends here: the match up to this place is a folder on the way.
                 if reached.get(end).is_some_and(|done| *done) {
                     return true;
                 }
@@ -193,7 +193,7 @@ enum Start {
     Anywhere,
 }
 
-/// The path with `.`, `..` and doubled slashes followed, by its words alone.
+/// Returns the path without `.`, `..` and doubled slashes, without a look at the disk.
 pub(crate) fn resolved(path: &[u8]) -> Vec<u8> {
     let mut names: Vec<&[u8]> = Vec::new();
     for name in path.split(|byte| *byte == b'/') {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_cover_what_people_mean_by_them() {
+    fn patterns_cover_the_folders_that_people_mean() {
         for (pattern, path, expected) in [
             ("/a/b", "/a/b", true),
             ("/a/b", "/a/b/c", true),

@@ -1,10 +1,10 @@
-//! Sixteen bytes at a time: one bit for each of them that is looked for.
+//! Tests of sixteen bytes at a time, with one bit of the result for each byte.
 //!
 //! On x86-64 a test is one instruction for all sixteen, and so is the way from lanes to bits; every such processor has
-//! them. Elsewhere the same is written as loops over bytes, of which a compiler makes what there is. The law: both say
-//! the same of every byte.
+//! them. Elsewhere the tests are loops over bytes, for the compiler to vectorise. Law: both give the same answer for
+//! every byte.
 
-/// How many bytes are tested at once.
+/// The number of bytes tested at once.
 pub(crate) const BLOCK: usize = 16;
 
 #[cfg(target_arch = "x86_64")]
@@ -25,7 +25,7 @@ mod native {
 
     use super::BLOCK;
 
-    /// Sixteen bytes, or for each of sixteen bytes whether it passed a test.
+    /// Sixteen bytes, or the result of a test for each of them.
     #[derive(Clone, Copy)]
     pub(crate) struct Lanes(__m128i);
 
@@ -44,35 +44,35 @@ mod native {
             unsafe { _mm_set1_epi8(byte.cast_signed()) }
         }
 
-        /// Which bytes are `byte`.
+        /// Marks the bytes that equal `byte`.
         #[inline(always)]
         pub(crate) fn is(self, byte: u8) -> Self {
             // SAFETY: see above.
             Self(unsafe { _mm_cmpeq_epi8(self.0, Self::all(byte)) })
         }
 
-        /// Which bytes are at most `byte`.
+        /// Marks the bytes that are at most `byte`.
         #[inline(always)]
         pub(crate) fn at_most(self, byte: u8) -> Self {
             // SAFETY: see above.
             Self(unsafe { _mm_cmpeq_epi8(_mm_min_epu8(self.0, Self::all(byte)), self.0) })
         }
 
-        /// Which bytes are one of the `count` from `first` on.
+        /// Marks the bytes that are one of the `count` values from `first` on.
         #[inline(always)]
         pub(crate) fn among(self, first: u8, count: u8) -> Self {
             // SAFETY: see above.
             Self(unsafe { _mm_sub_epi8(self.0, Self::all(first)) }).at_most(count - 1)
         }
 
-        /// The bytes with some of their bits set: capital letters become small ones.
+        /// Returns the bytes with some of their bits set: capital letters become small ones.
         #[inline(always)]
         pub(crate) fn with(self, bits: u8) -> Self {
             // SAFETY: see above.
             Self(unsafe { _mm_or_si128(self.0, Self::all(bits)) })
         }
 
-        /// The bytes with some of their bits turned over.
+        /// Returns the bytes with some of their bits inverted.
         #[inline(always)]
         pub(crate) fn flip(self, bits: u8) -> Self {
             // SAFETY: see above.
@@ -91,7 +91,7 @@ mod native {
             Self(unsafe { _mm_and_si128(self.0, other.0) })
         }
 
-        /// One bit for each byte that passed, the first byte's is the lowest.
+        /// Returns one bit for each marked byte; the first byte's is the lowest.
         #[inline(always)]
         pub(crate) fn bits(self) -> u32 {
             // SAFETY: see above.
@@ -104,7 +104,7 @@ mod native {
 mod portable {
     use super::BLOCK;
 
-    /// Sixteen bytes, or for each of sixteen bytes whether it passed a test.
+    /// Sixteen bytes, or the result of a test for each of them.
     #[derive(Clone, Copy)]
     pub(crate) struct Lanes([u8; BLOCK]);
 
@@ -128,31 +128,31 @@ mod portable {
             Self(lanes)
         }
 
-        /// Which bytes are `byte`.
+        /// Marks the bytes that equal `byte`.
         #[inline(always)]
         pub(crate) fn is(self, byte: u8) -> Self {
             self.each(|lane| lane == byte)
         }
 
-        /// Which bytes are at most `byte`.
+        /// Marks the bytes that are at most `byte`.
         #[inline(always)]
         pub(crate) fn at_most(self, byte: u8) -> Self {
             self.each(|lane| lane <= byte)
         }
 
-        /// Which bytes are one of the `count` from `first` on.
+        /// Marks the bytes that are one of the `count` values from `first` on.
         #[inline(always)]
         pub(crate) fn among(self, first: u8, count: u8) -> Self {
             self.each(|lane| lane.wrapping_sub(first) < count)
         }
 
-        /// The bytes with some of their bits set: capital letters become small ones.
+        /// Returns the bytes with some of their bits set: capital letters become small ones.
         #[inline(always)]
         pub(crate) fn with(self, bits: u8) -> Self {
             Self(self.0.map(|byte| byte | bits))
         }
 
-        /// The bytes with some of their bits turned over.
+        /// Returns the bytes with some of their bits inverted.
         #[inline(always)]
         pub(crate) fn flip(self, bits: u8) -> Self {
             Self(self.0.map(|byte| byte ^ bits))
@@ -168,7 +168,7 @@ mod portable {
             self.both(other, |one, other| one & other)
         }
 
-        /// One bit for each byte that passed, the first byte's is the lowest.
+        /// Returns one bit for each marked byte; the first byte's is the lowest.
         #[inline(always)]
         pub(crate) fn bits(self) -> u32 {
             // The product gathers the lowest bits of eight bytes in its highest byte.
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ways_say_the_same_of_every_byte_at_every_place() {
+    fn both_implementations_agree_on_every_byte_at_every_place() {
         for byte in 0..=255u8 {
             for place in 0..BLOCK {
                 let mut block = [b'x'; BLOCK];

@@ -1,12 +1,12 @@
-//! What may be written to disk of what an agent sends.
+//! Reduces the payloads of agents to the parts that may be written to disk.
 //!
 //! Every channel passes through this room before the first write: [`reduce()`] makes one forward scan over
-//! the bytes of a payload, without building a tree, and appends what may be kept. Result bodies become
-//! quantities, file contents become size and keyed hash, secrets are masked ([`mask()`]). What it cannot
-//! understand is not written at all: the answer is a [`Fault`], which says what was wrong and where.
+//! the bytes of a payload, without building a tree, and appends the parts that may be kept. Result bodies become
+//! quantities, file contents become size and keyed hash, secrets are masked ([`mask()`]). A payload that
+//! it cannot read is not written at all: the result is then a [`Fault`] with its kind and its position.
 //!
 //! The law: nothing of a result body leaves here but numbers, named states and ids of the expected shape,
-//! whatever the payload looks like. The room has no dependency, no IO, no clock and no recursion.
+//! for any payload. The room has no dependency, no IO, no clock and no recursion.
 
 mod classify;
 mod config;

@@ -1,6 +1,6 @@
-//! How deep we are: a stack of bits, because dropped content may nest as deep as it likes.
+//! The nesting of containers: a stack of bits, because dropped content may nest to any depth.
 
-/// Which containers are open, one bit each: 1 for an object.
+/// The open containers, one bit each: 1 for an object.
 #[derive(Default)]
 pub(crate) struct Nest {
     full: Vec<u64>,
@@ -30,7 +30,7 @@ impl Nest {
         }
     }
 
-    /// Whether the innermost container is an object; `None` when nothing is open.
+    /// Returns `true` if the innermost container is an object; `None` if nothing is open.
     pub(crate) fn top(&self) -> Option<bool> {
         (self.used > 0).then_some(self.word & 1 == 1)
     }
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_pushed_comes_back_in_reverse() {
+    fn containers_are_popped_in_reverse() {
         let mut nest = Nest::default();
         let kinds: Vec<bool> =
             (0..1000u32).map(|number| number.wrapping_mul(2_654_435_761) >> 31 == 1).collect();

@@ -8,7 +8,7 @@ pub(crate) struct Pieces {
 
 impl Pieces {
     const SIZE: usize = 512;
-    /// How much is taken at once.
+    /// The bytes taken at once.
     pub(crate) const BLOCK: usize = 32;
 
     pub(crate) fn new() -> Self {

@@ -1,7 +1,7 @@
 //! The tokeniser: a cursor over the bytes of one JSON document.
 //!
 //! Strict where it matters (a payload that is cut off or not JSON must be a [`Fault`], not a guess), and
-//! without a tree: a string is a span of the input, a value that nobody wants is walked over. Strings are
+//! without a tree: a string is a span of the input, and an unwanted value is skipped. Strings are
 //! read a word at a time, because a result can be megabytes long and is only measured. Nesting is a stack of
 //! bits, never the call stack.
 
@@ -12,35 +12,35 @@ use crate::pieces::Pieces;
 use crate::swar;
 use crate::text::{Escapes, Text, decode_escape};
 
-/// What a walk over an unwanted value reports.
+/// A receiver of the names and texts in a value that is not kept.
 pub(crate) trait Visitor<'a> {
-    /// A member's name; the answer says whether what it names is to be reported too.
+    /// Receives a member's name. Returns `false` if its value is to be skipped.
     fn key(&mut self, key: Text<'a>) -> bool;
-    /// A string that is not a name.
+    /// Receives a string that is not a name.
     fn text(&mut self, text: Text<'a>);
-    /// What comes next does not stand under the last name: a container has begun, or a number or word was read.
+    /// Ends the effect of the last name: a container has begun, or a number or word was read.
     fn unnamed(&mut self) {}
 }
 
-/// Reports nothing.
-struct Nobody;
+/// A visitor that reads nothing.
+struct Discard;
 
-impl<'a> Visitor<'a> for Nobody {
+impl<'a> Visitor<'a> for Discard {
     fn key(&mut self, _: Text<'a>) -> bool {
         true
     }
     fn text(&mut self, _: Text<'a>) {}
 }
 
-/// What has been found of a string's escapes.
+/// The escapes found in a string.
 #[derive(Default)]
 struct Found {
-    /// By how many bytes the text is shorter than its spelling.
+    /// The bytes by which the text is shorter than its spelling.
     shrink: usize,
     escapes: Escapes,
 }
 
-/// How many bits of a byte are set: the processors that this is built for may not count them themselves.
+/// The number of set bits in each byte, as a table: baseline x86-64 has no instruction for it.
 static ONES: [u8; 256] = ones();
 
 #[expect(
@@ -57,8 +57,8 @@ const fn ones() -> [u8; 256] {
     table
 }
 
-/// Which bytes of a block stand behind the backslash of an escape, with one more bit for the first byte of the next
-/// block, and how many escapes begin here; `None` if there is anything but simple escapes.
+/// Returns the bytes of a block after the backslash of an escape, with one more bit for the first byte of the next
+/// block, and the number of escapes that begin here; `None` if there is anything but simple escapes.
 ///
 /// `specials` are the quotes, backslashes and control characters of the block; its first byte is escaped if that is
 /// `carried` here from the last one.
@@ -101,7 +101,7 @@ impl<'a> Cursor<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// Whether the next value is a string whose spelling has at least `length` bytes, as far as can be seen at once.
+    /// Returns `true` if the next value is a string without a quote in the first `length` bytes of its spelling.
     pub(crate) fn is_before_string(&self, length: usize) -> bool {
         let head = self.bytes.get(self.at + 1..self.at + 1 + length);
         self.peek() == Some(b'"') && head.is_some_and(|head| !head.contains(&b'"'))
@@ -112,7 +112,7 @@ impl<'a> Cursor<'a> {
         self.bytes.get(self.at).copied()
     }
 
-    /// A fault here: the input ended, or `what`.
+    /// Returns a fault at the cursor: the input ended, or `what`.
     #[cold]
     pub(crate) fn fault(&self, what: FaultKind) -> Fault {
         let what = if self.at >= self.bytes.len() { FaultKind::UnexpectedEnd } else { what };
@@ -134,7 +134,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Moves over `byte`, or says that something else is there.
+    /// Moves over `byte`, or returns a fault.
     #[inline]
     pub(crate) fn expect(&mut self, byte: u8) -> Result<(), Fault> {
         if self.peek() == Some(byte) {
@@ -145,7 +145,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// What was read since `start`.
+    /// Returns the bytes read since `start`.
     pub(crate) fn since(&self, start: usize) -> &'a [u8] {
         self.bytes.get(start..self.at).unwrap_or_default()
     }
@@ -156,7 +156,7 @@ impl<'a> Cursor<'a> {
         let start = self.at;
         let mut found = Found::default();
         let mut block = start;
-        // Where the last escape ended that was read by itself: what it holds is not looked at again.
+        // The end of the last escape that was read by itself; its bytes are not read again.
         let mut next = start;
         // One if the last block ended in a backslash whose letter is the first byte of the next.
         let mut carried = 0;
@@ -205,7 +205,7 @@ impl<'a> Cursor<'a> {
         Ok(Text::new(raw, start, found.shrink, found.escapes))
     }
 
-    /// Reads what is left of a string in the last bytes of the document; says where its quote is.
+    /// Reads the rest of a string in the last bytes of the document. Returns the place of its quote.
     #[inline(never)]
     fn last_bytes(&mut self, from: usize, found: &mut Found) -> Result<usize, Fault> {
         let mut at = from;
@@ -218,7 +218,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads the escape at `place`; says where it ends.
+    /// Reads the escape at `place`. Returns its end.
     #[inline(always)]
     fn special(&mut self, place: usize, found: &mut Found) -> Result<usize, Fault> {
         match (self.bytes.get(place), self.bytes.get(place + 1)) {
@@ -244,7 +244,7 @@ impl<'a> Cursor<'a> {
         let mut pieces = Pieces::new();
         let mut at = self.at;
         loop {
-            // Whole blocks are copied, and what does not belong is written over: cheaper than short copies.
+            // Whole blocks are copied, and bytes too many are overwritten: cheaper than short copies.
             while let Some(block) =
                 self.bytes.get(at..).and_then(|rest| rest.first_chunk::<{ Pieces::BLOCK }>())
             {
@@ -337,7 +337,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The four digits of the `\u` escape that starts at `at`.
+    /// Returns the four digits of the `\u` escape that starts at `at`.
     fn unit(&self, at: usize) -> Result<u16, Fault> {
         let digits = self.bytes.get(at + 2..).unwrap_or_default();
         match swar::hex4(digits) {
@@ -347,13 +347,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The second half of a pair, if that is what follows.
+    /// Returns the second half of a pair, if one follows.
     fn low_surrogate(&self) -> Option<u16> {
         let rest = self.bytes.get(self.at..)?.strip_prefix(b"\\u")?;
         swar::hex4(rest).filter(|unit| (0xdc00..0xe000).contains(unit))
     }
 
-    /// Reads a number, `true`, `false` or `null`, and gives its spelling.
+    /// Reads a number, `true`, `false` or `null`, and returns its spelling.
     pub(crate) fn scalar(&mut self) -> Result<&'a [u8], Fault> {
         let start = self.at;
         match self.peek() {
@@ -415,7 +415,7 @@ impl<'a> Cursor<'a> {
 
     /// Moves over one value of any kind and depth.
     pub(crate) fn skip(&mut self) -> Result<(), Fault> {
-        self.walk(&mut Nobody)
+        self.walk(&mut Discard)
     }
 
     /// Moves over one value of any kind and depth and reports its names and texts.
@@ -479,7 +479,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads a name and its colon. False if the visitor does not want what follows: then it is already skipped.
+    /// Reads a name and its colon. Returns `false` if the visitor declined the value, which is then already skipped.
     fn named<V: Visitor<'a>>(&mut self, visitor: &mut V) -> Result<bool, Fault> {
         let key = self.string()?;
         self.blank();
@@ -488,7 +488,7 @@ impl<'a> Cursor<'a> {
             return Ok(true);
         }
         // Not `skip`, which would call back here; the type of the visitor changes, so this ends after one step.
-        self.walk(&mut Nobody)?;
+        self.walk(&mut Discard)?;
         Ok(false)
     }
 }

@@ -11,7 +11,7 @@ pub(crate) struct Hasher {
     v3: u64,
     /// Bytes that do not fill a word yet, little end first.
     tail: u64,
-    /// How many bytes `tail` holds, 0 to 7.
+    /// The number of bytes in `tail`, 0 to 7.
     held: u32,
     /// Bytes seen so far; only the low eight bits enter the hash.
     length: u64,
@@ -67,7 +67,7 @@ impl Hasher {
         }
     }
 
-    /// Adds `bytes` to what is hashed.
+    /// Adds `bytes` to the hash.
     pub(crate) fn write(&mut self, bytes: &[u8]) {
         self.length = self.length.wrapping_add(bytes.len() as u64);
         let mut rest = bytes;

@@ -8,9 +8,9 @@ use crate::lanes::{BLOCK, Lanes};
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
-/// Marks quotes, backslashes and control characters: what ends or interrupts a JSON string.
+/// Marks quotes, backslashes and control characters, which end or interrupt a JSON string.
 ///
-/// With its second bit turned over a quote is 0x20, and what was below 0x20 still is: one compare for both.
+/// With its second bit inverted a quote is 0x20, and control characters stay below 0x20: one compare for both.
 #[inline(always)]
 pub(crate) fn specials(word: u64) -> u64 {
     let low = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
@@ -18,7 +18,7 @@ pub(crate) fn specials(word: u64) -> u64 {
     (low | backslash) & !word & HIGHS
 }
 
-/// How many bytes of a block lie before its first special byte: word by word, for texts where it is near.
+/// Counts the bytes of a block before its first special byte: word by word, for texts where it is near.
 #[inline(always)]
 pub(crate) fn special_near(block: &[u8; 32]) -> usize {
     let mut at = 0;
@@ -32,8 +32,8 @@ pub(crate) fn special_near(block: &[u8; 32]) -> usize {
     at
 }
 
-/// Marks what cannot be inside a word of letters, digits, `_` and `-`: everything below `0` but the hyphen and, as the
-/// price of a single compare, the comma.
+/// Marks bytes that cannot be inside a word of letters, digits, `_` and `-`: everything below `0` but the hyphen and,
+/// as the price of a single compare, the comma.
 #[inline(always)]
 pub(crate) fn separators(word: u64) -> u64 {
     (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x2e) & !word & HIGHS
@@ -45,7 +45,7 @@ fn equals(word: u64, byte: u8) -> u64 {
     difference.wrapping_sub(ONES) & !difference & HIGHS
 }
 
-/// Marks `:` to `=`, and `-`; and, as this is only a hint, perhaps what stands behind a `-`.
+/// Marks `:` to `=`, and `-`; and, as this is only a hint, perhaps the byte after a `-`.
 #[inline(always)]
 pub(crate) fn marks(word: u64) -> u64 {
     colon_to_equals(word) | equals(word, b'-')
@@ -72,13 +72,13 @@ pub(crate) fn backslashes(word: u64) -> u64 {
     equals(word, b'\\')
 }
 
-/// How many bytes lie before the lowest mark.
+/// Counts the bytes before the lowest mark.
 #[inline(always)]
 pub(crate) fn before(marks: u64) -> usize {
     (marks.trailing_zeros() / 8) as usize
 }
 
-/// Up to eight bytes as a word; what is missing is 0xff, which no test marks.
+/// Returns up to eight bytes as a word, filled up with 0xff, which no test marks.
 #[inline]
 pub(crate) fn last_word(tail: &[u8]) -> u64 {
     let mut word = [0xff; 8];
@@ -88,7 +88,7 @@ pub(crate) fn last_word(tail: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// The place of the first byte at or after `from` that `mark` marks, or the length of `bytes`.
+/// Returns the place of the first byte at or after `from` that `mark` marks, or the length of `bytes`.
 #[inline(always)]
 fn find(bytes: &[u8], from: usize, mark: impl Fn(u64) -> u64) -> usize {
     let Some(rest) = bytes.get(from..) else { return bytes.len() };
@@ -105,14 +105,14 @@ fn find(bytes: &[u8], from: usize, mark: impl Fn(u64) -> u64) -> usize {
     if within < tail.len() { at + within } else { bytes.len() }
 }
 
-/// Which bytes of a block are quotes, backslashes or control characters, one bit for each.
+/// Returns a set bit for each byte of a block that is a quote, a backslash or a control character.
 #[inline(always)]
 pub(crate) fn special_bits(block: &[u8; BLOCK]) -> u32 {
     let bytes = Lanes::of(block);
     bytes.flip(0x02).at_most(0x20).or(bytes.is(b'\\')).bits()
 }
 
-/// The place of the next special byte.
+/// Returns the place of the next special byte.
 #[inline(always)]
 pub(crate) fn special(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
@@ -126,7 +126,7 @@ pub(crate) fn special(bytes: &[u8], from: usize) -> usize {
     find(bytes, at, specials)
 }
 
-/// The place of the next `byte`, or the length of `bytes`.
+/// Returns the place of the next `byte`, or the length of `bytes`.
 #[inline]
 pub(crate) fn position(bytes: &[u8], from: usize, byte: u8) -> usize {
     let mut at = from;
@@ -140,7 +140,7 @@ pub(crate) fn position(bytes: &[u8], from: usize, byte: u8) -> usize {
     find(bytes, at, |word| equals(word, byte))
 }
 
-/// The place of the next `pair` of bytes, or the length of `bytes`.
+/// Returns the place of the next `pair` of bytes, or the length of `bytes`.
 #[inline]
 pub(crate) fn position_of_pair(bytes: &[u8], from: usize, pair: [u8; 2]) -> usize {
     let [first, second] = pair;
@@ -157,7 +157,7 @@ pub(crate) fn position_of_pair(bytes: &[u8], from: usize, pair: [u8; 2]) -> usiz
     rest.windows(2).position(|two| two == pair).map_or(bytes.len(), |place| at + place)
 }
 
-/// The value of four hexadecimal digits.
+/// Returns the value of four hexadecimal digits.
 pub(crate) fn hex4(digits: &[u8]) -> Option<u16> {
     let four = digits.first_chunk::<4>()?;
     four.iter().try_fold(0u16, |value, digit| {
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_is_told_apart_at_every_place() {
+    fn every_byte_is_classified_at_every_place() {
         for byte in 0..=255u8 {
             let expected = byte == b'"' || byte == b'\\' || byte < 0x20;
             for length in 1..40 {

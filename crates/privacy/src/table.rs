@@ -42,7 +42,7 @@ impl<T: Copy, const N: usize> Table<T, N> {
         Self { rows, heads, next }
     }
 
-    /// What `name` means.
+    /// Returns the meaning of `name`.
     #[inline]
     pub(crate) fn get(&self, name: &[u8]) -> Option<T> {
         let (first, last, middle) = (name.first()?, name.last()?, name.get(name.len() / 2)?);
@@ -57,7 +57,7 @@ impl<T: Copy, const N: usize> Table<T, N> {
         None
     }
 
-    /// The names, in the order of the table.
+    /// Returns the names, in the order of the table.
     #[cfg(test)]
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static [u8]> + '_ {
         self.rows.iter().map(|row| row.0)
@@ -71,7 +71,7 @@ mod tests {
     static NUMBERS: Table<u8, 3> = Table::new([(b"one", 1), (b"two", 2), (b"three", 3)]);
 
     #[test]
-    fn what_is_in_the_table_is_found_and_nothing_else() {
+    fn only_names_in_the_table_are_found() {
         assert_eq!(NUMBERS.get(b"one"), Some(1));
         assert_eq!(NUMBERS.get(b"two"), Some(2));
         assert_eq!(NUMBERS.get(b"three"), Some(3));

@@ -11,14 +11,14 @@ use crate::swar;
 pub(crate) struct Text<'a> {
     /// The spelling.
     pub(crate) raw: &'a [u8],
-    /// Where the spelling starts in the document.
+    /// The start of the spelling in the document.
     pub(crate) at: usize,
-    /// By how many bytes the text is shorter than its spelling (0 means: no escape), and in the last two bits what
-    /// kinds of escapes it holds. One word, because strings are handed around more than anything else here.
+    /// The bytes by which the text is shorter than its spelling (0 means: no escape), and in the last two bits the
+    /// kinds of escapes in it. One word, because strings are copied more often than anything else here.
     shrink: usize,
 }
 
-/// What kinds of escapes a spelling holds; each includes those before it.
+/// The kinds of escapes in a spelling; each includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum Escapes {
     /// None, or only those of quote, backslash and white space: the spelling can be searched instead of the text.
@@ -35,7 +35,7 @@ impl<'a> Text<'a> {
         Self { raw, at, shrink: (shrink << 2) | escapes as usize }
     }
 
-    /// The place in the document of the first byte that is not UTF-8, if there is one.
+    /// Returns the place in the document of the first byte that is not UTF-8, if there is one.
     pub(crate) fn invalid_at(&self) -> Option<usize> {
         // Quicker than the decoder for the short strings that most are.
         if self.raw.is_ascii() {
@@ -44,27 +44,27 @@ impl<'a> Text<'a> {
         std::str::from_utf8(self.raw).err().map(|error| self.at + error.valid_up_to())
     }
 
-    /// Whether the spelling may hide characters.
+    /// Returns `true` if the spelling may hide characters.
     pub(crate) fn odd(&self) -> bool {
         self.shrink & 3 >= Escapes::Odd as usize
     }
 
-    /// Whether it holds half of a surrogate pair.
+    /// Returns `true` if it contains half of a surrogate pair.
     pub(crate) fn lone(&self) -> bool {
         self.shrink & 3 == Escapes::Lone as usize
     }
 
-    /// Length of the text in bytes of UTF-8.
+    /// Returns the length of the text in bytes of UTF-8.
     pub(crate) fn len(&self) -> usize {
         self.raw.len().saturating_sub(self.shrink >> 2)
     }
 
-    /// Whether the spelling is the text.
+    /// Returns `true` if the spelling is the text.
     pub(crate) fn plain(&self) -> bool {
         self.shrink == 0
     }
 
-    /// The text; `scratch` is overwritten if there are escapes to undo.
+    /// Returns the text; `scratch` is overwritten if there are escapes to undo.
     pub(crate) fn decode<'b>(&self, scratch: &'b mut Vec<u8>) -> &'b [u8]
     where
         'a: 'b,
@@ -76,7 +76,7 @@ impl<'a> Text<'a> {
         scratch
     }
 
-    /// At least the first `limit` bytes of the text, at most four more; less if it is shorter.
+    /// Returns at least the first `limit` bytes of the text, at most four more; less if it is shorter.
     pub(crate) fn head<'b>(&self, limit: usize, scratch: &'b mut Vec<u8>) -> &'b [u8]
     where
         'a: 'b,
@@ -89,7 +89,7 @@ impl<'a> Text<'a> {
         scratch
     }
 
-    /// Whether the text is `word`.
+    /// Returns `true` if the text is `word`.
     pub(crate) fn is(&self, word: &[u8]) -> bool {
         if self.plain() {
             return self.raw == word;
@@ -105,7 +105,7 @@ impl<'a> Text<'a> {
 fn decode_whole(raw: &[u8], out: &mut Vec<u8>) {
     out.clear();
     out.reserve(raw.len());
-    // Blocks are copied whole, with what is no part of the text, and written over from there.
+    // Blocks are copied whole, and the bytes that are no part of the text are overwritten.
     let mut buffer = [0; 512];
     let (mut from, mut used) = (0, 0);
     while let Some(block) = block_at(raw, from) {
@@ -147,7 +147,7 @@ fn block_at(bytes: &[u8], from: usize) -> Option<&[u8; BLOCK]> {
     bytes.get(from..)?.first_chunk()
 }
 
-/// The byte that a backslash and `letter` stand for.
+/// Returns the byte that a backslash and `letter` stand for.
 #[inline(always)]
 fn escaped(letter: u8) -> u8 {
     ESCAPED.get(letter as usize).copied().unwrap_or(letter)
@@ -176,7 +176,7 @@ const fn escaped_bytes() -> [u8; 256] {
     table
 }
 
-/// How far the next escape is looked for byte by byte.
+/// The distance within which the next escape is searched byte by byte.
 const NEAR: usize = 16;
 
 /// Appends the text of a spelling until `out` holds at least `limit` bytes.
@@ -210,7 +210,7 @@ fn decode_into(raw: &[u8], limit: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the character of the escape that `escape` starts with; says how long its spelling is.
+/// Appends the character of the escape at the start of `escape`. Returns the length of its spelling.
 pub(crate) fn decode_escape(escape: &[u8], out: &mut Vec<u8>) -> usize {
     match escape.get(1) {
         None => escape.len(),
@@ -226,7 +226,7 @@ pub(crate) fn decode_escape(escape: &[u8], out: &mut Vec<u8>) -> usize {
     }
 }
 
-/// The character of a `\u` escape or of a pair of them, and how long the spelling is.
+/// Returns the character of a `\u` escape or of a pair of them, and the length of the spelling.
 fn unit(escape: &[u8]) -> (char, usize) {
     let unit = |at: usize| escape.get(at..).and_then(swar::hex4);
     let high = u32::from(unit(2).unwrap_or(0xfffd));

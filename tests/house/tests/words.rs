@@ -72,7 +72,6 @@ const ALLOWED: &[(&str, usize)] = &[
     ("crates/ledger", 284),
     ("crates/policy-abi", 45),
     ("crates/prices", 1),
-    ("crates/privacy", 367),
     ("crates/shell", 205),
     ("crates/testkit", 31),
 ];

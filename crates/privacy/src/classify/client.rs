@@ -1,4 +1,4 @@
-//! How the clients themselves begin the text of a call that they refused or gave up.
+//! The forms in which the clients themselves begin the text of a call that they refused or gave up.
 //!
 //! Every form is anchored at the start of the text: a program's output may hold any words, but rarely begins with
 //! these and goes on with those.
@@ -10,7 +10,7 @@ use super::{ErrorClass, HEAD, contains};
 struct Form {
     start: &'static [u8],
     holds: &'static [u8],
-    /// Whether a command of any length and any number of lines may stand between.
+    /// True if a command of any length and any number of lines may stand between.
     open: bool,
     class: ErrorClass,
 }
@@ -51,7 +51,7 @@ const FORMS: &[Form] = &[
     line(b"", b"' was blocked. for security, claude code may only ", ErrorClass::Permission),
 ];
 
-/// Whether the text begins like a form that may end far behind its start.
+/// Returns `true` if the text begins like a form that may end far from its start.
 pub(super) fn is_open(head: &[u8]) -> bool {
     FORMS.iter().any(|form| form.open && head.starts_with(form.start))
 }
@@ -77,17 +77,18 @@ pub(super) fn class(text: &[u8]) -> Option<ErrorClass> {
     first.strip_prefix(b"Agent terminated early due to an API error: ").map(api_error)
 }
 
-/// What every reason begins with that a rule of ours gives.
+/// The beginning of every reason that a rule of ours gives.
 const OUR_RULES: &[u8] = b"[policy rule `";
 
-/// What follows ` hook error: `.
+/// Returns the text after ` hook error: `.
 fn behind_hook_error(line: &[u8]) -> Option<&[u8]> {
     const ERROR: &[u8] = b" hook error: ";
     let at = line.windows(ERROR.len()).position(|part| part == ERROR)?;
     line.get(at + ERROR.len()..)
 }
 
-/// Whether what refused is Agent Tracer itself: by what its rules say, or by its name in `[/usr/bin/agent-tracer guard]: no`.
+/// Returns `true` if Agent Tracer itself refused the call: the text is a reason of its rules, or has its name as in
+/// `[/usr/bin/agent-tracer guard]: no`.
 fn is_ours(hook: &[u8]) -> bool {
     if hook.starts_with(OUR_RULES) {
         return true;
@@ -101,7 +102,7 @@ fn is_ours(hook: &[u8]) -> bool {
     matches!(name, b"agent-tracer" | b"agent-tracer-hook")
 }
 
-/// The client refused the call before it ran.
+/// Classifies a call that the client refused before it ran.
 fn tool_use_error(inner: &[u8]) -> ErrorClass {
     let said = quoted_away(inner);
     let has = |word: &[u8]| contains(&said, word);
@@ -118,7 +119,7 @@ fn tool_use_error(inner: &[u8]) -> ErrorClass {
     }
 }
 
-/// The model's provider did not answer: out of reach or overloaded, or for a reason that we cannot name.
+/// Classifies a failure of the model's provider: out of reach, overloaded, or another reason.
 fn api_error(said: &[u8]) -> ErrorClass {
     let has = |word: &[u8]| contains(said, word);
     let out_of_reach = [&b"overloaded"[..], b"connection", b"timed out", b"network"];

@@ -1,5 +1,5 @@
-//! The words of an error that its author chose: what stands in quotes, in paths and behind an introduction of
-//! somebody else's text is not among them.
+//! The words of an error that its author chose. Quotations, paths and repeated text after an introduction are not
+//! among them.
 
 use super::{ErrorClass, contains};
 
@@ -76,7 +76,7 @@ const WORDS: &[(&[u8], ErrorClass)] = &[
     (b"not found", ErrorClass::NotFound),
 ];
 
-/// The class that the words of an error's head tell.
+/// Returns the class by the words of an error's head.
 pub(super) fn class(head: &[u8]) -> ErrorClass {
     // The safety of a domain could not be checked "due to network restrictions or enterprise security policies".
     if contains(head, b"unable to verify if domain") {
@@ -93,7 +93,7 @@ pub(super) fn class(head: &[u8]) -> ErrorClass {
 const INTRODUCTIONS: [&[u8]; 4] =
     [b"current working directory is", b"cwd is", b"\nstring:", b"\nstring to replace:"];
 
-/// The text without what it quotes: up to an introduction, without quoted parts, without paths.
+/// Returns the text without its quotations: up to an introduction, without quoted parts, without paths.
 pub(super) fn quoted_away(text: &[u8]) -> Vec<u8> {
     let end = INTRODUCTIONS
         .iter()

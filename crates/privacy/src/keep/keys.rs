@@ -2,7 +2,7 @@
 
 use crate::table::Table;
 
-/// What a member of a payload means.
+/// The meaning of a member of a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Key {
     /// Nothing special: short strings stay, long ones are reduced.
@@ -17,13 +17,13 @@ pub(crate) enum Key {
     Cwd,
     /// The project's directory.
     ProjectDir,
-    /// What a tool was called with.
+    /// The arguments of a tool.
     ToolInput,
     /// The calls of a batch.
     ToolCalls,
     /// A result body.
     Result,
-    /// Called like a result body, but nobody knows it: a number or a flag stays, everything else is one.
+    /// Named like a result body, but not listed: a number or a flag stays, everything else counts as a body.
     ResultLike,
     /// `error`: a result body, except where it is a short word.
     Error,
@@ -43,15 +43,15 @@ pub(crate) enum Key {
     Prompt,
     /// Any other text that people read: messages, titles, descriptions.
     Message,
-    /// `message`: what an agent is told, or any other text that people read.
+    /// `message`: an instruction to an agent, or any other text that people read.
     Spoken,
     /// The list of todos: `content` in it is the todo's text.
     Todos,
-    /// What a person answered.
+    /// The answers of a person.
     Answers,
     /// A name, an id or a state, kept at every level if it is one word.
     Word,
-    /// A word of the client or a sentence of somebody: kept at every level if it is one lower-case word.
+    /// A word of the client or a sentence of a person: kept at every level if it is one lower-case word.
     State,
     /// A short label, kept at every level.
     Label,
@@ -59,7 +59,7 @@ pub(crate) enum Key {
     Path,
 }
 
-/// Members of payloads, at any depth. What is not here is [`Key::Other`].
+/// Members of payloads, at any depth. Any other member is [`Key::Other`].
 static KEYS: Table<Key, 154> = Table::new([
     (b"hook_event_name", Key::Event),
     (b"tool_name", Key::Tool),
@@ -181,7 +181,7 @@ static KEYS: Table<Key, 154> = Table::new([
     (b"permission_mode", Key::Word),
     (b"level", Key::Word),
     (b"source", Key::Word),
-    // Our own: what is left of a prompt at level `metadata` says who wrote it.
+    // Our own: the origin of a prompt, which level `metadata` keeps without its text.
     (b"promptOrigin", Key::State),
     (b"trigger", Key::Word),
     (b"event", Key::Word),
@@ -231,7 +231,7 @@ pub(crate) fn key(name: &[u8]) -> Option<Key> {
     })
 }
 
-/// Words that the name of a result holds.
+/// Words in the names of results.
 const RESULT_WORDS: [&[u8]; 14] = [
     b"output",
     b"outputs",
@@ -249,7 +249,7 @@ const RESULT_WORDS: [&[u8]; 14] = [
     b"logs",
 ];
 
-/// Last words of names that say something about a result and do not hold it.
+/// Last words of names whose values describe a result and are none.
 const ABOUT_RESULTS: [&[u8]; 29] = [
     b"seq",
     b"id",
@@ -282,7 +282,7 @@ const ABOUT_RESULTS: [&[u8]; 29] = [
     b"class",
 ];
 
-/// Whether a name holds a word of a result: what is not known to be safe is reduced.
+/// Returns `true` if a name contains a word of a result. Such a member counts as a result even if it is not listed.
 fn is_result_like(name: &[u8]) -> bool {
     let mut result = false;
     let mut last: &[u8] = b"";
@@ -320,7 +320,7 @@ const RESULTS: [&[u8]; 14] = [
     b"aggregatedoutput",
 ];
 
-/// Whether a name is that of a result body in a spelling that is not listed.
+/// Returns `true` if a name is an unlisted spelling of a listed result body.
 fn is_result(name: &[u8]) -> bool {
     if !(6..=20).contains(&name.len()) || !name.first().is_some_and(|first| b"trosaTROSA".contains(first)) {
         return false;
@@ -336,7 +336,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_called_like_a_result_is_one_and_what_tells_about_it_is_none() {
+    fn names_like_a_result_are_results_and_names_about_one_are_not() {
         for name in [
             "response_body",
             "tool_output_text",

@@ -1,4 +1,4 @@
-//! The tables: which member means what, in payloads and inside result bodies, and which shape a kept value must have.
+//! The tables: the meaning of members, in payloads and inside result bodies, and the shapes of kept values.
 //!
 //! A name that is not listed has no meaning, and a listed value of another shape is not kept: an agent that
 //! starts to send something new is measured, not recorded.

@@ -2,7 +2,7 @@
 
 use crate::table::Table;
 
-/// What a member inside a result body means.
+/// The meaning of a member inside a result body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     /// An id: `[0-9a-z-]{1,64}`.
@@ -15,7 +15,7 @@ pub(crate) enum Part {
     HttpStatus,
     /// True or false.
     Flag,
-    /// `isError`, `is_error`: the tool says so itself.
+    /// `isError`, `is_error`: the tool's own statement.
     IsError,
     /// `interrupted`
     Interrupted,
@@ -39,7 +39,7 @@ pub(crate) enum Part {
     List,
     /// A list of the client's own words, of which only the count is kept; they are no output.
     Names,
-    /// What the call itself said, told again: neither kept nor counted.
+    /// A repetition of the call's own arguments: neither kept nor counted.
     Echo,
 }
 
@@ -56,7 +56,7 @@ const STATS: u8 = 16;
 /// `statusChange`
 const CHANGE: u8 = 32;
 
-/// Members of result bodies, and the places where they are kept. What is not here is only measured.
+/// Members of result bodies, and the places where they are kept. Any other member is only measured.
 static PARTS: Table<(Part, u8), 120> = Table::new([
     (b"agentId", (Part::Id, ROOT)),
     (b"agent_id", (Part::Id, ROOT)),
@@ -176,7 +176,7 @@ static PARTS: Table<(Part, u8), 120> = Table::new([
     (b"harnessSectionHash", (Part::Echo, 0)),
     (b"bashEditDiff", (Part::Echo, 0)),
     (b"humanSchedule", (Part::Echo, 0)),
-    // What a reduction before this one left.
+    // Members that an earlier reduction wrote.
     (b"firstLine", (Part::Echo, 0)),
     (b"head", (Part::Echo, 0)),
     (b"tail", (Part::Echo, 0)),
@@ -188,7 +188,7 @@ pub(crate) fn part(name: &[u8]) -> Option<(Part, u8)> {
     PARTS.get(name)
 }
 
-/// The place that the object of that name opens.
+/// Returns the place that the object of that name opens.
 pub(crate) fn place(name: &[u8]) -> u8 {
     match name {
         b"task" => TASK,

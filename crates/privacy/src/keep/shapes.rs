@@ -1,22 +1,22 @@
 //! The shapes that kept values must have.
 
-/// Whether `value` is an id: `[0-9a-z-]{1,64}`.
+/// Returns `true` if `value` is an id: `[0-9a-z-]{1,64}`.
 pub(crate) fn is_id(value: &[u8]) -> bool {
     (1..=64).contains(&value.len())
         && value.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'z' | b'-'))
 }
 
-/// Whether `value` is a state: `[a-z_]{1,32}`.
+/// Returns `true` if `value` is a state: `[a-z_]{1,32}`.
 pub(crate) fn is_state(value: &[u8]) -> bool {
     (1..=32).contains(&value.len()) && value.iter().all(|byte| matches!(byte, b'a'..=b'z' | b'_'))
 }
 
-/// Whether `value` is the short word that `error` is where it is no body: `[a-z_]{1,64}`.
+/// Returns `true` if `value` is a short word, which in `error` is no body: `[a-z_]{1,64}`.
 pub(crate) fn is_error_word(value: &[u8]) -> bool {
     (1..=64).contains(&value.len()) && value.iter().all(|byte| matches!(byte, b'a'..=b'z' | b'_'))
 }
 
-/// Whether `value` is the name of a model: `(claude|gpt|o[0-9])[a-z0-9.-]{0,60}`.
+/// Returns `true` if `value` is the name of a model: `(claude|gpt|o[0-9])[a-z0-9.-]{0,60}`.
 pub(crate) fn is_model(value: &[u8]) -> bool {
     let rest = match value {
         [b'c', b'l', b'a', b'u', b'd', b'e', rest @ ..] | [b'g', b'p', b't', rest @ ..] => rest,
@@ -26,9 +26,9 @@ pub(crate) fn is_model(value: &[u8]) -> bool {
     rest.len() <= 60 && rest.iter().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-'))
 }
 
-/// Whether `value` is an absolute path of sane length without control characters.
+/// Returns `true` if `value` is an absolute path of sane length without control characters.
 ///
-/// Only of characters that the agent itself puts there: a sentence that starts with a slash is none.
+/// Only characters of the agent's own paths count: a sentence that starts with a slash is no path.
 pub(crate) fn is_absolute_path(value: &[u8]) -> bool {
     value.starts_with(b"/")
         && value.len() <= 1024
@@ -37,7 +37,7 @@ pub(crate) fn is_absolute_path(value: &[u8]) -> bool {
         })
 }
 
-/// Whether `value` is a branch as the agent itself names it for a worktree.
+/// Returns `true` if `value` is the name of a branch that the agent itself made for a worktree.
 pub(crate) fn is_worktree_branch(value: &[u8]) -> bool {
     value.starts_with(b"worktree-")
         && value.len() <= 256
@@ -46,14 +46,14 @@ pub(crate) fn is_worktree_branch(value: &[u8]) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'/' | b'-' | b'+'))
 }
 
-/// Whether `value` is the path-like name of a Codex subagent: `/[a-z0-9_/-]{1,128}`.
+/// Returns `true` if `value` is the path-like name of a Codex subagent: `/[a-z0-9_/-]{1,128}`.
 pub(crate) fn is_task_name(value: &[u8]) -> bool {
     let Some(rest) = value.strip_prefix(b"/") else { return false };
     (1..=128).contains(&rest.len())
         && rest.iter().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'/' | b'-'))
 }
 
-/// Whether `value` is a UUID in lower case.
+/// Returns `true` if `value` is a UUID in lower case.
 pub(crate) fn is_uuid(value: &[u8]) -> bool {
     value.len() == 36
         && value.iter().enumerate().all(|(at, byte)| match at {
@@ -62,7 +62,7 @@ pub(crate) fn is_uuid(value: &[u8]) -> bool {
         })
 }
 
-/// Whether `value` is one word: a name, an id, a version. Kept at level `metadata`.
+/// Returns `true` if `value` is one word: a name, an id, a version. Kept at level `metadata`.
 pub(crate) fn is_word(value: &[u8]) -> bool {
     value.len() <= 128
         && value.iter().all(|byte| {
@@ -71,7 +71,7 @@ pub(crate) fn is_word(value: &[u8]) -> bool {
         })
 }
 
-/// Whether `value` is a short label such as the name of a model on the screen. Kept at level `metadata`.
+/// Returns `true` if `value` is a short label such as the name of a model on the screen. Kept at level `metadata`.
 pub(crate) fn is_label(value: &[u8]) -> bool {
     value.len() <= 64
         && value.iter().all(|byte| {
@@ -79,12 +79,12 @@ pub(crate) fn is_label(value: &[u8]) -> bool {
         })
 }
 
-/// Whether `value` can be a path. Kept at level `metadata`.
+/// Returns `true` if `value` can be a path. Kept at level `metadata`.
 pub(crate) fn is_path(value: &[u8]) -> bool {
     value.len() <= 4096 && !value.iter().any(u8::is_ascii_control)
 }
 
-/// Whether `name` is the name of a member rather than a text that somebody used as one. Kept at level `metadata`.
+/// Returns `true` if `name` is the name of a member and not a text in the place of one. Kept at level `metadata`.
 pub(crate) fn is_member_name(name: &[u8]) -> bool {
     name.len() <= 64
         && name
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_take_what_the_clients_send_and_nothing_else() {
+    fn shapes_accept_only_values_of_the_clients() {
         assert!(is_id(b"aff290ceeb7216ead") && is_id(b"1") && is_id(b"aresearcher-6ff197c7c6b8fda5"));
         assert!(!is_id(b"") && !is_id(b"CANARY") && !is_id(b"a b") && !is_id(&[b'a'; 65]));
         assert!(

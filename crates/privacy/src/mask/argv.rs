@@ -4,23 +4,23 @@ use super::named::Telling;
 use super::options::{self, Short};
 use super::{Span, values};
 
-/// What has been seen of a list of arguments so far.
+/// The state of a list of arguments between two of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Argv {
     next: Next,
-    /// The short option behind which the program takes a password.
+    /// The short option whose value is a password of the program.
     short: Option<(u8, Short)>,
-    /// Whether the program has a `login`.
+    /// True if the program has a `login`.
     logs_in: bool,
 }
 
-/// What the next argument is.
+/// The meaning of the next argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Anything,
     /// The value of an option with a telling name.
     Value(Telling),
-    /// A password, whatever it looks like.
+    /// A password of any shape.
     Password,
     /// `name:password`
     Pair,
@@ -31,7 +31,7 @@ enum Next {
 impl Argv {
     pub(crate) const START: Self = Self { next: Next::Anything, short: None, logs_in: false };
 
-    /// The arguments of `program`, which is not one of them.
+    /// Returns the state before the first argument of `program`.
     pub(crate) fn of(program: &[u8]) -> Self {
         let mut argv = Self::START;
         for word in program.split(u8::is_ascii_whitespace) {
@@ -40,7 +40,7 @@ impl Argv {
         argv
     }
 
-    /// Takes the next argument; the secret in it, where the arguments before it say that it is one.
+    /// Takes the next argument. Returns the secret in it, if the arguments before it mark it as one.
     pub(crate) fn read(&mut self, argument: &[u8]) -> Option<Span> {
         let awaited = std::mem::replace(&mut self.next, Next::Anything);
         match argument {

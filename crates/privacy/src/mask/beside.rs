@@ -4,15 +4,15 @@
 use super::names::{self, Name};
 use super::{pairs, part, values};
 
-/// How far to both sides the name is looked for.
+/// The distance to both sides within which the name is searched.
 const REACH: usize = 192;
 
-/// Whether a member or attribute of this name holds what another one names.
+/// Returns `true` if a member or attribute of this name has a value that another one names.
 pub(super) fn is_value(name: &[u8]) -> bool {
     name.eq_ignore_ascii_case(b"value")
 }
 
-/// Whether a member or attribute of this name names the value beside it.
+/// Returns `true` if a member or attribute of this name names the value beside it.
 pub(crate) fn is_name(name: &[u8]) -> bool {
     (3..=8).contains(&name.len())
         && [&b"name"[..], b"key", b"header", b"variable", b"field"]
@@ -20,7 +20,7 @@ pub(crate) fn is_name(name: &[u8]) -> bool {
             .any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// Whether nothing stands between the quotes behind the mark at `at`.
+/// Returns `true` if the quotes after the mark at `at` are empty.
 fn is_empty(text: &[u8], at: usize) -> bool {
     matches!(
         part(text, at + 1, at + 5),
@@ -28,7 +28,7 @@ fn is_empty(text: &[u8], at: usize) -> bool {
     )
 }
 
-/// What is said about the value whose mark is at `at` by its neighbours in the same element.
+/// Judges the value whose mark is at `at` by its neighbours in the same element.
 pub(super) fn telling(text: &[u8], at: usize) -> Option<(Name, &'static str)> {
     if is_empty(text, at) {
         return None;
@@ -39,11 +39,11 @@ pub(super) fn telling(text: &[u8], at: usize) -> Option<(Name, &'static str)> {
     attribute(text, start, at).or_else(|| attribute(text, at + 1, at + 1 + end(behind)))
 }
 
-/// What a naming attribute or member between `from` and `to` says.
+/// Returns the judgement of a naming attribute or member between `from` and `to`.
 pub(super) fn attribute(text: &[u8], from: usize, to: usize) -> Option<(Name, &'static str)> {
     let marks = part(text, from, to).iter().zip(from..).filter(|(byte, _)| matches!(byte, b'=' | b':'));
     marks.map(|(_, at)| at).find_map(|at| {
-        // Most are told by the letter before the mark: the last ones of the names that count.
+        // The letter before the mark excludes most names cheaply: few letters end a name that counts.
         let last = part(text, from, at).iter().rev().find(|byte| byte.is_ascii_alphanumeric());
         if !matches!(last, Some(b'e' | b'y' | b'r' | b'd' | b'E' | b'Y' | b'R' | b'D')) {
             return None;
@@ -59,7 +59,7 @@ pub(super) fn attribute(text: &[u8], from: usize, to: usize) -> Option<(Name, &'
     })
 }
 
-/// Where the element begins that `before` ends in: behind a bracket, an empty line, or at the item of a list.
+/// Returns the start of the element that `before` ends in: after a bracket, an empty line, or at the item of a list.
 fn begin(before: &[u8]) -> usize {
     let mut line_ends = before.len();
     for (at, byte) in before.iter().enumerate().rev() {
@@ -78,7 +78,7 @@ fn begin(before: &[u8]) -> usize {
     0
 }
 
-/// Where the element ends that `behind` goes on with.
+/// Returns the end of the element that `behind` goes on with.
 fn end(behind: &[u8]) -> usize {
     let ends = |(at, byte): (usize, &u8)| match byte {
         b'{' | b'}' | b'<' | b'>' => true,

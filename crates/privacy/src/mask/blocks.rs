@@ -9,21 +9,21 @@ const BEGIN: &[u8] = b"-----BEGIN ";
 const LABEL: usize = 64;
 
 const END: &[u8] = b"-----END ";
-/// How far back the body of a key is looked for whose first line is missing.
+/// The distance back within which the body of a key without its first line is searched.
 const BODY: usize = 16 * 1024;
 
-/// Whether a private key may begin or end around the hyphen at `at`.
+/// Returns `true` if a private key may begin or end around the hyphen at `at`.
 pub(super) fn block_at(text: &[u8], at: usize) -> bool {
     text.get(frame_start(text, at)..).is_some_and(|rest| rest.starts_with(BEGIN) || rest.starts_with(END))
 }
 
-/// The first hyphen of the row that `at` lies in; marks come for each hyphen of a row.
+/// Returns the first hyphen of the row that `at` lies in; marks come for each hyphen of a row.
 fn frame_start(text: &[u8], at: usize) -> usize {
     at - part(text, at.saturating_sub(4), at).iter().rev().take_while(|byte| **byte == b'-').count()
 }
 
-/// The private key that begins around the hyphen at `at`, up to its last line or, where that is missing, to the end;
-/// or the one that ends there and whose beginning is missing.
+/// Returns the private key that begins around the hyphen at `at`, up to its last line or, where that is missing, to the
+/// end; or the one that ends there and whose beginning is missing.
 pub(super) fn block(text: &[u8], at: usize) -> Option<Span> {
     let frame = frame_start(text, at);
     let rest = text.get(frame..)?;
@@ -44,7 +44,7 @@ pub(super) fn block(text: &[u8], at: usize) -> Option<Span> {
     })
 }
 
-/// The private part of the PuTTY key whose first mark is at `at`: its lines, and what proves them.
+/// Returns the private part of the PuTTY key whose first mark is at `at`: its lines and their checksum.
 #[inline(never)]
 pub(super) fn putty(text: &[u8], at: usize) -> Option<Span> {
     let key = part(text, at, at + BODY);
@@ -62,19 +62,19 @@ pub(super) fn putty(text: &[u8], at: usize) -> Option<Span> {
     Some(Span { start: at + start, end: at + end, kind: "private-key" })
 }
 
-/// Whether the text behind `-----BEGIN ` or `-----END ` names a private key.
+/// Returns `true` if the text after `-----BEGIN ` or `-----END ` names a private key.
 fn is_private(label: &[u8]) -> bool {
     let head = part(label, 0, LABEL);
     let line = head.iter().position(|byte| matches!(byte, b'-' | b'\n' | b'\\')).unwrap_or(head.len());
     part(head, 0, line).windows(11).any(|part| part == b"PRIVATE KEY")
 }
 
-/// Base64 in lines, whose breaks may be spelled `\n`.
+/// Returns `true` for bytes of Base64 in lines, whose breaks may be spelled `\n`.
 fn is_body(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'\n' | b'\r' | b'\\')
 }
 
-/// The place behind the hyphens that end a frame's line.
+/// Returns the place after the hyphens that end a frame's line.
 fn after_hyphens(text: &[u8], from: usize) -> usize {
     find(text, from, b"-----").map_or(text.len(), |end| end + 5)
 }
@@ -87,7 +87,7 @@ fn find(text: &[u8], from: usize, what: &[u8]) -> Option<usize> {
 /// Longest part of an address that is searched for its `@`.
 const AUTHORITY: usize = 2048;
 
-/// What stands between `://` and the last `@` before the path.
+/// Returns the text between `://` and the last `@` before the path.
 fn user(text: &[u8], at: usize) -> Option<&[u8]> {
     let rest = part(text, at + 3, at + 3 + AUTHORITY);
     let ends =
@@ -97,7 +97,7 @@ fn user(text: &[u8], at: usize) -> Option<&[u8]> {
     if let Some(user) = authority.iter().rposition(|byte| *byte == b'@') {
         return Some(part(authority, 0, user));
     }
-    // A password may hold what should end the address. Behind the colon of a host there is a number.
+    // A password may contain signs that should end the address. After the colon of a host there is a number.
     let colon = authority.iter().position(|byte| *byte == b':')?;
     let port = part(authority, colon + 1, length);
     let unclear = port.is_empty() && !matches!(rest.get(length), Some(b'#' | b'?'));
@@ -109,7 +109,7 @@ fn user(text: &[u8], at: usize) -> Option<&[u8]> {
     whole.get(user + 1).is_some_and(u8::is_ascii_alphanumeric).then(|| part(whole, 0, user))
 }
 
-/// The password of the address whose colon is at `at`; without one, a user that is itself a key.
+/// Returns the password of the address whose colon is at `at`; without one, a user that is itself a key.
 pub(super) fn url(text: &[u8], at: usize) -> Option<Span> {
     if part(text, at, at + 3) != b"://" {
         return None;
@@ -122,7 +122,7 @@ pub(super) fn url(text: &[u8], at: usize) -> Option<Span> {
         Some(colon) => {
             let start = skipped + colon + 1;
             let password = part(user, start, user.len());
-            // Masked before, and what follows is another `@` that was too far away then.
+            // Masked before; the `@` after the marker was out of reach then.
             if values::marker_length(password).is_some_and(|length| password.get(length) == Some(&b'@')) {
                 return None;
             }

@@ -1,9 +1,9 @@
-//! Keys without a prefix that are known by how they are built: what stands between their parts, or how they end.
+//! Keys without a prefix that are known by their structure: the signs between their parts, or their ending.
 
 use super::shapes::{Body, extent};
 use super::{Span, part};
 
-/// The key that the stretch of word characters from `start` to `end` is a part of.
+/// Returns the key that the stretch of word characters from `start` to `end` is a part of.
 #[inline]
 pub(super) fn secret(text: &[u8], start: usize, end: usize) -> Option<Span> {
     let before = start.checked_sub(1).and_then(|at| text.get(at));
@@ -15,7 +15,7 @@ pub(super) fn secret(text: &[u8], start: usize, end: usize) -> Option<Span> {
     }
 }
 
-/// `<32 hexadecimal digits>-us12`, `<6>_<29>_mmk`
+/// Returns a key with a known ending: `<32 hexadecimal digits>-us12`, `<6>_<29>_mmk`.
 fn ending(text: &[u8], start: usize, end: usize) -> Option<Span> {
     let run = part(text, start, end);
     let region = run.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
@@ -135,8 +135,8 @@ fn parts(text: &[u8], start: usize, end: usize) -> Option<Span> {
 /// Schemes of crypt(3) between their dollars.
 const SCHEMES: [&[u8]; 9] = [b"1", b"2a", b"2b", b"2y", b"5", b"6", b"y", b"argon2id", b"argon2i"];
 
-/// `$6$<salt>$<hash>`, `$2b$12$<salt and hash>`: what a password can be guessed from. It begins in `before` and goes on at
-/// `start`.
+/// Returns a hash of crypt(3), `$6$<salt>$<hash>` or `$2b$12$<salt and hash>`, from which a password can be guessed. It
+/// begins in `before` and goes on at `start`.
 fn password_hash(text: &[u8], before: &[u8], start: usize) -> Option<Span> {
     let belongs =
         |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'$' | b'.' | b'/' | b'=' | b',' | b'+');

@@ -1,16 +1,16 @@
-//! Ids that are in every payload, told apart first because there are so many of them: they are never secrets.
+//! Ids, which are never secrets. They are recognised first because every payload has many of them.
 
 use crate::swar;
 
-/// Whether `text` is a UUID, or the id of a tool call, or at least built like one: the shape is looked at, and that
-/// nothing is in it around which a password could be spelled.
+/// Returns `true` if `text` is a UUID or the id of a tool call, or has the shape of one and no sign with which a
+/// password could be spelled.
 #[inline]
 pub(super) fn is_id(text: &[u8]) -> bool {
     let shape = is_uuid_like(text) || text.starts_with(b"toolu_") || text.starts_with(b"call_");
     shape && (8..=40).contains(&text.len()) && is_one_word(text)
 }
 
-/// Whether a stretch of word characters is built like a UUID. No key is.
+/// Returns `true` if a stretch of word characters has the shape of a UUID. No key has it.
 #[inline]
 pub(super) fn is_uuid_like(text: &[u8]) -> bool {
     text.len() == 36
@@ -18,7 +18,7 @@ pub(super) fn is_uuid_like(text: &[u8]) -> bool {
         && [8, 13, 18, 23].iter().all(|place| text.get(*place) == Some(&b'-'))
 }
 
-/// Whether a text of 8 to 16 bytes, too short for a key, holds nothing around which a password could be spelled.
+/// Returns `true` if a text of 8 to 16 bytes, too short for a key, has no sign with which a password could be spelled.
 #[inline]
 pub(super) fn is_short_word(text: &[u8]) -> bool {
     let (Some(first), Some(last)) = (text.first_chunk::<8>(), text.last_chunk::<8>()) else { return false };
@@ -29,7 +29,7 @@ pub(super) fn is_short_word(text: &[u8]) -> bool {
     text.len() <= 16 && breaks(first) | breaks(last) == 0
 }
 
-/// Whether a text of at least eight bytes holds no blank, no quote, no mark and, being a spelling, no line break.
+/// Returns `true` if a text of at least eight bytes has no blank, no quote, no mark and no escaped line break.
 fn is_one_word(text: &[u8]) -> bool {
     let (words, _) = text.as_chunks::<8>();
     let breaks = |word: &[u8; 8]| {
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_told_from_what_only_looks_like_one() {
+    fn ids_are_recognised_and_lookalikes_are_not() {
         assert!(is_id(b"5a133364-48e1-40c2-b568-cfba1112cbce"));
         assert!(is_id(b"toolu_40897adff8f74b43bf5153ec"));
         assert!(is_id(b"call_06f2226527ec411da74e"));

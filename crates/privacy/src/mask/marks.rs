@@ -1,5 +1,5 @@
-//! Where secrets are spelled without a telling name before them: the places of `<`, of the last hyphen of `--` and ` -`,
-//! and of the colon of `:/` and `:_`.
+//! The marks around which secrets are spelled without a telling name before them: `<`, the last hyphen of `--` and
+//! ` -`, and the colon of `:/` and `:_`.
 
 use crate::lanes::{BLOCK, Lanes};
 
@@ -34,8 +34,8 @@ pub(super) fn each(text: &[u8], mut on: impl FnMut(usize)) {
     }
 }
 
-/// The block of the text at `at`, behind the one that begins one byte before it. Before the first byte of a text there
-/// is a blank, and behind its last one what is no mark.
+/// Returns the block of the text at `at`, after the one that begins one byte before it. A blank stands for the byte
+/// before the text, and bytes that are no marks for those after it.
 #[inline(always)]
 fn window(text: &[u8], at: usize) -> Option<([u8; BLOCK], [u8; BLOCK])> {
     if let Some(window) =
@@ -46,7 +46,7 @@ fn window(text: &[u8], at: usize) -> Option<([u8; BLOCK], [u8; BLOCK])> {
     (at < text.len()).then(|| edge(text, at))
 }
 
-/// The first block of a text, or the last one if that is not a whole one.
+/// Returns the first block of a text, or an incomplete last one.
 #[inline(never)]
 fn edge(text: &[u8], at: usize) -> ([u8; BLOCK], [u8; BLOCK]) {
     let mut bytes = [0u8; BLOCK + 1];

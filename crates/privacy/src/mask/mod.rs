@@ -5,11 +5,11 @@
 //!
 //! - [`runs`]: stretches of at least sixteen word characters. Every provider's key has one ([`shapes`]).
 //! - [`stems`]: parts of the names that passwords and tokens have, with the `=` or `:` behind them ([`pairs`]), or words
-//!   that say what follows ([`phrases`]).
+//!   that announce one ([`phrases`]).
 //! - [`marks`]: `<`, `--`, ` -` and `:/`, around which elements, options, private keys and addresses are spelled ([`tags`],
 //!   [`options`], [`blocks`]).
 //!
-//! Only a text is searched, never its spelling in JSON: what an escape hides is seen.
+//! Only a text is searched, never its spelling in JSON, so escapes hide nothing.
 //!
 //! The laws: masking is idempotent; a value that only refers to a secret (`$TOKEN`, `process.env.KEY`,
 //! `<your-token>`) is not one; text is never made longer by more than its markers; time is linear.
@@ -50,17 +50,17 @@ pub(crate) use random::KIND as RANDOM;
 pub(crate) struct Span {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// What it is, as it appears in the marker.
+    /// The kind of secret, as it appears in the marker.
     pub(crate) kind: &'static str,
 }
 
-/// How every marker begins. A text that already holds markers keeps them.
+/// The beginning of every marker. Existing markers in a text stay.
 pub(crate) const MARKER: &[u8] = b"[masked:";
 
-/// Texts shorter than this hold no secret worth the name.
+/// Shorter texts contain no secret worth masking.
 const SHORTEST: usize = 8;
 
-/// How a prompt that nobody typed begins.
+/// The beginning of a prompt that the client wrote, not a person.
 pub(crate) const NOTIFICATION: &[u8] = b"<task-notification";
 
 /// Returns `text` with every secret replaced by `[masked:<kind>]`.
@@ -76,7 +76,7 @@ pub fn mask(text: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&out).into_owned())
 }
 
-/// Whether there may be a secret in `text`. Never says no where [`find`] finds one.
+/// Returns `true` if there may be a secret in `text`. Never `false` where [`find`] finds one.
 pub(crate) fn suspicious(text: &[u8]) -> bool {
     if is_clean(text) {
         return false;
@@ -86,7 +86,7 @@ pub(crate) fn suspicious(text: &[u8]) -> bool {
     !spans.is_empty() || runs::suspicious(text)
 }
 
-/// Whether one look is enough to see that there is no secret in `text`.
+/// Returns `true` if `text` is obviously without a secret, after a cheap check.
 #[inline]
 fn is_clean(text: &[u8]) -> bool {
     text.len() < SHORTEST || ids::is_id(text) || ids::is_short_word(text)
@@ -127,13 +127,13 @@ pub(crate) fn find(text: &[u8], spans: &mut Vec<Span>) {
     }
 }
 
-/// The search around marks, which are looked at in their order.
+/// The search around marks, in their order.
 struct Search<'s> {
     text: &'s [u8],
     spans: &'s mut Vec<Span>,
-    /// Where the last secret ends.
+    /// The end of the last secret.
     done: usize,
-    /// Where the last private key ends.
+    /// The end of the last private key.
     keys_done: usize,
 }
 
@@ -155,7 +155,7 @@ impl Search<'_> {
         }
     }
 
-    /// Looks with `secret` at the mark at `at`. What is masked already is not looked at again.
+    /// Looks with `secret` at the mark at `at`. Text that is masked already is skipped.
     #[inline(always)]
     fn look(&mut self, at: usize, secret: impl Fn(&[u8], usize) -> Option<Span>) {
         if at >= self.done
@@ -166,7 +166,7 @@ impl Search<'_> {
         }
     }
 
-    /// Looks for a private key at `at`, which may reach further than what is masked already.
+    /// Looks for a private key at `at`, which may reach beyond the text that is masked already.
     #[inline(never)]
     fn block(&mut self, at: usize) {
         if at >= self.keys_done
@@ -179,11 +179,11 @@ impl Search<'_> {
     }
 }
 
-/// Writes `text` over `out`, with the secrets in it replaced; says how many there were. `spans` holds those that
-/// [`find`] found.
+/// Writes `text` over `out`, with the secrets in it replaced, and returns their number. `spans` are those that [`find`]
+/// found.
 ///
-/// What stands beside a secret may mean something else once the secret is a marker, so the result is searched again
-/// until nothing more is found. That makes masking idempotent whatever the patterns are.
+/// A marker in the place of a secret may change the meaning of the text beside it, so the result is searched again
+/// until nothing more is found. That makes masking idempotent for any set of patterns.
 pub(crate) fn replace(text: &[u8], spans: &mut Vec<Span>, out: &mut Vec<u8>) -> u32 {
     let mut count = spans.len();
     out.clear();
@@ -201,9 +201,10 @@ pub(crate) fn replace(text: &[u8], spans: &mut Vec<Span>, out: &mut Vec<u8>) -> 
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// How often a text is searched again at most. Two is the most that was ever seen where nobody meant harm.
+/// The most bytes to search again, in lengths of the text. No text but an attack was seen to need more than two.
 const PASSES: usize = 8;
-/// What is searched again whatever the length: addresses one inside another come off two kilobytes at a time.
+/// Bytes that may be searched again in addition, for short texts: a search unwraps only two kilobytes of addresses that
+/// are nested in each other.
 const SEARCHED_ANYWAY: usize = 4 << 20;
 
 /// Appends `text` with its `spans` replaced.
@@ -226,7 +227,7 @@ fn settle(spans: &mut Vec<Span>) {
         let together = next.start < kept.end;
         if together {
             kept.end = kept.end.max(next.end);
-            // A name says more than that something looks random.
+            // A kind by name is more precise than `random`.
             if kept.kind == random::KIND {
                 kept.kind = next.kind;
             }
@@ -235,7 +236,7 @@ fn settle(spans: &mut Vec<Span>) {
     });
 }
 
-/// The secret behind the `=` or `:` at `at`, which the name of one may stand before.
+/// Returns the secret after the `=` or `:` at `at`, if the name of one stands before it.
 #[inline(never)]
 fn secret(text: &[u8], at: usize) -> Option<Span> {
     match text.get(at) {
@@ -246,7 +247,7 @@ fn secret(text: &[u8], at: usize) -> Option<Span> {
     }
 }
 
-/// The bytes of `text` from `start` to `end`, or as many of them as there are.
+/// Returns the bytes of `text` from `start` to `end`, or as many of them as there are.
 fn part(text: &[u8], start: usize, end: usize) -> &[u8] {
     text.get(start..end.min(text.len())).unwrap_or_default()
 }

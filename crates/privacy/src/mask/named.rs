@@ -1,28 +1,28 @@
-//! Values whose name stands apart from them: members of an object, pairs of `name` and `value`.
+//! Values whose name is apart from them: members of an object, pairs of `name` and `value`.
 //!
 //! Inside one text a name and its value are found together ([`super::pairs`]). In structured arguments the name is a
-//! member and the value a string of its own, so the judgement of the name is handed down to the value, and through
+//! member and the value a string of its own, so the judgement of the name is passed down to the value, and through
 //! lists and objects to every text below.
 
 use super::names::{self, Name};
 use super::shapes::Vendor;
 use super::{Span, pairs, random, values, vendors};
 
-/// What a name says about the texts under it.
+/// The judgement of a name on the texts under it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Telling {
     judged: Name,
     kind: &'static str,
     /// A whole collection of secrets: `credentials`, `secrets`.
     collection: bool,
-    /// Whether a value that was drawn at random is a secret under this name, which says nothing else.
+    /// True if the name is neutral, so that a value drawn at random is a secret under it.
     if_random: bool,
-    /// How the keys of the vendor look that the name tells of.
+    /// The shapes of the keys of the vendor in the name.
     vendor: &'static [Vendor],
 }
 
 impl Telling {
-    /// A name that says nothing.
+    /// The judgement of a name without a meaning.
     pub(crate) const NOTHING: Self =
         Self { judged: Name::Plain, kind: "secret", collection: false, if_random: false, vendor: &[] };
 
@@ -41,22 +41,22 @@ impl Telling {
         Self { judged, kind: pairs::kind(name, judged), collection, if_random: false, vendor: &[] }
     }
 
-    /// Whether nothing is said.
+    /// Returns `true` if no text under the name is a secret because of it.
     pub(crate) fn is_nothing(self) -> bool {
         self.judged == Name::Plain
     }
 
-    /// Whether a text of this length cannot be a secret, whatever it is.
+    /// Returns `true` if no text of this length can be a secret.
     pub(crate) fn spares(self, length: usize) -> bool {
         self.is_nothing() && !(self.if_random && length >= random::LEAST)
     }
 
-    /// What the texts inside an object or list of this name are.
+    /// Returns the judgement on the texts inside an object or list of this name.
     pub(crate) fn inside(self) -> Self {
         if self.collection { Self { judged: Name::Bare, ..self } } else { self }
     }
 
-    /// What a name says inside of something that is told about already.
+    /// Combines the judgement of a name with that of the container around it.
     pub(crate) fn within(self, outer: Self) -> Self {
         match (self.judged, outer.judged) {
             (Name::Plain, Name::Plain) => self,
@@ -69,7 +69,7 @@ impl Telling {
         }
     }
 
-    /// The secret that `value`, the whole text under this name, holds.
+    /// Returns the secret in `value`, the whole text under this name.
     pub(crate) fn secret(self, value: &[u8]) -> Option<Span> {
         let start = match self.judged {
             Name::Plain if self.if_random && random::drawn(value) => {
@@ -90,7 +90,7 @@ impl Telling {
     }
 }
 
-/// Whether a value can be the secret that a name of this kind has.
+/// Returns `true` if a value can be the secret of a name of this kind.
 pub(super) fn fits(judged: Name, value: &[u8]) -> bool {
     let digits_only = value.iter().all(u8::is_ascii_digit);
     match judged {

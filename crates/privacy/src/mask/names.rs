@@ -1,11 +1,11 @@
-//! Which names say that a secret follows.
+//! Judges names: some announce a secret.
 //!
-//! A name is judged by how it ends, whatever its spelling (`api_key`, `apiKey`, `X-Api-Key`, `APIKEY`), because
-//! what follows the stem changes the meaning: `token` names a secret, `token_count` a number.
+//! A name is judged by its ending in any spelling (`api_key`, `apiKey`, `X-Api-Key`, `APIKEY`), because the word after
+//! the stem changes the meaning: `token` names a secret, `token_count` a number.
 
 use super::{stems, words};
 
-/// How much a name says about its value.
+/// The judgement of a name on its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Name {
     /// Nothing.
@@ -61,7 +61,7 @@ fn judge_stem(name: &[u8], trimmed: &[u8]) -> Name {
     ending(name, all, word_before, last_word, || trimmed.iter().all(|byte| !byte.is_ascii_lowercase()))
 }
 
-/// Where the last word of a name and the one before it begin, counted in letters and digits, of which it has `length`.
+/// Returns the starts of the last word of a name and of the one before it, counted in the `length` letters and digits.
 fn last_words(name: &[u8], length: usize) -> (usize, usize) {
     let mut last = None;
     let mut start = length;
@@ -139,7 +139,7 @@ fn ending(name: &[u8], all: &[u8], word_before: &[u8], last_word: &[u8], shouted
                 Name::Bare
             }
         }
-        // `DB_PASSWORD_PROD`, `PASSWORD_2`, `password1`, `SECRET_KEY_BASE`: which one of several it is.
+        // `DB_PASSWORD_PROD`, `PASSWORD_2`, `password1`, `SECRET_KEY_BASE`: one of several secrets.
         word if is_variant(word) => {
             let stem = all.get(..all.len() - word.len()).unwrap_or_default();
             variant_of(stem)
@@ -149,7 +149,7 @@ fn ending(name: &[u8], all: &[u8], word_before: &[u8], last_word: &[u8], shouted
     }
 }
 
-/// Whether a last word only tells one of several secrets from the others.
+/// Returns `true` if a last word only distinguishes one of several secrets.
 fn is_variant(word: &[u8]) -> bool {
     match word.first() {
         Some(b'0'..=b'9') => word.iter().all(u8::is_ascii_digit),
@@ -160,7 +160,7 @@ fn is_variant(word: &[u8]) -> bool {
     }
 }
 
-/// What a name says whose last word only tells it from others.
+/// Judges a name whose last word only distinguishes it.
 fn variant_of(stem: &[u8]) -> Name {
     let ends = |ending: &[u8]| stem.ends_with(ending);
     if ends(b"password") || ends(b"passwd") || ends(b"passphrase") || ends(b"secret") {
@@ -174,7 +174,7 @@ fn variant_of(stem: &[u8]) -> Name {
     }
 }
 
-/// Whether a stem that is plain enough occurs anywhere in `all`.
+/// Returns `true` if an unmistakable stem occurs anywhere in `all`.
 fn hints(all: &[u8]) -> bool {
     all.iter().enumerate().any(|(at, byte)| {
         let stems: &[&[u8]] = match byte {
@@ -260,7 +260,7 @@ mod tests {
         ] {
             let judged = judge(name.as_bytes());
             if name == "OLDPWD" {
-                // One word without a boundary: the ending `pwd` is not seen, so nothing is said.
+                // One word without a boundary: the ending `pwd` is not recognised.
                 assert_eq!(judged, Name::Plain, "{name}");
             } else {
                 assert_eq!(judged, expected, "{name}");

@@ -1,21 +1,21 @@
 //! Secrets that stand near their name without a mark between: arguments of a call (`Setenv("DB_PASSWORD", "…")`), words of a
-//! sentence ("the password is …"), the word behind an option, and what is piped into a command that reads a password.
+//! sentence ("the password is …"), the word after an option, and the input piped into a command that reads a password.
 //!
-//! A name alone says little here, so the value must look drawn.
+//! A name alone is weak evidence here, so the value must look drawn.
 
 use super::names::{self, Name};
 use super::{Span, pairs, part, stems, values};
 
-/// How far behind its name a value is looked for.
+/// The distance after a name within which its value is searched.
 const REACH: usize = 112;
 
-/// How many plain words may stand between a name and its value.
+/// The most plain words between a name and its value.
 const MOST_WORDS: usize = 7;
 
-/// How many arguments of a call are looked at.
+/// The most arguments of a call that are checked.
 const MOST_ARGUMENTS: usize = 3;
 
-/// The secret near the name that ends at `end`.
+/// Returns the secret near the name that ends at `end`.
 #[inline(never)]
 pub(super) fn secret(text: &[u8], end: usize) -> Option<Span> {
     let next = text.get(end).copied();
@@ -36,7 +36,7 @@ pub(super) fn secret(text: &[u8], end: usize) -> Option<Span> {
     }
 }
 
-/// `IDENTIFIED BY '…'`, which ends at `end` before its value.
+/// Returns the password of `IDENTIFIED BY '…'`, whose words end at `end`.
 fn identified_by(text: &[u8], end: usize) -> Option<Span> {
     let phrase = part(text, end.saturating_sub(13), end);
     if !phrase.eq_ignore_ascii_case(b"identified by") {
@@ -48,14 +48,14 @@ fn identified_by(text: &[u8], end: usize) -> Option<Span> {
     secret.then_some(Span { start: found.start, end: found.end, kind: "password" })
 }
 
-/// The name that ends at `end`.
+/// Returns the name that ends at `end`.
 fn name_before(text: &[u8], end: usize) -> &[u8] {
     let before = part(text, end.saturating_sub(names::MOST), end);
     let length = before.iter().rev().take_while(|byte| stems::is_name(**byte)).count();
     part(before, before.len() - length, before.len())
 }
 
-/// The first quoted argument from `at` on that looks drawn; `end` is where the name ends.
+/// Returns the first quoted argument from `at` on that looks drawn; `end` is where the name ends.
 pub(super) fn arguments(text: &[u8], at: usize, end: usize) -> Option<Span> {
     let mut at = at;
     for _ in 0..MOST_ARGUMENTS {
@@ -84,7 +84,7 @@ pub(super) fn arguments(text: &[u8], at: usize, end: usize) -> Option<Span> {
     None
 }
 
-/// Judges the name before a call or a word; those of what is done with a password count too.
+/// Judges the name before a call or a word; names of actions on a password count too.
 fn judge(name: &[u8]) -> Name {
     let judged = names::judge(name);
     let known = [&b"auth"[..], b"passwd", b"passphrase", b"salt", b"creds", b"credentials"];
@@ -94,8 +94,10 @@ fn judge(name: &[u8]) -> Name {
     judged
 }
 
-/// What follows the name that ends at `end` on its line, if a digit is there, which few passwords lack, a quotation follows, or the name is an option. Where a
-/// program goes on, there is none.
+/// Returns the rest of the line after the name that ends at `end`, if a secret may be there.
+///
+/// That is the case if it has a digit, which few passwords lack, if a quotation follows, if the command reads standard
+/// input, or if the name is an option; never where a program goes on.
 #[inline(always)]
 fn line_of(text: &[u8], end: usize) -> Option<&[u8]> {
     let line = part(text, end, end + REACH);
@@ -111,26 +113,26 @@ fn line_of(text: &[u8], end: usize) -> Option<&[u8]> {
         length += 1;
     }
     let line = part(line, 0, length);
-    let told = digit
+    let may_hold_secret = digit
         || matches!(line.trim_ascii_start().first(), Some(b'\'' | b'"'))
         || line.windows(3).any(|sign| sign == b"<<<")
         || reads_stdin(text, end, line)
         || name_before(text, end).starts_with(b"-");
-    told.then_some(line)
+    may_hold_secret.then_some(line)
 }
 
-/// How a word stands to its name.
+/// The relation of a word to its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Relation {
     /// It is the value of an option with one hyphen.
     Option,
-    /// A sentence says that it is it.
+    /// A sentence calls it the secret: "the password is …".
     Said,
     /// It follows, maybe behind other words.
     Near,
 }
 
-/// The secret among the words behind the name that ends at `end`.
+/// Returns the secret among the words behind the name that ends at `end`.
 fn words(text: &[u8], end: usize) -> Option<Span> {
     let line = line_of(text, end)?;
     if reads_stdin(text, end, line)
@@ -167,7 +169,7 @@ fn words(text: &[u8], end: usize) -> Option<Span> {
     None
 }
 
-/// Whether a word may stand between a name and its value: a plain one, a sign, a short option.
+/// Returns `true` if a word may stand between a name and its value: a plain one, a sign, a short option.
 fn is_between(word: &[u8]) -> bool {
     let plain = word.strip_suffix(b":").unwrap_or(word);
     plain.iter().all(u8::is_ascii_lowercase)
@@ -207,16 +209,18 @@ fn candidate(text: &[u8], start: usize, word: &[u8], end: usize, how: Relation) 
         return None;
     }
     if !looks_drawn(value, 8) {
-        let said = how == Relation::Said && is_said_value(value);
+        let said = how == Relation::Said && can_be_stated_password(value);
         return (said && names::judge(name) == Name::Password).then(|| span(Name::Password));
     }
     match judge(name) {
         Name::Plain | Name::Header | Name::Cookie => None,
-        // Whom a signature is from is no secret.
+        // The id of a signing key is public.
         _ if pairs::ends_with(name, b"signingkey") => None,
         // Keys of tables and tokens of texts have short values.
         Name::Weak | Name::Bare
-            if value.len() < 16 && !is_said(name) && !pairs::is_qualified(text, end, name) =>
+            if value.len() < 16
+                && !names_password_in_prose(name)
+                && !pairs::is_qualified(text, end, name) =>
         {
             None
         }
@@ -224,8 +228,9 @@ fn candidate(text: &[u8], start: usize, word: &[u8], end: usize, how: Relation) 
     }
 }
 
-/// Whether a value that a sentence calls a password can be one: letters and digits, and no name of an encoding.
-fn is_said_value(value: &[u8]) -> bool {
+/// Returns `true` if a value that a sentence calls a password can be one: letters and digits, and no name of an
+/// encoding.
+fn can_be_stated_password(value: &[u8]) -> bool {
     let encodings = [&b"sha"[..], b"md5", b"base", b"utf", b"SHA", b"MD5", b"aes", b"AES", b"v"];
     value.len() >= 6
         && value.iter().any(u8::is_ascii_digit)
@@ -235,14 +240,14 @@ fn is_said_value(value: &[u8]) -> bool {
         && !values::refers(value, true)
 }
 
-/// Whether a name of one word means a password when people write it.
-fn is_said(name: &[u8]) -> bool {
+/// Returns `true` if a name of one word means a password in prose.
+fn names_password_in_prose(name: &[u8]) -> bool {
     [&b"pass"[..], b"pwd", b"pw", b"passwd", b"creds", b"credentials", b"passphrase"]
         .iter()
         .any(|ending| pairs::ends_with(name, ending))
 }
 
-/// Whether nothing is in `value` that paths, addresses, versions and programs are made of.
+/// Returns `true` if `value` has none of the signs of paths, addresses, versions and programs.
 fn is_one_word(value: &[u8]) -> bool {
     let hex = value.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     !hex && !value.iter().any(|byte| {
@@ -250,7 +255,8 @@ fn is_one_word(value: &[u8]) -> bool {
     })
 }
 
-/// Whether `value` looks like a password that was drawn: letters with digits or signs, in an order that no name has.
+/// Returns `true` if `value` looks like a password that was drawn: letters with digits or signs, in an order that no
+/// name has.
 fn looks_drawn(value: &[u8], least: usize) -> bool {
     let sign = |byte: &u8| {
         matches!(byte, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'~' | b'+' | b'?')
@@ -264,7 +270,8 @@ fn looks_drawn(value: &[u8], least: usize) -> bool {
         && !values::is_expression(value)
 }
 
-/// Whether the command around the name that ends at `end` reads its secret from what is fed to it: `line` goes on there.
+/// Returns `true` if the command around the name that ends at `end` reads its secret from standard input. `line` is the
+/// rest of its line.
 fn reads_stdin(text: &[u8], end: usize, line: &[u8]) -> bool {
     let name = name_before(text, end);
     let begins = |word: &[u8]| line.trim_ascii_start().starts_with(word);
@@ -280,12 +287,13 @@ fn reads_stdin(text: &[u8], end: usize, line: &[u8]) -> bool {
     }
 }
 
-/// The secret that is fed to the command at `at`: from the `echo` before its pipe, or from the text behind `<<<`.
+/// Returns the secret that is fed to the command at `at`: from the `echo` before its pipe, or from the text behind
+/// `<<<`.
 pub(super) fn fed(text: &[u8], at: usize) -> Option<Span> {
     piped(text, at).or_else(|| here_string(text, at))
 }
 
-/// `echo … | command`
+/// Returns the secret in `echo … | command`.
 fn piped(text: &[u8], at: usize) -> Option<Span> {
     let from = at.saturating_sub(2 * REACH);
     let before = part(text, from, at);
@@ -312,7 +320,7 @@ fn piped(text: &[u8], at: usize) -> Option<Span> {
     fed_value(text, from + start, from + end)
 }
 
-/// `command <<< …`
+/// Returns the secret in `command <<< …`.
 fn here_string(text: &[u8], at: usize) -> Option<Span> {
     let line = part(text, at, at + REACH);
     let line = part(line, 0, line.iter().position(|byte| *byte == b'\n').unwrap_or(line.len()));
@@ -321,7 +329,7 @@ fn here_string(text: &[u8], at: usize) -> Option<Span> {
     fed_value(text, found.start, found.end)
 }
 
-/// The value from `start` to `end`, of `name:value` only the last part.
+/// Returns the value from `start` to `end`; of `name:value` only the last part.
 fn fed_value(text: &[u8], start: usize, end: usize) -> Option<Span> {
     let value = part(text, start, end);
     let name = value.iter().position(|byte| *byte == b':').map_or(0, |colon| colon + 1);

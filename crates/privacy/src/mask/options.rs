@@ -4,8 +4,8 @@ use super::names::{self, Name};
 use super::{Span, near, part, stems, values, words};
 use crate::table::Table;
 
-/// Whether the option at `at` (the last of its leading hyphens), whose first letter is `letter`, may be followed by a
-/// secret: most are told apart here.
+/// Returns `true` if a secret may follow the option at `at` (the last of its leading hyphens), whose first letter is
+/// `letter`. This cheap check excludes most options.
 #[inline(always)]
 pub(super) fn may_follow(text: &[u8], at: usize, letter: u8) -> bool {
     let long = at > 0 && text.get(at - 1) == Some(&b'-');
@@ -16,13 +16,13 @@ pub(super) fn may_follow(text: &[u8], at: usize, letter: u8) -> bool {
         || (letter.is_ascii_alphabetic() && text.get(at + 2).is_some_and(u8::is_ascii_alphabetic))
 }
 
-/// Whether some program takes a secret behind this letter.
+/// Returns `true` if some program takes a secret behind this letter.
 #[inline(always)]
 fn is_short(letter: u8) -> bool {
     matches!(letter, b'p' | b'P' | b'a' | b'u' | b'w' | b'b' | b'k' | b'N' | b'S' | b'U' | b'E')
 }
 
-/// How a long option takes a secret that its name does not tell of.
+/// Returns the form in which a long option takes a secret that its name does not suggest.
 fn special(text: &[u8], at: usize, name: &[u8]) -> Option<Short> {
     match name {
         b"user" | b"proxy-user" if !takes_user(text, at) => Some(Short::Pair),
@@ -42,7 +42,7 @@ fn long_name(text: &[u8], at: usize) -> &[u8] {
     part(rest, 0, length)
 }
 
-/// The secret that follows the option at `at`.
+/// Returns the secret that follows the option at `at`.
 #[inline(never)]
 pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
     match part(text, at.saturating_sub(1), at) {
@@ -90,7 +90,7 @@ fn long(text: &[u8], at: usize) -> Option<Span> {
     Some(Span { start: whole.start, end: whole.end, kind: "option" })
 }
 
-/// Length of what separates an option from its value: blanks, or the quotes and comma of a list.
+/// Returns the length of the blanks, or of the quotes and comma of a list, between an option and its value.
 fn separator(rest: &[u8]) -> Option<usize> {
     let quote = matches!(rest.first(), Some(b'"' | b'\''));
     let mut length = usize::from(quote);
@@ -104,7 +104,7 @@ fn separator(rest: &[u8]) -> Option<usize> {
     (quote || blanks > 0).then_some(length + blanks)
 }
 
-/// How a program takes a password behind a short option.
+/// The form in which a program takes a password by a short option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Short {
     /// `-pSECRET`
@@ -123,14 +123,14 @@ pub(super) enum Short {
     Fed,
 }
 
-/// What is known of a program's options.
+/// The options of a program that take secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Program {
-    /// The short options behind which it takes a password.
+    /// The short options that take a password.
     shorts: &'static [(u8, Short)],
-    /// Whether it has a `login` that takes `-p SECRET`.
+    /// True if it has a `login` that takes `-p SECRET`.
     logs_in: bool,
-    /// Whether its `-u` and `--user` take a user, a user and a group, or nothing.
+    /// True if its `-u` and `--user` take a user, a user and a group, or nothing.
     takes_user: bool,
 }
 
@@ -224,17 +224,17 @@ static PROGRAMS: Table<Program, 77> = Table::new([
     (b"tar", USER),
 ]);
 
-/// The short option behind which a program takes a password.
+/// Returns the short option by which a program takes a password.
 pub(super) fn short_of(program: &[u8]) -> Option<(u8, Short)> {
     PROGRAMS.get(program)?.shorts.first().copied()
 }
 
-/// Whether a program has a `login` that takes a password.
+/// Returns `true` if a program has a `login` that takes a password.
 pub(super) fn logs_in(program: &[u8]) -> bool {
     PROGRAMS.get(program).is_some_and(|program| program.logs_in)
 }
 
-/// Where the password of `name:password` begins; not of two numbers, an address or a folder.
+/// Returns the start of the password in `name:password`; `None` for two numbers, an address or a folder.
 pub(super) fn pair(value: &[u8]) -> Option<usize> {
     let colon = value.iter().position(|byte| *byte == b':')?;
     let (name, password) = (value.get(..colon)?, value.get(colon + 1..)?);
@@ -245,7 +245,7 @@ pub(super) fn pair(value: &[u8]) -> Option<usize> {
     (plain && !format).then_some(colon + 1)
 }
 
-/// How the short option at `at` takes a secret, and where that may begin.
+/// Returns the form in which the short option at `at` takes a secret, and the first place where that may begin.
 fn short_option(text: &[u8], at: usize) -> Option<(Short, usize)> {
     let letter = *text.get(at + 1)?;
     if is_short(letter)
@@ -283,7 +283,7 @@ fn short(text: &[u8], at: usize) -> Option<Span> {
     behind(text, start, how)
 }
 
-/// `ConvertTo-SecureString "…" -AsPlainText`: the quoted value before the option at `at`.
+/// Returns the quoted value before the option at `at`: `ConvertTo-SecureString "…" -AsPlainText`.
 fn before_option(text: &[u8], at: usize) -> Option<Span> {
     let from = at.saturating_sub(REACH);
     let before = part(text, from, at).trim_ascii_end();
@@ -295,7 +295,7 @@ fn before_option(text: &[u8], at: usize) -> Option<Span> {
     secret.then_some(Span { start: from + start, end: from + end, kind: "password" })
 }
 
-/// The secret in the value that begins at or behind `at`.
+/// Returns the secret in the value that begins at or behind `at`.
 fn behind(text: &[u8], at: usize, how: Short) -> Option<Span> {
     let found = values::value_near(text, at)?;
     let value = part(text, found.start, found.end);
@@ -313,7 +313,7 @@ fn behind(text: &[u8], at: usize, how: Short) -> Option<Span> {
     Some(Span { start: found.start + within, end: values::value(text, at)?.end, kind: "option" })
 }
 
-/// Whether the command that the option at `at` belongs to takes users there, and no passwords.
+/// Returns `true` if the command of the option at `at` takes users there, and no passwords.
 fn takes_user(text: &[u8], at: usize) -> bool {
     let (mut curl, mut user) = (false, false);
     each_word(command(text, at), |name| {
@@ -324,15 +324,15 @@ fn takes_user(text: &[u8], at: usize) -> bool {
     user && !curl
 }
 
-/// Whether the option at `at` belongs to `gh secret set`.
+/// Returns `true` if the option at `at` belongs to `gh secret set`.
 fn sets_secret(text: &[u8], at: usize) -> bool {
     command(text, at).windows(12).any(|part| part == b" secret set ")
 }
 
-/// How far back the program of an option is looked for.
+/// The distance back within which the program of an option is searched.
 const REACH: usize = 256;
 
-/// The command that the option at `at` belongs to, up to it.
+/// Returns the command of the option at `at`, up to the option.
 fn command(text: &[u8], at: usize) -> &[u8] {
     let before = part(text, at.saturating_sub(REACH), at);
     let mut rest = before;
@@ -349,9 +349,10 @@ fn command(text: &[u8], at: usize) -> &[u8] {
     part(before, rest.len(), before.len())
 }
 
-/// Calls `on` with the words of a command, without folders and quotes, until it answers true; says whether it did.
+/// Calls `on` with the words of a command, without folders and quotes, until it returns `true`. Returns `false` if it
+/// never did.
 fn each_word(command: &[u8], mut on: impl FnMut(&[u8]) -> bool) -> bool {
-    // Where the word begins, and its last part behind a folder.
+    // The start of the word, and of its last part, after the folders.
     let (mut word, mut name) = (0, 0);
     for (at, byte) in command.iter().chain(b" ").enumerate() {
         match byte {
@@ -368,8 +369,8 @@ fn each_word(command: &[u8], mut on: impl FnMut(&[u8]) -> bool) -> bool {
     false
 }
 
-/// The name at the end of the word that begins at `start`: behind the backslash of white space that is spelled `\n`,
-/// `\r` or `\t` it begins one letter later.
+/// Returns the name at the end of the word that begins at `start`: behind the backslash of white space that is spelled
+/// `\n`, `\r` or `\t` it begins one letter later.
 #[inline(always)]
 fn unescaped<'t>(command: &[u8], start: usize, name: &'t [u8]) -> &'t [u8] {
     let escaped = matches!(part(command, start.saturating_sub(1), start + 1), [b'\\', b'n' | b'r' | b't']);
@@ -377,7 +378,7 @@ fn unescaped<'t>(command: &[u8], start: usize, name: &'t [u8]) -> &'t [u8] {
     if escaped && PROGRAMS.get(name).is_none() && PROGRAMS.get(rest).is_some() { rest } else { name }
 }
 
-/// How the program that the option at `at` belongs to takes its password.
+/// Returns the form in which the program of the option at `at` takes its password.
 #[inline(never)]
 fn program(text: &[u8], at: usize, letter: u8) -> Option<Short> {
     let command = command(text, at);

@@ -1,14 +1,14 @@
 //! `name=value` and `name: value` in all their spellings: shell, environment files, JSON, YAML, headers, programs,
-//! query strings. The mark is the `=` or `:`; the name stands before it, the value behind.
+//! query strings. The mark is the `=` or `:`; the name stands before it, the value after it.
 
 use super::names::{self, Name};
 use super::values::{self, Value};
 use super::{MARKER, Span, beside, blocks, named, near, part, stems};
 
-/// Blanks between a name and its mark that are looked over.
+/// The most blanks between a name and its mark.
 const MOST_BLANKS: usize = 24;
 
-/// Whether the value at `start` may be long enough for a name that says little.
+/// Returns `true` if the value at `start` may be long enough for a weak name.
 fn is_long(text: &[u8], start: usize) -> bool {
     let value = part(text, start, start + MOST_BLANKS + names::LONG).trim_ascii_start();
     let quoted = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`' | b'\\');
@@ -18,7 +18,7 @@ fn is_long(text: &[u8], start: usize) -> bool {
         || !part(value, 0, names::LONG).iter().any(ends)
 }
 
-/// The name before the mark at `at`, and what stands before it.
+/// Returns the name before the mark at `at`, and the byte before the name.
 pub(super) fn name(text: &[u8], at: usize) -> Option<(&[u8], Option<u8>)> {
     let before = part(text, at.saturating_sub(2 * MOST_BLANKS + names::MOST + 8), at);
     let before = without_blanks(before);
@@ -30,7 +30,7 @@ pub(super) fn name(text: &[u8], at: usize) -> Option<(&[u8], Option<u8>)> {
         .take_while(|byte| matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b']' | b'?' | b'!'))
         .count();
     let before = part(before, 0, before.len() - closers);
-    // Counting one further than can be judged tells a name that is too long from one that just fits.
+    // Counting one byte beyond the longest name that is judged shows that a name is too long.
     let length = before.iter().rev().take(names::MOST + 1).take_while(|byte| stems::is_name(**byte)).count();
     let (rest, mut name) = before.split_at(before.len() - length);
     if rest.ends_with(MARKER) {
@@ -46,7 +46,7 @@ pub(super) fn name(text: &[u8], at: usize) -> Option<(&[u8], Option<u8>)> {
     }
 }
 
-/// Leaves out the blanks at the end of `text`; a tab may be spelled `\t`.
+/// Returns `text` without the blanks at its end; a tab may be spelled `\t`.
 fn without_blanks(text: &[u8]) -> &[u8] {
     let mut text = text;
     for _ in 0..MOST_BLANKS {
@@ -58,7 +58,7 @@ fn without_blanks(text: &[u8]) -> &[u8] {
     text
 }
 
-/// The secret whose mark is at `at`.
+/// Returns the secret whose mark is at `at`.
 pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
     let (name, before) = name(text, at)?;
     // `arn:aws:secretsmanager:…:secret:app` is a list of words, not a pair.
@@ -109,7 +109,7 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
         Name::Weak | Name::Bare | Name::Key | Name::Password => {
             let found = values::value_near(text, start)?;
             if !holds_secret(text, at, name, judged, found) {
-                // `password=-` reads what is fed to the command.
+                // `password=-` makes the command read standard input.
                 let fed = part(text, found.start, found.end) == b"-";
                 return if fed { near::fed(text, at) } else { None };
             }
@@ -121,7 +121,7 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
     }
 }
 
-/// The secret in an assignment of a shell or an environment file, whose names are in capitals.
+/// Returns the secret in an assignment of a shell or an environment file, whose names are in capitals.
 #[inline(never)]
 fn shell_word(text: &[u8], start: usize, name: &[u8]) -> Option<Span> {
     let found = values::shell_word(text, start)?;
@@ -134,7 +134,7 @@ fn shell_word(text: &[u8], start: usize, name: &[u8]) -> Option<Span> {
     })
 }
 
-/// The secret behind a mark that what begins no value follows: a drawn one in an assignment of a shell, or the lines of
+/// Returns the secret after a mark without an ordinary value: a drawn one in an assignment of a shell, or the lines of
 /// a block of YAML.
 #[inline]
 fn hopeless(text: &[u8], at: usize, start: usize, name: &[u8]) -> Option<Span> {
@@ -169,7 +169,7 @@ fn hopeless(text: &[u8], at: usize, start: usize, name: &[u8]) -> Option<Span> {
 /// Longest block of YAML that is masked line by line.
 const BLOCK: usize = 16 * 1024;
 
-/// The lines of the block whose sign is at `at`: those that are indented further than the line of the name.
+/// Returns the lines of the block whose sign is at `at`: those that are indented further than the line of the name.
 #[inline(never)]
 fn in_block(text: &[u8], at: usize, name: &[u8]) -> Option<Span> {
     let rest = part(text, at + 1, at + 1 + BLOCK);
@@ -215,7 +215,7 @@ fn in_block(text: &[u8], at: usize, name: &[u8]) -> Option<Span> {
 const QUALIFIERS: [&[u8]; 8] =
     [b"api", b"access", b"secret", b"auth", b"private", b"bearer", b"refresh", b"deploy"];
 
-/// Whether the word before `name`, which ends at or before `end`, says that it means a credential: "the API key: …".
+/// Returns `true` if the word before `name`, which ends at or before `end`, makes it a credential: "the API key: …".
 pub(super) fn is_qualified(text: &[u8], end: usize, name: &[u8]) -> bool {
     if !matches!(name, b"key" | b"Key" | b"KEY" | b"token" | b"Token") {
         return false;
@@ -230,13 +230,13 @@ pub(super) fn is_qualified(text: &[u8], end: usize, name: &[u8]) -> bool {
     })
 }
 
-/// Whether the `pass` before the mark at `at` is the argument of an option that says so.
+/// Returns `true` if the `pass` before the mark at `at` is the argument of an option for passwords.
 fn is_argument(text: &[u8], at: usize) -> bool {
     let before = part(text, at.saturating_sub(16), at.saturating_sub(4)).trim_ascii_end();
     [&b"-pass"[..], b"-passin", b"-passout"].iter().any(|option| before.ends_with(option))
 }
 
-/// Where the value begins: behind `=`, `:`, `==`, `:=`, `=>`, and behind the `:-` of a shell default.
+/// Returns the start of the value: after `=`, `:`, `==`, `:=`, `=>`, or the `:-` of a shell default.
 fn after_mark(text: &[u8], at: usize) -> usize {
     let mut start = at + 1;
     if text.get(at) == Some(&b':') && matches!(text.get(start), Some(b'-' | b'+' | b'?')) {
@@ -251,7 +251,7 @@ fn after_mark(text: &[u8], at: usize) -> usize {
 /// Longest type between a name and its value.
 const TYPE: usize = 32;
 
-/// Where the value begins behind a type: `password: String = "…"`.
+/// Returns the start of the value after a type: `password: String = "…"`.
 #[inline]
 fn typed(text: &[u8], at: usize) -> Option<usize> {
     let rest = match part(text, at, at + TYPE) {
@@ -281,7 +281,7 @@ pub(super) fn kind(name: &[u8], judged: Name) -> &'static str {
     }
 }
 
-/// Whether `name` ends in `ending`, in any letter case.
+/// Returns `true` if `name` ends in `ending`, in any letter case.
 pub(super) fn ends_with(name: &[u8], ending: &[u8]) -> bool {
     let start = name.len().checked_sub(ending.len());
     start.and_then(|start| name.get(start..)).is_some_and(|tail| tail.eq_ignore_ascii_case(ending))
@@ -326,7 +326,7 @@ fn holds_secret(text: &[u8], at: usize, name: &[u8], judged: Name, found: Value)
     }
 }
 
-/// Whether a sentence goes on behind the word that ends at `end`, with another word or with a marker.
+/// Returns `true` if a sentence goes on after the word that ends at `end`, with another word or with a marker.
 fn goes_on(text: &[u8], end: usize) -> bool {
     matches!(part(text, end, end + 2), [b' ', next] if next.is_ascii_alphabetic() || *next == b'[')
 }
@@ -335,7 +335,7 @@ fn goes_on(text: &[u8], end: usize) -> bool {
 const SCHEMES: [&[u8]; 10] =
     [b"bearer", b"basic", b"token", b"digest", b"apikey", b"negotiate", b"oauth", b"aws", b"key", b"bot"];
 
-/// Where the credentials of an `Authorization` header begin: behind the scheme, or at once if there is none.
+/// Returns the start of the credentials in an `Authorization` header: after the scheme, if there is one.
 pub(super) fn behind_scheme(line: &[u8]) -> usize {
     let word = part(line, 0, 16).iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let scheme = part(line, 0, word);
@@ -348,7 +348,7 @@ pub(super) fn behind_scheme(line: &[u8]) -> usize {
     if blanks > 0 && known { word + blanks } else { 0 }
 }
 
-/// `Bearer abc`, `Basic dXNlcjpw`, `token abc`: the scheme stays.
+/// Returns the credentials in `Bearer abc`, `Basic dXNlcjpw` or `token abc`, without the scheme.
 fn header(text: &[u8], start: usize) -> Option<Span> {
     let found = values::value_near(text, start)?;
     let line = text.get(found.start..)?;
@@ -372,7 +372,7 @@ fn header(text: &[u8], start: usize) -> Option<Span> {
     Some(Span { start, end: start + length, kind: "authorization" })
 }
 
-/// `Digest username="me", …, response="…"`: only the response is made of the password.
+/// Returns the response in `Digest username="me", …, response="…"`, the only part that derives from the password.
 fn digest(text: &[u8], start: usize) -> Option<Span> {
     const NAME: &[u8] = b"response=";
     let line = part(text, start, start + COOKIE);
@@ -383,7 +383,7 @@ fn digest(text: &[u8], start: usize) -> Option<Span> {
     secret.then_some(Span { start: found.start, end: found.end, kind: "authorization" })
 }
 
-/// Longest stretch in which the first pair of a cookie is looked for.
+/// The distance within which the first pair of a cookie is searched.
 const COOKIE: usize = 1024;
 
 /// Pairs up to the end of the line or of the quotes; a cookie without a pair is prose.
@@ -409,7 +409,7 @@ fn cookie(text: &[u8], start: usize) -> Option<Span> {
     Some(Span { start: found.start, end, kind: "cookie" })
 }
 
-/// Whether a byte ends a header: the line, or the quotes around it.
+/// Returns `true` if a byte ends a header: the end of its line, or a quote around it.
 fn ends_line(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r' | b'"' | b'\'' | b'`')
 }

@@ -1,16 +1,16 @@
 //! Secrets that follow their name with nothing but a blank between: netrc files, and commands that set an entry of a
-//! configuration. Such a name is only believed where the words before it say what it is.
+//! configuration. Such a name counts only if the words before it identify the context.
 
 use super::names::{self, Name};
 use super::{Span, named, pairs, part, values};
 
-/// How far back the words before a name are looked for.
+/// The distance back within which the words before a name are searched.
 const REACH: usize = 200;
 
-/// Words behind `config` that are looked over.
+/// The most words after `config` that are read.
 const MOST_WORDS: usize = 6;
 
-/// The secret around the hint at `at`: the `w` of `password` or the `f` of `config`.
+/// Returns the secret around the hint at `at`: the `w` of `password` or the `f` of `config`.
 #[inline(never)]
 pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
     match text.get(at) {
@@ -20,7 +20,7 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
     }
 }
 
-/// `machine api.example.com login me password hunter2`
+/// Returns the password in `machine api.example.com login me password hunter2`.
 fn netrc(text: &[u8], at: usize) -> Option<Span> {
     let end = netrc_word(text, at, 2)?;
     let value = values::value_near(text, end)?;
@@ -31,8 +31,8 @@ fn netrc(text: &[u8], at: usize) -> Option<Span> {
     Some(Span { start: whole.start, end: whole.end, kind: "password" })
 }
 
-/// Where the word `password` ends whose `w` is at `at`, if the words before it, at most `words` of them, are those of a
-/// netrc file.
+/// Returns the end of the word `password` whose `w` is at `at`, if the words before it, at most `words` of them, are
+/// those of a netrc file.
 fn netrc_word(text: &[u8], at: usize, words: usize) -> Option<usize> {
     let start = at.checked_sub(5)?;
     let end = start + 9;
@@ -49,12 +49,13 @@ fn netrc_word(text: &[u8], at: usize, words: usize) -> Option<usize> {
     before.any(known).then_some(end)
 }
 
-/// Whether the `f` at `at` is the one of `config`.
+/// Returns `true` if the `f` at `at` is the one of `config`.
 fn is_config(text: &[u8], at: usize) -> bool {
     part(text, at.saturating_sub(3), at + 3) == b"config"
 }
 
-/// `git config --global user.password hunter2`, `aws configure set aws_secret_access_key hunter2`
+/// Returns the secret in `git config --global user.password hunter2` or
+/// `aws configure set aws_secret_access_key hunter2`.
 fn config(text: &[u8], at: usize) -> Option<Span> {
     if !is_config(text, at) {
         return None;
@@ -83,13 +84,13 @@ fn config(text: &[u8], at: usize) -> Option<Span> {
     None
 }
 
-/// The secret behind `name`, which ends at `end`.
+/// Returns the secret after `name`, which ends at `end`.
 fn entry(text: &[u8], name: &[u8], end: usize) -> Option<Span> {
     // `//registry.example.com/:_authToken` and `http.https://example.com/.token`
     let name =
         name.rsplit(|byte| matches!(byte, b':' | b'/' | b'"' | b'\'')).find(|part| !part.is_empty())?;
     let judged = names::judge(name);
-    // Whom a signature is from is no secret.
+    // The id of a signing key is public.
     if matches!(judged, Name::Plain | Name::Header | Name::Cookie) || pairs::ends_with(name, b"signingkey") {
         return None;
     }
@@ -102,7 +103,7 @@ fn entry(text: &[u8], name: &[u8], end: usize) -> Option<Span> {
     Some(Span { start: whole.start, end: whole.end, kind: pairs::kind(name, judged) })
 }
 
-/// The next word on the line behind `from`: where it begins and ends.
+/// Returns the start and the end of the next word on the line after `from`.
 fn word(text: &[u8], from: usize) -> Option<(usize, usize)> {
     let rest = text.get(from..)?;
     let blanks = rest.iter().take(8).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
@@ -112,14 +113,14 @@ fn word(text: &[u8], from: usize) -> Option<(usize, usize)> {
     (blanks > 0 && length > 0).then_some((from + blanks, from + blanks + length))
 }
 
-/// `npm set //registry.example.com/:_authToken hunter2`: the secret behind the colon at `at`.
+/// Returns the secret after the colon at `at`: `npm set //registry.example.com/:_authToken hunter2`.
 pub(super) fn registry(text: &[u8], at: usize) -> Option<Span> {
     let name = registry_name(text, at)?;
     let end = at + 1 + name.len();
     matches!(text.get(end), Some(b' ' | b'\t')).then(|| entry(text, name, end))?
 }
 
-/// The name behind the colon at `at`, if it is one of a registry's.
+/// Returns the name after the colon at `at`, if it is one of a registry's.
 #[inline]
 pub(super) fn registry_name(text: &[u8], at: usize) -> Option<&'static [u8]> {
     if text.get(at + 1) != Some(&b'_') {

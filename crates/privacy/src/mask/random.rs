@@ -1,15 +1,15 @@
-//! Values that are drawn at random, under whatever name: long, of all kinds of characters, in an order that no word has.
+//! Values that are drawn at random, under any name: long, of all kinds of characters, in an order that no word has.
 
 use super::{Span, pairs, part, words};
 
-/// What such a value is called in its marker.
+/// The kind of such a value in its marker.
 pub(crate) const KIND: &str = "random";
 
-/// Shortest and longest value that counts; what is longer is data.
+/// Shortest and longest value that counts; a longer one is data.
 pub(super) const LEAST: usize = 24;
 const MOST: usize = 200;
 
-/// The random value in an assignment that the stretch of word characters from `start` to `end` belongs to.
+/// Returns the random value in an assignment that the stretch of word characters from `start` to `end` belongs to.
 #[inline]
 pub(super) fn assigned(text: &[u8], start: usize, end: usize) -> Option<Span> {
     // Most stretches are hashes and names in lower case: one look at their kinds is enough.
@@ -43,25 +43,25 @@ fn value(text: &[u8], start: usize, end: usize) -> Option<Span> {
     is_secret.then_some(Span { start, end, kind: KIND })
 }
 
-/// Whether the mark at `at` stands behind a word in another script. The list of harmless names knows no such words, so
-/// none of them is spared.
+/// Returns `true` if the mark at `at` follows a word in another script. The list of harmless names has no such words,
+/// so all of them count.
 fn is_foreign_name(text: &[u8], at: usize) -> bool {
     let before = part(text, at.saturating_sub(4), at).trim_ascii_end();
     before.last().is_some_and(|byte| !byte.is_ascii())
 }
 
-/// How much is looked over between a value and its mark.
+/// The most bytes between a value and its mark.
 const GAP: usize = 64;
 
-/// The `=` or `:` that the value at `start` stands behind.
+/// Returns the `=` or `:` before the value at `start`.
 pub(super) fn mark_before(text: &[u8], start: usize) -> Option<usize> {
     let from = start.saturating_sub(GAP);
     let mut before = part(text, from, start);
     if let [rest @ .., b'"' | b'\'' | b'`'] = before {
         before = rest;
     }
-    // Quotes in a program inside a program are escaped; and white space may be spelled, so that its letter belongs to
-    // what seems to be the value.
+    // Quotes in a program inside a program are escaped, and so may white space be, whose letter then seems to belong to
+    // the value.
     while let [rest @ .., b'\\'] = before {
         before = rest;
     }
@@ -71,7 +71,7 @@ pub(super) fn mark_before(text: &[u8], start: usize) -> Option<usize> {
     matches!(before, [.., b'=' | b':']).then(|| from + before.len() - 1)
 }
 
-/// Whether a value of this name may be a secret: the names of ids, hashes and data say that it is none.
+/// Returns `true` if a value of this name may be a secret: those of ids, hashes and data are none.
 pub(super) fn may_name(name: &[u8]) -> bool {
     let last =
         name.rsplit(|byte| !byte.is_ascii_alphanumeric()).find(|word| !word.is_empty()).unwrap_or_default();
@@ -81,7 +81,7 @@ pub(super) fn may_name(name: &[u8]) -> bool {
     !last.is_empty() && !words::listed_in_any_case(words::NO_SECRETS, last)
 }
 
-/// The random value that a word before it introduces: `vault login …`, `jwt.sign(claims, "…")`.
+/// Returns the random value that a word before it introduces: `vault login …`, `jwt.sign(claims, "…")`.
 #[inline]
 pub(super) fn introduced(text: &[u8], start: usize, end: usize) -> Option<Span> {
     let run = part(text, start, end);
@@ -97,8 +97,9 @@ pub(super) fn introduced(text: &[u8], start: usize, end: usize) -> Option<Span> 
     known.then_some(Span { start, end, kind: "secret" })
 }
 
-/// How far back an introduction is looked for, and what introduces a secret.
+/// The distance back within which an introduction is searched.
 const INTRODUCED: usize = 64;
+/// Words and calls before a secret.
 const INTRODUCTIONS: &[&[u8]] = &[
     b"login ",
     b"jwt.",
@@ -127,8 +128,8 @@ const INTRODUCTIONS: &[&[u8]] = &[
     b"webhook",
 ];
 
-/// The random value behind a prefix that nobody has published, as in `acme_live_…`: a short word, a sign, and what was
-/// drawn. What is known to be an id, or is a part of a path, is none.
+/// Returns the random value after an unpublished prefix, as in `acme_live_…`: a short word, a sign, and a drawn part.
+/// Known ids and parts of paths do not count.
 #[inline]
 pub(super) fn prefixed(text: &[u8], start: usize, end: usize) -> Option<Span> {
     let run = part(text, start, end);
@@ -189,10 +190,10 @@ fn mixed(value: &[u8]) -> bool {
         && value.iter().any(u8::is_ascii_lowercase)
 }
 
-/// Whether the whole of `value` was drawn at random.
+/// Returns `true` if the whole of `value` was drawn at random.
 ///
 /// Names change their kind of character too, but only at the beginning of a word: a capital is followed by small
-/// letters, and a number ends it. What was drawn has capitals before capitals and numbers, and numbers before small
+/// letters, and a number ends it. A drawn value has capitals before capitals and numbers, and numbers before small
 /// letters; or more numbers than any name.
 pub(super) fn drawn(value: &[u8]) -> bool {
     if !(LEAST..=MOST).contains(&value.len()) || is_known(value) {
@@ -201,9 +202,9 @@ pub(super) fn drawn(value: &[u8]) -> bool {
     is_drawn(value, 2)
 }
 
-/// Whether the whole of `value` is in such an order and has at least so many digits.
+/// Returns `true` if the whole of `value` is in such an order and has at least so many digits.
 fn is_drawn(value: &[u8], least_digits: usize) -> bool {
-    // Only the end may be filled up.
+    // Padding is possible only at the end.
     let body = value.len() - value.iter().rev().take(2).take_while(|byte| **byte == b'=').count();
     let value = part(value, 0, body);
     let (mut upper, mut lower, mut digits, mut numbers, mut odd, mut orderly, mut signs) =
@@ -234,7 +235,7 @@ fn is_drawn(value: &[u8], least_digits: usize) -> bool {
         && signs * 8 <= value.len()
 }
 
-/// Whether `value` is a hash, an id or a picture, by how it begins.
+/// Returns `true` if `value` begins like a hash, an id or a picture.
 fn is_known(value: &[u8]) -> bool {
     let begins = |start: &[u8]| value.starts_with(start);
     if begins(b"sha")

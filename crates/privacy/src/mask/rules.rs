@@ -1,4 +1,4 @@
-//! What `rules.csv` says, as the search needs it. Written by `scripts/refresh-shapes`, not by hand.
+//! The rules of `rules.csv` as tables for the search. Written by `scripts/refresh-shapes`, not by hand.
 
 use super::shapes::{Body, Shape, Vendor};
 

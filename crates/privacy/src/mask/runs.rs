@@ -1,16 +1,16 @@
-//! Stretches of at least sixteen word characters (`A-Z a-z 0-9 _ -`): what every provider's key contains.
+//! Stretches of at least sixteen word characters (`A-Z a-z 0-9 _ -`), of which every provider's key has one.
 //!
-//! Sixteen bytes are told from the rest at once. No stretch within them is long enough, so only the first byte and the
-//! last one that do not belong to a word matter.
+//! Sixteen bytes are tested at once. No stretch within them is long enough, so only the first byte and the last one
+//! that do not belong to a word matter.
 
 use super::ids::is_uuid_like;
 use super::{Span, framed, part, random, shapes, vendors};
 use crate::lanes::{BLOCK, Lanes};
 
-/// Shortest stretch that is looked at.
+/// Shortest stretch that is checked.
 const LEAST: usize = 16;
 
-/// For each byte whether it belongs to a word.
+/// True for each byte that belongs to a word.
 static WORD: [bool; 256] = word_bytes();
 
 #[expect(
@@ -33,7 +33,7 @@ pub(super) fn is_word(byte: u8) -> bool {
     WORD.get(byte as usize).is_some_and(|word| *word)
 }
 
-/// Which bytes of a block belong to a word, one bit for each.
+/// Returns a set bit for each byte of a block that belongs to a word.
 #[inline(always)]
 fn word_bits(block: &[u8; BLOCK]) -> u32 {
     let bytes = Lanes::of(block);
@@ -41,14 +41,14 @@ fn word_bits(block: &[u8; BLOCK]) -> u32 {
     letters.or(bytes.among(b'0', 10)).or(bytes.is(b'_')).or(bytes.is(b'-')).bits()
 }
 
-/// Calls `on` with start and end of each long stretch, in order, until it answers true.
+/// Calls `on` with start and end of each long stretch, in order, until it returns `true`.
 #[inline(always)]
 fn any(text: &[u8], mut on: impl FnMut(usize, usize) -> bool) -> bool {
     if text.len() < LEAST {
         return false;
     }
     let (blocks, rest) = text.as_chunks();
-    // Where the stretch began that is going on.
+    // The start of the current stretch.
     let mut start = 0;
     let mut at = 0;
     for block in blocks {
@@ -63,12 +63,12 @@ fn any(text: &[u8], mut on: impl FnMut(usize, usize) -> bool) -> bool {
         }
         at += BLOCK;
     }
-    // What is left is shorter than a block, so only what goes on and what ends it can be long.
+    // The rest is shorter than a block, so only the current stretch can become long in it.
     let end = at + rest.iter().take_while(|byte| is_word(**byte)).count();
     end.saturating_sub(start) >= LEAST && on(start, end)
 }
 
-/// Whether some stretch begins like a key.
+/// Returns `true` if some stretch begins like a key.
 pub(super) fn suspicious(text: &[u8]) -> bool {
     let mut seen = 0;
     any(text, |start, end| {
@@ -83,7 +83,7 @@ pub(super) fn suspicious(text: &[u8]) -> bool {
 
 /// Collects the keys.
 pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
-    // Where the last stretch ends, and the last key.
+    // The ends of the last stretch and of the last key.
     let (mut seen, mut done) = (0, 0);
     any(text, |start, end| {
         if end > done {
@@ -98,8 +98,8 @@ pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
     });
 }
 
-/// Collects the keys in a stretch behind `done`; says where the last one ends. What belongs to the same token before the
-/// stretch is looked at too, but nothing before `floor`.
+/// Collects the keys in a stretch after `done` and returns the end of the last one. The part of the token before the
+/// stretch is searched too, but nothing before `floor`.
 #[inline(never)]
 fn find_in(text: &[u8], start: usize, end: usize, floor: usize, done: usize, spans: &mut Vec<Span>) -> usize {
     let mut done = done;
@@ -113,7 +113,7 @@ fn find_in(text: &[u8], start: usize, end: usize, floor: usize, done: usize, spa
     any_start(text, from, start, end, |at| {
         if at >= done
             && let Some((length, kind)) = text.get(at..).and_then(shapes::matches)
-            // A key of which the stretch is no part is not the one that is looked for.
+            // A key outside of the stretch belongs to another one.
             && at + length > start
         {
             done = at + length;
@@ -130,7 +130,7 @@ fn find_in(text: &[u8], start: usize, end: usize, floor: usize, done: usize, spa
     done
 }
 
-/// The key in a stretch that begins like no known one.
+/// Returns the key in a stretch that begins like no known one.
 #[inline]
 fn unshaped(text: &[u8], start: usize, end: usize) -> Option<Span> {
     let framed = framed::secret(text, start, end);
@@ -149,7 +149,7 @@ fn unshaped(text: &[u8], start: usize, end: usize) -> Option<Span> {
     })
 }
 
-/// Which kinds of characters there are.
+/// The kinds of characters in a stretch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Kinds {
     lower: bool,
@@ -170,8 +170,8 @@ impl Kinds {
     }
 }
 
-/// Where the token begins that the stretch at `start` belongs to, not before `floor`: bodies in Base64 are broken into
-/// stretches by `+`, `/` and `%`, and some prefixes end in a dot or a colon.
+/// Returns the start of the token that the stretch at `start` belongs to, not before `floor`: bodies in Base64 are
+/// broken into stretches by `+`, `/` and `%`, and some prefixes end in a dot or a colon.
 #[inline]
 fn token_start(text: &[u8], start: usize, end: usize, floor: usize) -> usize {
     let reach = match start.checked_sub(1).and_then(|at| text.get(at)) {
@@ -186,14 +186,14 @@ fn token_start(text: &[u8], start: usize, end: usize, floor: usize) -> usize {
     start - before.iter().rev().take_while(|byte| is_word(**byte) || joins(**byte)).count()
 }
 
-/// How far back a prefix is looked for that ends in a dot.
+/// The distance back within which a prefix that ends in a dot is searched.
 const DOTTED: usize = 32;
 
-/// How far back the beginning of a token is looked for.
+/// The distance back within which the beginning of a token is searched.
 const TOKEN: usize = 512;
 
-/// Calls `on` with the places in a token where a key may begin, until it answers true: where no letter or digit stands
-/// before. The token begins at `from`, its first long stretch at `start`.
+/// Calls `on` with the places in a token where a key may begin, until it returns `true`: where no letter or digit
+/// stands before. The token begins at `from`, its first long stretch at `start`.
 #[inline(always)]
 fn any_start(text: &[u8], from: usize, start: usize, end: usize, mut on: impl FnMut(usize) -> bool) -> bool {
     if from < start && (from..start).any(|at| opens(text, at) && on(at)) {
@@ -212,8 +212,8 @@ fn any_start(text: &[u8], from: usize, start: usize, end: usize, mut on: impl Fn
     false
 }
 
-/// Whether a word may begin at `at`: nothing word-like before it, or only the letter of an escape that stands in
-/// the text as such (`\n`, `%3D`).
+/// Returns `true` if a word may begin at `at`: nothing word-like before it, or only the letter of an escape that stands
+/// in the text as such (`\n`, `%3D`).
 fn opens(text: &[u8], at: usize) -> bool {
     match part(text, at.saturating_sub(3), at) {
         [] => true,
@@ -224,7 +224,7 @@ fn opens(text: &[u8], at: usize) -> bool {
     }
 }
 
-/// Keys that are known by what stands before them.
+/// Keys that are known by the text before them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Context {
     /// A token of Airtable, whose first part has this length with its dot.
@@ -252,7 +252,7 @@ const WEBHOOKS: &[&[u8]] = &[
     b"chat.googleapis.com/v1/spaces/",
 ];
 
-/// Whether the path that ends in `before` belongs to such an address: each of its last parts may end it.
+/// Returns `true` if the path that ends in `before` belongs to such an address: each of its last parts may end it.
 fn is_webhook(before: &[u8]) -> bool {
     let mut head = before;
     for _ in 0..6 {
@@ -268,7 +268,7 @@ fn is_webhook(before: &[u8]) -> bool {
     false
 }
 
-/// The last part of such an address that is built like a UUID.
+/// Returns the last part of such an address, if it has the shape of a UUID.
 fn in_address(text: &[u8], start: usize, end: usize) -> Option<Span> {
     let before = part(text, start.saturating_sub(160), start);
     // Ids of sessions stand in paths too, but not behind one another.
@@ -276,10 +276,10 @@ fn in_address(text: &[u8], start: usize, end: usize) -> Option<Span> {
     parts.then_some(Span { start, end, kind: "webhook" })
 }
 
-/// Length of `pat`, fourteen characters and the dot.
+/// The length of `pat`, fourteen characters and the dot.
 const AIRTABLE: usize = 18;
 
-/// Whether `before` ends in the first part of a token of Airtable.
+/// Returns `true` if `before` ends in the first part of a token of Airtable.
 fn is_airtable(before: &[u8]) -> bool {
     let head = part(before, before.len().saturating_sub(AIRTABLE), before.len());
     head.len() == AIRTABLE
@@ -337,7 +337,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_long_stretch_is_found_wherever_it_lies() {
+    fn every_long_stretch_is_found_at_every_place() {
         for before in 0..70 {
             for length in 15..50 {
                 let text = format!("{} {} tail of words", "a b".repeat(before), "x".repeat(length));

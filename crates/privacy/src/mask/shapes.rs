@@ -1,12 +1,12 @@
-//! The shapes of providers' keys: a prefix, what may follow, and how much of it there must be.
+//! The shapes of providers' keys: a prefix, and the characters and the length of the body after it.
 //!
 //! Most come from a public set of rules ([`super::rules`]); those here are our own, where the set has none or a narrower
-//! one. A prefix that is also a word of programs says too little: `sk-` begins `sk-learn-pipeline-v2`, so its body must
+//! one. A prefix that is also a word of programs is not enough: `sk-` begins `sk-learn-pipeline-v2`, so its body must
 //! look drawn at random.
 
 use super::{part, rules, values};
 
-/// Which characters follow the prefix.
+/// The characters after the prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Body {
     /// Hexadecimal digits, lower case.
@@ -64,7 +64,7 @@ const fn class_bits() -> [u8; 256] {
 }
 
 impl Body {
-    /// How many bytes at the start of `text` belong to the class; no more than `most` are looked at.
+    /// Counts the bytes at the start of `text` that belong to the class, up to `most`.
     #[inline]
     pub(super) fn count(self, text: &[u8], most: usize) -> usize {
         let bit = match self {
@@ -76,10 +76,10 @@ impl Body {
     }
 }
 
-/// Longest body that is masked; what is longer is data.
+/// Longest body that is masked; a longer one is data.
 const MOST_BODY: u16 = 4096;
 
-/// How a provider's keys look.
+/// The shape of a provider's keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     prefix: &'static [u8],
@@ -89,9 +89,9 @@ pub(super) struct Shape {
     least: u16,
     /// Longest length of the body.
     most: u16,
-    /// Whether the prefix says too little alone, so that the body must look random.
+    /// True if the prefix alone is not enough, so that the body must look random.
     weak: bool,
-    /// Whether it is one of ours, which are asked first.
+    /// True if it is one of ours, which are tried first.
     own: bool,
 }
 
@@ -107,7 +107,7 @@ const fn exact(prefix: &'static [u8], kind: &'static str, body: Body, length: u1
     Shape { prefix, kind, body, least: length, most: length, weak: false, own: true }
 }
 
-/// How a vendor's keys look that begin like nothing: they are known by the name before them.
+/// The shape of a vendor's keys without a prefix, which are known by the vendor's name before them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Vendor {
     pub(super) name: &'static [u8],
@@ -326,13 +326,14 @@ const COUNT: usize = OWN.len() + rules::SHAPES.len();
 /// All shapes: by the key of their first two bytes, of those our own before the rules', then the longer prefix first.
 static SHAPES: [Shape; COUNT] = sorted();
 
-/// A number for the first two bytes of a prefix. Letters of both cases have the same: what is left is compared.
+/// Returns a number for the first two bytes of a prefix. Letters of both cases share one: the comparison of the whole
+/// prefix decides.
 #[inline(always)]
 const fn pair_key(first: u8, second: u8) -> usize {
     ((first & 31) as usize) << 5 | (second & 31) as usize
 }
 
-/// Whether `one` stands before `other`.
+/// Returns `true` if `one` stands before `other`.
 #[expect(
     clippy::indexing_slicing,
     reason = "evaluated by the compiler, where a bad index is an error of the build"
@@ -366,7 +367,7 @@ const fn sorted() -> [Shape; COUNT] {
     all
 }
 
-/// For each key the first of its shapes in [`SHAPES`], and how many there are.
+/// For each key the first of its shapes in [`SHAPES`], and their number.
 static GROUPS: [(u16, u8); 1024] = groups();
 
 #[expect(
@@ -388,7 +389,7 @@ const fn groups() -> [(u16, u8); 1024] {
     table
 }
 
-/// The shapes that `text` may have by its first two bytes.
+/// Returns the shapes that `text` may have by its first two bytes.
 #[inline(always)]
 fn candidates(text: &[u8]) -> &'static [Shape] {
     let [first, second, ..] = text else { return &[] };
@@ -400,13 +401,13 @@ fn candidates(text: &[u8]) -> &'static [Shape] {
     }
 }
 
-/// Whether `text` begins like a key.
+/// Returns `true` if `text` begins like a key.
 #[inline(always)]
 pub(super) fn suspect(text: &[u8]) -> bool {
     candidates(text).iter().any(|shape| text.starts_with(shape.prefix))
 }
 
-/// The length and kind of the key at the start of `text`.
+/// Returns the length and kind of the key at the start of `text`.
 #[inline(always)]
 pub(super) fn matches(text: &[u8]) -> Option<(usize, &'static str)> {
     let shapes = candidates(text);
@@ -423,7 +424,7 @@ fn first_match(shapes: &[Shape], text: &[u8]) -> Option<(usize, &'static str)> {
 }
 
 impl Shape {
-    /// How long the key's body is that `body` begins with.
+    /// Returns the length of the key's body at the start of `body`.
     fn length(&self, body: &[u8]) -> Option<usize> {
         let counted = self.body.count(body, usize::from(MOST_BODY));
         let mut length = counted;
@@ -438,24 +439,26 @@ impl Shape {
     }
 }
 
-/// How long the token is that `text` begins with: everything that any body may hold, without what ends a sentence.
+/// Returns the length of the token at the start of `text`: all characters of any body, without the signs that end a
+/// sentence.
 pub(super) fn extent(text: &[u8]) -> usize {
     let length = Body::Wide.count(text, usize::from(MOST_BODY));
     length - part(text, 0, length).iter().rev().take_while(|byte| ends_token(**byte)).count()
 }
 
-/// Whether a byte at the end of a token belongs to the text around it: to a sentence, a folder or a pair.
+/// Returns `true` if a byte at the end of a token belongs to the text around it: to a sentence, a folder or a pair.
 fn ends_token(byte: u8) -> bool {
     matches!(byte, b'.' | b'/' | b',' | b':' | b'!' | b'%')
 }
 
-/// Whether six times the same stands in `body`, as in `ghp_xxxxxxxx`. Numbers in Base64 are full of `A`.
+/// Returns `true` if one character repeats six times in `body`, as in `ghp_xxxxxxxx`; `A` does not count, because
+/// numbers in Base64 are full of it.
 fn is_placeholder(body: &[u8]) -> bool {
     let filler = |six: &[u8]| matches!(six, [first, rest @ ..] if *first != b'A' && rest.iter().all(|byte| byte == first));
     part(body, 0, 64).windows(6).any(filler)
 }
 
-/// Whether the kinds of characters change as they do where keys are drawn. In capitals one digit is enough: words of
+/// Returns `true` if the kinds of characters change as they do in drawn keys. In capitals one digit is enough: words of
 /// programs are spelled with `_` there.
 fn is_drawn(body: &[u8]) -> bool {
     let digits = body.iter().any(u8::is_ascii_digit);
@@ -463,7 +466,7 @@ fn is_drawn(body: &[u8]) -> bool {
         || values::random_above(body, 8)
 }
 
-/// Whether a JSON web token has a second part.
+/// Returns `true` if a JSON web token has a second part.
 fn has_parts(body: &[u8]) -> bool {
     body.iter().position(|byte| *byte == b'.').is_some_and(|dot| body.len() - dot >= 8)
 }
@@ -485,7 +488,7 @@ mod tests {
             format!("{}{rest}", first.to_uppercase())
         };
         let mut out = String::from(
-            "//! What `rules.csv` says, as the search needs it. Written by `scripts/refresh-shapes`, not by hand.\n\n\
+            "//! The rules of `rules.csv` as tables for the search. Written by `scripts/refresh-shapes`, not by hand.\n\n\
              use super::shapes::{Body, Shape, Vendor};\n\n\
              /// Keys that are known by how they begin.\n#[rustfmt::skip]\n\
              pub(super) const SHAPES: &[Shape] = &[\n",
@@ -516,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn the_generated_table_is_what_the_rules_say() {
+    fn the_generated_table_matches_the_rules() {
         let csv = include_str!("rules.csv");
         assert_eq!(include_str!("rules.rs"), rendered(csv));
         assert!(csv.contains("kingfisher-rules 3.0.1") && csv.contains("MIT licence"), "the source is named");

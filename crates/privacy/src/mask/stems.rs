@@ -1,21 +1,21 @@
 //! Stems of telling names, wherever they occur in a text.
 //!
-//! Programs and data are full of `=` and `:`, and hardly any of them stands behind the name of a secret; so not the marks
-//! are looked for but the stems, all at once, one bit per letter of each: every byte leaves those bits whose letter it
-//! is. From a stem the way leads on to the end of its name, and over blanks and quotes to its mark.
+//! Programs and data are full of `=` and `:`, and hardly any of them follows the name of a secret. So the search is not
+//! for the marks but for the stems, all at once, one bit per letter of each: every byte leaves those bits whose letter
+//! it is. From a stem the way leads on to the end of its name, and over blanks and quotes to its mark.
 
-/// The stems. `#` is what is no letter, and the end of the text: `pat`, `sig` and `pw` count only where they end a word,
-/// because there are too many paths, patterns and signals. `@` is that too, or a `d`. A `value` is named beside it, and
-/// `IDENTIFIED BY` names a password in SQL.
+/// The stems. `#` stands for any byte but a letter, and for the end of the text: `pat`, `sig` and `pw` count only where
+/// they end a word, because there are too many paths, patterns and signals. `@` is that too, or a `d`. A `value` is
+/// named beside it, and `IDENTIFIED BY` names a password in SQL.
 const STEMS: [&[u8]; 15] = [
     b"pass", b"secr", b"auth", b"cook", b"pw@", b"psk#", b"value#", b"toke", b"cred", b"sign", b"key",
     b"pat#", b"sig#", b"d by", CONFIG,
 ];
 
-/// How many of them, the first ones, may name a secret of digits, or something beside them that does.
+/// The number of stems, from the first, that may name a secret of digits, or something beside them that does.
 const STRONG: usize = 7;
 
-/// Names nothing itself, but what may name a secret follows.
+/// No name of a secret itself, but one may follow.
 const CONFIG: &[u8] = b"confi";
 
 /// Set for bytes that belong to a name.
@@ -92,7 +92,7 @@ fn bits_of(byte: u8) -> u64 {
     BITS.of.get(byte as usize).copied().unwrap_or(0)
 }
 
-/// Whether a byte may belong to a name.
+/// Returns `true` if a byte may belong to a name.
 #[inline(always)]
 pub(super) fn is_name(byte: u8) -> bool {
     bits_of(byte) & NAME != 0
@@ -103,8 +103,8 @@ fn step(state: u64, byte: u8) -> u64 {
     ((state << 1) | BITS.first) & bits_of(byte)
 }
 
-/// The place at or after `from` where a stem has been read to its last sign, which may be the end of the text; and what
-/// has been read.
+/// Returns the place at or after `from` where a stem has been read to its last sign, which may be the end of the text,
+/// and the bits of the stems read there.
 #[inline(always)]
 fn stem(text: &[u8], from: usize) -> Option<(usize, u64)> {
     const LAST: u64 = BITS.last | BITS.config;
@@ -140,19 +140,19 @@ fn stem(text: &[u8], from: usize) -> Option<(usize, u64)> {
     (step(state, b'\0') & BITS.last != 0).then_some((at, BITS.last))
 }
 
-/// What [`marks`] finds.
+/// A finding of [`marks`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
-    /// An `=` or `:` that what may be the name of a secret stands before.
+    /// An `=` or `:` after a possible name of a secret.
     Mark(usize),
     /// The `w` of `password` or the `f` of `config`, before a blank.
     Hint(usize),
-    /// The end of what may be the name of a secret, without a mark behind it.
+    /// The end of a possible name of a secret, without a mark after it.
     Near(usize),
 }
 
-/// Calls `on` with each mark behind what may be the name of a secret, and with each hint, in order; says whether there is
-/// any stem at all.
+/// Calls `on` with each mark after a possible name of a secret, and with each hint, in order. Returns `false` if there
+/// is no stem at all.
 #[inline(never)]
 pub(super) fn marks(text: &[u8], mut on: impl FnMut(Found)) -> bool {
     let mut from = 0;
@@ -177,14 +177,14 @@ pub(super) fn marks(text: &[u8], mut on: impl FnMut(Found)) -> bool {
                 on(Found::Near(name_end));
             }
         }
-        // What ends the search is no part of a stem, or begins one; but it is never the end of one that was begun.
+        // The byte that ends the search may begin a stem, but never ends one.
         from = end.max(at + 1);
     }
     any
 }
 
-/// Whether a value may stand near the name that ends at `end`: it ends like one of a secret. Most names are told apart
-/// here.
+/// Returns `true` if a value may stand near the name that ends at `end`, because it ends like one of a secret. This
+/// cheap check excludes most names.
 #[inline(never)]
 fn may_be_near(text: &[u8], end: usize) -> bool {
     matches!(
@@ -210,7 +210,7 @@ fn may_be_near(text: &[u8], end: usize) -> bool {
     )
 }
 
-/// Whether an argument or a word follows the name that ends at `end`.
+/// Returns `true` if an argument or a word follows the name that ends at `end`.
 #[inline(always)]
 fn follows_name(text: &[u8], end: usize) -> bool {
     match text.get(end) {
@@ -220,13 +220,13 @@ fn follows_name(text: &[u8], end: usize) -> bool {
     }
 }
 
-/// The last four bytes before `end`.
+/// Returns the last four bytes before `end`.
 #[inline(always)]
 fn part_before(text: &[u8], end: usize) -> &[u8] {
     text.get(end.saturating_sub(4)..end).unwrap_or_default()
 }
 
-/// The place behind what may stand between a name that ends at `from` and its mark.
+/// Skips the blanks and quotes that may stand between a name that ends at `from` and its mark.
 #[inline(always)]
 fn behind_blanks(text: &[u8], from: usize) -> usize {
     let mut at = from;
@@ -240,7 +240,7 @@ fn behind_blanks(text: &[u8], from: usize) -> usize {
     }
 }
 
-/// Tells of the hint that `text` ends in.
+/// Reports the hint at the end of `text`, if there is one.
 #[inline(always)]
 fn hint(text: &[u8], on: &mut impl FnMut(Found)) {
     match text.last_chunk::<6>() {
@@ -251,7 +251,7 @@ fn hint(text: &[u8], on: &mut impl FnMut(Found)) {
     }
 }
 
-/// The name of the tag whose inside `text` begins with, without its namespace, and whether a stem occurs in it.
+/// Returns the name of the tag at the start of `text`, without its namespace, and `true` if a stem occurs in it.
 #[inline]
 pub(super) fn tag(text: &[u8]) -> (&[u8], bool) {
     let (mut start, mut end) = (0, 0);
@@ -274,7 +274,7 @@ pub(super) fn tag(text: &[u8]) -> (&[u8], bool) {
     (text.get(start..end).unwrap_or_default(), stem)
 }
 
-/// Whether a stem occurs in the name that `text` ends in.
+/// Returns `true` if a stem occurs in the name at the end of `text`.
 #[inline]
 pub(super) fn within(text: &[u8]) -> bool {
     let length = text.iter().rev().take_while(|byte| is_name(**byte)).count();
@@ -286,19 +286,19 @@ pub(super) fn within(text: &[u8]) -> bool {
 pub(super) struct Stems(u64);
 
 impl Stems {
-    /// Whether there are any.
+    /// Returns `true` if there are any.
     pub(super) fn any(self) -> bool {
         self.0 & BITS.last != 0
     }
 
-    /// Whether the name may be that of a password, a header or a cookie, or of what is named beside it: not only of keys
-    /// and tokens.
+    /// Returns `true` if the name may be that of a password, a header or a cookie, or of a member that names the value
+    /// beside it: not only of keys and tokens.
     pub(super) fn strong(self) -> bool {
         self.0 & BITS.strong != 0
     }
 }
 
-/// The stems of `name`.
+/// Returns the stems of `name`.
 #[inline(always)]
 pub(super) fn seen(name: &[u8]) -> Stems {
     let mut state = 0;

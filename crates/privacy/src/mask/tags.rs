@@ -3,10 +3,10 @@
 use super::names::{self, Name};
 use super::{Span, beside, named, pairs, part, stems, values};
 
-/// Longest tag, and longest text between two tags, that is looked at.
+/// Longest tag, and longest text between two tags, that is read.
 const MOST: usize = 512;
 
-/// Elements whose attributes or neighbours name what is in them.
+/// Elements whose attributes or neighbours name their content.
 const GENERAL: &[&[u8]] = &[
     b"entry",
     b"string",
@@ -20,7 +20,7 @@ const GENERAL: &[&[u8]] = &[
     b"element",
 ];
 
-/// The secret between the tag that begins at `at` and the one that closes it.
+/// Returns the secret between the tag that begins at `at` and the one that closes it.
 #[inline(never)]
 pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
     let (name, stem) = stems::tag(part(text, at + 1, at + 1 + names::MOST));
@@ -54,7 +54,7 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
     Some(Span { start, end: start + value.len(), kind })
 }
 
-/// What the `<key>` says that was closed just before `at`.
+/// Returns the judgement of the `<key>` that was closed just before `at`.
 fn key_before(text: &[u8], at: usize) -> Option<(Name, &'static str)> {
     let mut before = part(text, at.saturating_sub(MOST), at);
     while let [rest @ .., b' ' | b'\t' | b'\n' | b'\r'] | [rest @ .., b'\\', b'n' | b't' | b'r'] = before {

@@ -1,10 +1,10 @@
-//! What stands behind a name: where it ends, whether it only refers to a secret, whether it looks random.
+//! Values: their ends, references to secrets that are none themselves, and signs of randomness.
 
 use super::names::{self, Name};
 use super::stems::Stems;
 use super::{MARKER, part, words};
 
-/// How much of a value is looked at when it is judged.
+/// The bytes of a value that are read to judge it.
 const JUDGED: usize = 128;
 
 /// A value in a text, without its quotes.
@@ -15,11 +15,11 @@ pub(super) struct Value {
     pub(super) quoted: bool,
 }
 
-/// Whether what starts at or after `at` can be no secret under this name: nothing at all, the sign of a program, a number
-/// of few digits.
+/// Returns `true` if the value at or after `at` cannot be a secret under this name: it is empty, a sign of a program,
+/// or a number of few digits.
 pub(super) fn is_hopeless(text: &[u8], at: usize, name: &[u8], stems: Stems) -> bool {
     // A cookie goes on to the end of its line and an authorization to a blank, so they begin with anything. A `value` may
-    // be either. One letter tells them from most other names.
+    // be either. One letter distinguishes them from most other names.
     let (cookie, header) =
         (matches!(name.last(), Some(b'e' | b'E')), matches!(name.last(), Some(b'n' | b'N')));
     let mut start = at;
@@ -52,14 +52,14 @@ pub(super) fn is_hopeless(text: &[u8], at: usize, name: &[u8], stems: Stems) -> 
     }
 }
 
-/// Whether two words in small letters begin at `at`: no key and no token does.
+/// Returns `true` if two words in small letters begin at `at`, which is prose and no key or token.
 #[inline]
 fn is_prose(text: &[u8], at: usize) -> bool {
     let word = part(text, at, at + MOST_WORD).iter().take_while(|byte| byte.is_ascii_lowercase()).count();
     word > 1 && matches!(part(text, at + word, at + word + 2), [b' ', next] if next.is_ascii_lowercase())
 }
 
-/// Longest word that prose is told by.
+/// Longest word that counts as prose.
 const MOST_WORD: usize = 16;
 
 /// Finds the value that starts at or after `at`, or as much of it as is needed to judge it.
@@ -91,7 +91,7 @@ pub(super) fn value(text: &[u8], at: usize) -> Option<Value> {
     }
 }
 
-/// A value between quotes. Inside a quoted program the quotes themselves are escaped, `slashes` deep.
+/// Returns a value between quotes. Inside a quoted program the quotes themselves are escaped, `slashes` deep.
 fn quoted(text: &[u8], start: usize, quote: u8, slashes: usize) -> Option<Value> {
     let mut end = start;
     let mut closed = false;
@@ -134,7 +134,7 @@ fn bare(text: &[u8], start: usize, joined: bool) -> Option<Value> {
     (end > start).then_some(Value { start, end, quoted: false })
 }
 
-/// The value at `at` of a word without quotes, up to the next blank, if it is long and mixed: then it holds or begins with
+/// Returns the value at `at` of a word without quotes, up to the next blank, if it is long and mixed. It may contain
 /// signs that end other values.
 #[inline(never)]
 pub(super) fn mixed_token(text: &[u8], at: usize) -> Option<Value> {
@@ -147,13 +147,13 @@ pub(super) fn mixed_token(text: &[u8], at: usize) -> Option<Value> {
         .then_some(Value { start: at, end: at + length, quoted: false })
 }
 
-/// Returns where `rest`, which stands at `at` in `text`, ends; none if it goes on for longer than is looked at. What is cut
-/// there may be cut within a character, and its rest would be looked at anew.
+/// Returns the end of `rest`, which stands at `at` in `text`; `None` if it is longer than the limit. A cut there could
+/// split a character, and the remainder would be searched as a value of its own.
 fn ended(text: &[u8], at: usize, rest: &[u8], ends: impl Fn(&u8) -> bool) -> Option<usize> {
     rest.iter().position(ends).or_else(|| (at + rest.len() == text.len()).then_some(rest.len()))
 }
 
-/// Returns whether another pair follows in `token` behind a sign that ends values: `…;Name=…`, `…&name=…`.
+/// Returns `true` if another pair follows in `token` after a sign that ends values: `…;Name=…`, `…&name=…`.
 fn holds_pair(token: &[u8]) -> bool {
     let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
     token.iter().enumerate().any(|(at, byte)| {
@@ -163,8 +163,8 @@ fn holds_pair(token: &[u8]) -> bool {
     })
 }
 
-/// The word at `at` of a shell or an environment file, up to the next blank, if signs are in it that end other values and
-/// it was drawn all the same: twelve characters of three kinds, and no command, pair or reference behind a sign.
+/// Returns the word at `at` of a shell or an environment file, up to the next blank, if it was drawn although it has
+/// signs that end other values: twelve characters of three kinds, and no command, pair or reference after a sign.
 #[inline(never)]
 pub(super) fn shell_word(text: &[u8], at: usize) -> Option<Value> {
     let rest = part(text, at, at + JUDGED);
@@ -196,14 +196,14 @@ pub(super) fn shell_word(text: &[u8], at: usize) -> Option<Value> {
     })
 }
 
-/// Where a word without quotes ends that goes on behind `end` with a sign and with more of what was drawn.
+/// Returns the end of a word without quotes that goes on after `end` with a sign and more drawn characters.
 pub(super) fn whole_token(text: &[u8], start: usize, end: usize) -> usize {
     if !matches!(text.get(end), Some(b')' | b']' | b'}' | b';' | b'&' | b'|' | b'<' | b'>')) {
         return end;
     }
     let rest = part(text, end, end + JUDGED);
     let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'\\');
-    // A token that goes on for longer than is looked at is data; cut there, its rest would be looked at anew.
+    // A token beyond the limit is data. If it were cut there, the remainder would be searched as another value.
     let length = match rest.iter().position(ends) {
         Some(length) => length,
         None if end + rest.len() == text.len() => rest.len(),
@@ -215,7 +215,7 @@ pub(super) fn whole_token(text: &[u8], start: usize, end: usize) -> usize {
     if drawn { end + length } else { end }
 }
 
-/// Whether `tail` begins with another command, pair or address: a sign, then a plain word, or nothing.
+/// Returns `true` if `tail` begins with another command, pair or address: a sign, then a plain word, or nothing.
 fn is_next(tail: &[u8]) -> bool {
     if matches!(tail.first(), Some(b';' | b'&')) && tail.contains(&b'=') {
         return true;
@@ -244,12 +244,12 @@ fn ends_at_comma(text: &[u8], after: usize) -> bool {
     )
 }
 
-/// Whether `value` only stands for a secret, or says that there is none.
+/// Returns `true` if `value` only stands for a secret, or for the absence of one.
 ///
-/// What is long and mixed is no reference, whatever sign it begins with or holds: it was drawn.
+/// A long and mixed value is never a reference, even with the signs of one: it was drawn.
 pub(super) fn refers(value: &[u8], quoted: bool) -> bool {
     let judged = part(value, 0, JUDGED);
-    // A call or an index is told by one sign, so this comes first.
+    // A call or an index shows by one sign, so this cheap check comes first.
     if !quoted
         && (judged.iter().any(|byte| matches!(byte, b'(' | b'['))
             || matches!(judged.first(), Some(b'&' | b'!' | b'@')))
@@ -273,8 +273,8 @@ pub(super) fn refers(value: &[u8], quoted: bool) -> bool {
     !quoted && is_code(value)
 }
 
-/// Whether `value` has at least twelve characters of several kinds, digits among them, that change as they do where a
-/// password is drawn.
+/// Returns `true` if `value` has at least twelve characters of several kinds, digits among them, that change as they do
+/// where a password is drawn.
 pub(super) fn is_mixed(value: &[u8]) -> bool {
     let value = part(value, 0, JUDGED);
     if value.len() < 12 || !value.iter().any(u8::is_ascii_alphabetic) {
@@ -291,7 +291,7 @@ pub(super) fn is_mixed(value: &[u8]) -> bool {
     }
 }
 
-/// How many different signs there are in `value`. Those that programs are made of count once together.
+/// Counts the different signs in `value`. Those of programs count once together.
 fn distinct_signs(value: &[u8]) -> u32 {
     let mut seen = 0u128;
     for byte in value {
@@ -305,7 +305,7 @@ fn distinct_signs(value: &[u8]) -> u32 {
     seen.count_ones()
 }
 
-/// How often a letter or digit follows one of another kind.
+/// Counts the letters and digits that follow one of another kind.
 fn changes(value: &[u8]) -> usize {
     let kind = |byte: &u8| match byte {
         b'a'..=b'z' => 1u8,
@@ -317,15 +317,15 @@ fn changes(value: &[u8]) -> usize {
     value.windows(2).filter(|pair| matches!(pair, [one, other] if changed(one, other))).count()
 }
 
-/// Whether `text` is made of words, as names and paths are: a letter hardly ever follows a digit, and the kinds of
-/// characters change seldom.
+/// Returns `true` if `text` consists of words, as names and paths do: a letter hardly ever follows a digit, and the
+/// kinds of characters change seldom.
 fn is_wordy(text: &[u8]) -> bool {
     let behind_digit =
         |pair: &&[u8]| matches!(pair, [one, other] if one.is_ascii_digit() && other.is_ascii_alphabetic());
     text.windows(2).filter(behind_digit).count() <= 1 && changes(text) * 3 < text.len()
 }
 
-/// Whether letters and digits, and signs if there are any, stand in an order that no name of a program has.
+/// Returns `true` if letters and digits, and signs if there are any, stand in an order that no name of a program has.
 pub(super) fn is_scrambled(value: &[u8], signs: bool) -> bool {
     let changes = changes(value);
     let groups = value
@@ -342,7 +342,7 @@ pub(super) fn is_scrambled(value: &[u8], signs: bool) -> bool {
         || (signs && changes * 6 >= value.len())
 }
 
-/// Whether an unquoted value is a call, an index or a borrow of a program: `os.environ[`, `&self.token`.
+/// Returns `true` if an unquoted value is a call, an index or a borrow of a program: `os.environ[`, `&self.token`.
 pub(super) fn is_expression(value: &[u8]) -> bool {
     let signs = value.iter().take_while(|byte| matches!(byte, b'&' | b'!' | b'@' | b'*')).count();
     let rest = part(value, signs, value.len());
@@ -355,10 +355,10 @@ pub(super) fn is_expression(value: &[u8]) -> bool {
         && is_wordy(path)
 }
 
-/// Whether `value` is written to be replaced, or has been replaced already.
+/// Returns `true` if `value` is a placeholder, or has been replaced already.
 pub(super) fn stands_for(value: &[u8]) -> bool {
     let Some(first) = value.first() else { return true };
-    // A single hyphen stands for what is fed to a command.
+    // A single hyphen stands for standard input.
     if value == b"-" {
         return true;
     }
@@ -377,7 +377,7 @@ pub(super) fn stands_for(value: &[u8]) -> bool {
     if value.iter().all(filler) && value.len() > 1 {
         return true;
     }
-    // Only to the end: `xxxxhunter2` is somebody's idea of a password.
+    // Only to the end: `xxxxhunter2` may be a real password.
     let elided = |part: &[u8]| matches!(part, b"xxxx" | b"XXXX");
     let end = value.iter().rev().take_while(|byte| filler(byte)).count();
     let end = part(value, value.len() - end, value.len());
@@ -396,7 +396,8 @@ pub(super) fn stands_for(value: &[u8]) -> bool {
         && schemes.iter().any(|scheme| value.starts_with(scheme))
 }
 
-/// Whether a value that begins with `$` or `%` names a variable: `$NAME`, `$NAME/x`, `${…}`, `$(…)`, `%s`, `%NAME%`.
+/// Returns `true` if a value that begins with `$` or `%` is a variable: `$NAME`, `$NAME/x`, `${…}`, `$(…)`, `%s`,
+/// `%NAME%`.
 fn is_variable(value: &[u8]) -> bool {
     let (sign, rest) = match value {
         [_] | [] => return false,
@@ -425,12 +426,13 @@ fn is_variable(value: &[u8]) -> bool {
     }
 }
 
-/// Whether `value` is a name, or names with dots between.
+/// Returns `true` if `value` is a name, or names with dots between.
 pub(super) fn is_path_of_names(value: &[u8]) -> bool {
     value.split(|byte| *byte == b'.').all(is_identifier)
 }
 
-/// Whether `value` is names with dots between that no program would write: it begins and ends like nothing known.
+/// Returns `true` if `value` is names with dots between that no program would write: it begins and ends like nothing
+/// known.
 pub(super) fn is_host_like(value: &[u8]) -> bool {
     let mut segments = value.split(|byte| *byte == b'.');
     let (Some(root), Some(last)) = (segments.next(), segments.next_back()) else { return false };
@@ -444,7 +446,7 @@ fn starts_ignoring_case(value: &[u8], start: &[u8]) -> bool {
     value.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
 }
 
-/// Whether an unquoted value is a piece of a program: a path of names, the name of a variable.
+/// Returns `true` if an unquoted value is a piece of a program: a path of names, the name of a variable.
 fn is_code(value: &[u8]) -> bool {
     // `token::Kind::Ident`, `input.parse::`
     if value.windows(2).any(|pair| pair == b"::") {
@@ -474,7 +476,7 @@ fn is_identifier(part: &[u8]) -> bool {
         && part.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
 }
 
-/// Length of the marker that `text` starts with.
+/// Returns the length of the marker that `text` starts with.
 pub(super) fn marker_length(text: &[u8]) -> Option<usize> {
     let rest = text.strip_prefix(MARKER)?;
     let kind = rest
@@ -484,14 +486,14 @@ pub(super) fn marker_length(text: &[u8]) -> Option<usize> {
     (kind > 0 && rest.get(kind) == Some(&b']')).then_some(MARKER.len() + kind + 1)
 }
 
-/// Whether `value` looks drawn at random: long, of several kinds of characters that alternate.
+/// Returns `true` if `value` looks drawn at random: long, of several kinds of characters that alternate.
 ///
 /// Words joined by hyphens change their kind rarely, a drawn key at every second or third character.
 pub(super) fn random(value: &[u8]) -> bool {
     !is_uuid(value) && random_above(value, 5)
 }
 
-/// Whether of `each` characters at least one is of another kind than the one before it.
+/// Returns `true` if of `each` characters at least one is of another kind than the one before it.
 pub(super) fn random_above(value: &[u8], each: usize) -> bool {
     let value = part(value, 0, JUDGED);
     if value.len() < 16 {
@@ -510,7 +512,7 @@ fn is_uuid(value: &[u8]) -> bool {
         })
 }
 
-/// Whether a value that begins with `/` begins with a folder. Keys in Base64 begin with `/` too.
+/// Returns `true` if a value that begins with `/` begins with a folder. Keys in Base64 begin with `/` too.
 fn is_folder(value: &[u8]) -> bool {
     let rest = part(value, 1, value.len());
     let length = rest.iter().position(|byte| *byte == b'/').unwrap_or(rest.len());
@@ -525,7 +527,7 @@ fn is_folder(value: &[u8]) -> bool {
             && !(value.iter().all(in_base64) && value.split(|byte| *byte == b'/').any(drawn)))
 }
 
-/// Whether `value` names a file.
+/// Returns `true` if `value` names a file.
 pub(super) fn is_path(value: &[u8]) -> bool {
     let begins = value.starts_with(b"./")
         || value.starts_with(b"../")

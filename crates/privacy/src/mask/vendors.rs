@@ -1,13 +1,13 @@
-//! Keys that begin like nothing and look like a hash: they are known by the vendor's name before them, `asana = "…"`.
+//! Keys without a prefix that look like a hash: they are known by the vendor's name before them, `asana = "…"`.
 
 use super::rules::VENDORS;
 use super::shapes::{Body, Vendor};
 use super::{Span, part, random};
 
-/// How far back the vendor's name is looked for.
+/// The distance back within which the vendor's name is searched.
 const REACH: usize = 48;
 
-/// For each letter of the alphabet where the names with it begin in [`VENDORS`]; the last entry is their end.
+/// For each letter of the alphabet the first row in [`VENDORS`] whose name begins with it; the last entry is the end.
 static FIRST: [u16; 27] = first_letters();
 
 #[expect(
@@ -28,7 +28,7 @@ const fn first_letters() -> [u16; 27] {
     table
 }
 
-/// The key in the stretch of word characters from `start` to `end`, if a vendor's name stands before its mark.
+/// Returns the key in the stretch of word characters from `start` to `end`, if a vendor's name stands before its mark.
 #[inline]
 pub(super) fn secret(text: &[u8], start: usize, end: usize) -> Option<Span> {
     match part(text, start.saturating_sub(1), start) {
@@ -53,7 +53,7 @@ fn secret_behind(text: &[u8], start: usize, end: usize) -> Option<Span> {
     Some(Span { start, end: start + length, kind })
 }
 
-/// The rows of the vendor that is named in `name`.
+/// Returns the rows of the vendor that is named in `name`.
 pub(super) fn named(name: &[u8]) -> &'static [Vendor] {
     let mut previous = b' ';
     for (at, byte) in name.iter().enumerate() {
@@ -71,7 +71,7 @@ pub(super) fn named(name: &[u8]) -> &'static [Vendor] {
     &[]
 }
 
-/// The rows of the vendor that `text` begins with.
+/// Returns the rows of the vendor whose name `text` begins with.
 fn rows_of(text: &[u8]) -> &'static [Vendor] {
     let Some([first, second]) = text.first_chunk::<2>() else { return &[] };
     let letter = usize::from((first | 0x20).wrapping_sub(b'a'));
@@ -88,7 +88,7 @@ fn rows_of(text: &[u8]) -> &'static [Vendor] {
     near.get(..same).unwrap_or_default()
 }
 
-/// Length and kind of the key that `value` begins with, by the rows of its vendor.
+/// Returns the length and kind of the key that `value` begins with, by the rows of its vendor.
 pub(super) fn key(rows: &[Vendor], value: &[u8]) -> Option<(usize, &'static str)> {
     rows.iter().find_map(|row| {
         let most = usize::from(row.most);

@@ -2,7 +2,7 @@
 //!
 //! The compiler makes numbers of them and sorts them, so that a word is compared with a few of a list.
 
-/// A word of up to sixteen bytes as a number; a longer one is none.
+/// Converts a word of up to sixteen bytes to a number; `None` for a longer one.
 #[inline]
 fn number(word: &[u8]) -> Option<u128> {
     let mut bytes = [0u8; 16];
@@ -10,12 +10,12 @@ fn number(word: &[u8]) -> Option<u128> {
     Some(u128::from_le_bytes(bytes))
 }
 
-/// Whether `word` is in `list`.
+/// Returns `true` if `word` is in `list`.
 pub(super) fn listed(list: &[u128], word: &[u8]) -> bool {
     number(word).is_some_and(|word| list.binary_search(&word).is_ok())
 }
 
-/// Whether `word` is in `list`, whose words are in lower case, in any letter case.
+/// Returns `true` if `word` is in `list`, whose words are in lower case, in any letter case.
 pub(super) fn listed_in_any_case(list: &[u128], word: &[u8]) -> bool {
     let Some(word) = number(word) else { return false };
     let mut bytes = word.to_le_bytes();
@@ -23,7 +23,7 @@ pub(super) fn listed_in_any_case(list: &[u128], word: &[u8]) -> bool {
     list.binary_search(&u128::from_le_bytes(bytes)).is_ok()
 }
 
-/// Whether `word` ends in a word of `list`.
+/// Returns `true` if `word` ends in a word of `list`.
 pub(super) fn ends_in(list: &[u128], word: &[u8]) -> bool {
     let tail = word.get(word.len().saturating_sub(16)..).unwrap_or_default();
     let Some(number) = number(tail) else { return false };
@@ -36,7 +36,7 @@ pub(super) fn ends_in(list: &[u128], word: &[u8]) -> bool {
     })
 }
 
-/// How many words `text` holds.
+/// Counts the words of `text`.
 #[expect(
     clippy::indexing_slicing,
     reason = "evaluated by the compiler, where a bad index is an error of the build"
@@ -54,7 +54,7 @@ const fn count(text: &str) -> usize {
     count
 }
 
-/// The words of `text` as numbers, in their order.
+/// Returns the words of `text` as numbers, in their order.
 #[expect(
     clippy::indexing_slicing,
     reason = "evaluated by the compiler, where a bad index is an error of the build"
@@ -135,7 +135,7 @@ words! {
 }
 
 words! {
-    /// What follows a stem and makes the whole the name of something that is no secret.
+    /// Words after a stem that make the whole name harmless.
     HARMLESS_SUFFIXES = "
         url uri file path dir type count counts name names id ids expiry expires expiration ttl limit length
         size policy field header env var stdin usage version arn label store manager provider endpoint index
@@ -144,7 +144,7 @@ words! {
 }
 
 words! {
-    /// Words that stand where a secret would, and are none.
+    /// Words in the place of a secret that are none.
     PLACEHOLDERS = "
         any auto bool boolean bytes change-me change_me changeit changeme disabled empty enabled example
         expired false fixme hidden include incorrect int lambda: integer invalid masked missing nil no none null
@@ -165,7 +165,7 @@ words! {
 }
 
 words! {
-    /// Last words that only tell one secret from another of the same kind.
+    /// Last words that only distinguish secrets of the same kind.
     VARIANTS = "
         prod production dev development stage staging test testing local live old new base primary secondary
         main backup
@@ -184,7 +184,7 @@ words! {
 }
 
 words! {
-    /// How ids begin, up to their first sign.
+    /// The beginnings of ids, up to their first sign.
     ID_PREFIXES = "
         toolu srvtoolu call msg req resp rs fc run thread asst file step evt event sess session conv chatcmpl exec
         item batch job task org user proj cus sub pi in ch price prod seti pm acct pk vs ws cntr container

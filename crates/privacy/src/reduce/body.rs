@@ -1,4 +1,4 @@
-//! Result bodies: what a tool gave back, as quantities.
+//! Reduces the results of tools to quantities.
 //!
 //! A body becomes an object, in place. Of a structured body only listed members of the listed shape stay
 //! ([`keep::part`]), at the top and in the few objects that are listed themselves; of lists only the count
@@ -6,16 +6,16 @@
 //!
 //! - `outputBytes`: bytes of UTF-8 of the text. A string's own length; of a structure the sum that
 //!   [`Tally`] makes, and for a tool that writes a file without its `content`, which is an echo;
-//! - `isError`, `exitCode`, `errorClass`: where the structure or the first words say so ([`crate::classify`]);
+//! - `isError`, `exitCode`, `errorClass`: where the structure or the first words state them ([`crate::classify`]);
 //! - `firstLine`: only of the `error` of a tool that is no shell, or of an agent, masked, at most 200 characters;
 //! - `head`, `tail`: only at level `full`, masked, at most 2,048 bytes each.
 
 use agent_tracer_agent::ErrorText;
 
 use super::context::Event;
-use super::said::Said;
+use super::outcome::StructuredOutcome;
 use super::spawned::Spawned;
-use super::tally::{SHOWN, Shown, Tally, has_shape};
+use super::tally::{EXCERPT, Excerpt, Tally, has_shape};
 use super::walk::{Run, Zone};
 use super::write;
 use crate::classify::{self, ErrorClass, Tool, Verdict};
@@ -28,19 +28,19 @@ use crate::text::Text;
 /// Longest first line of an error, in characters.
 const FIRST_LINE: usize = 200;
 
-/// How much of an error's start is masked before its first line is cut out.
+/// The bytes of an error that are masked before its first line is cut out.
 const FIRST_LINE_SEARCHED: usize = 4096;
 
-/// Longest answer of Codex's `spawn_agent` that is looked into.
+/// Longest answer of Codex's `spawn_agent` that is searched for ids.
 const SPAWNED: usize = 4096;
 
-/// Objects of a structured body that may be open at once: the body, `usage`, and what is in it.
+/// Objects of a structured body that may be open at once: the body, `usage`, and one object in that.
 const PLACES: usize = 3;
 
-/// What a body is the result of.
+/// The kind of call that a body belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// A call that went well, or of which nothing is known.
+    /// A call that went well, or whose outcome is unknown.
     Used,
     /// A call of a batch.
     Batch,
@@ -49,7 +49,7 @@ enum Role {
 }
 
 impl<'a> Run<'a, '_> {
-    /// A result body.
+    /// Reduces a result body.
     pub(super) fn result(&mut self, zone: Zone) -> Result<(), Fault> {
         let role = match zone {
             Zone::Call => Role::Batch,
@@ -62,7 +62,7 @@ impl<'a> Run<'a, '_> {
         self.body(role, tool)
     }
 
-    /// `error`: a short word, a sentence of the provider, or a result body.
+    /// Reduces an `error`: a short word, a sentence of the provider, or a result body.
     pub(super) fn error(&mut self, zone: Zone) -> Result<(), Fault> {
         let tool = match zone {
             Zone::Top | Zone::Call => self.tool(),
@@ -84,13 +84,13 @@ impl<'a> Run<'a, '_> {
         self.body(Role::Failed, tool)
     }
 
-    /// What the payload says about the outcome outside of the body.
-    fn said_outside(&self, role: Role) -> Verdict {
+    /// Returns the outcome that the payload states outside of the body.
+    fn outcome_outside(&self, role: Role) -> Verdict {
         let class = (role == Role::Failed && self.interrupted).then_some(ErrorClass::Interrupt);
         Verdict { class, ..Verdict::default() }
     }
 
-    /// The provider's words: the first line, masked.
+    /// Writes the first line of the provider's words, masked.
     fn sentence(&mut self, text: &Text<'_>) -> Result<(), Fault> {
         if self.level == Level::Metadata {
             self.writer.raw(b"{\"bytes\":");
@@ -130,13 +130,13 @@ impl<'a> Run<'a, '_> {
                     self.spawned(&text);
                 }
                 tally.count(text);
-                let said = self.said_outside(role);
-                self.quantities(role, tool, &mut tally, said);
+                let stated = self.outcome_outside(role);
+                self.quantities(role, tool, &mut tally, stated);
             }
             Some(b'{') => {
                 self.writer.raw(b"{");
-                let said = self.structure(tool, &mut tally)?;
-                self.quantities(role, tool, &mut tally, said);
+                let stated = self.structure(tool, &mut tally)?;
+                self.quantities(role, tool, &mut tally, stated);
             }
             _ => {
                 self.cursor.walk(&mut tally)?;
@@ -147,13 +147,13 @@ impl<'a> Run<'a, '_> {
         Ok(())
     }
 
-    /// Ends a body: what is known about it in numbers. `said` is what its structure told.
-    fn quantities(&mut self, role: Role, tool: Tool, tally: &mut Tally<'a>, said: Verdict) {
+    /// Ends a body with its quantities. `stated` is the outcome by its structure.
+    fn quantities(&mut self, role: Role, tool: Tool, tally: &mut Tally<'a>, stated: Verdict) {
         self.writer.raw(b"\"outputBytes\":");
         self.writer.number(tally.bytes);
         let mut scratch = std::mem::take(&mut self.writer.decoded);
         let head = match (role, tally.first) {
-            // Most results: nothing in them is read.
+            // Most results end here, and no text of theirs is read.
             (Role::Used, _) if tool != Tool::ApplyPatch => b"",
             (_, None) => b"",
             (_, Some(text)) => {
@@ -167,15 +167,15 @@ impl<'a> Run<'a, '_> {
             Role::Failed => classify::failure(head),
         };
         self.writer.decoded = scratch;
-        let is_error = said.is_error.or(read.is_error);
+        let is_error = stated.is_error.or(read.is_error);
         if let Some(is_error) = is_error {
             self.writer.raw(if is_error { b",\"isError\":true" } else { b",\"isError\":false" });
         }
-        if let Some(code) = said.exit_code.or(read.exit_code) {
+        if let Some(code) = stated.exit_code.or(read.exit_code) {
             self.writer.raw(b",\"exitCode\":");
             self.writer.signed(code);
         }
-        let class = match (is_error, said.class.or(read.class)) {
+        let class = match (is_error, stated.class.or(read.class)) {
             (Some(true), None) => Some(ErrorClass::Unknown),
             (Some(false), _) => None,
             (_, class) => class,
@@ -198,39 +198,40 @@ impl<'a> Run<'a, '_> {
             self.writer.raw(b",\"firstLine\":");
             self.first_line(&text);
         }
-        if let Some(shown) = tally.shown() {
-            self.show(&shown);
+        if let Some(excerpt) = tally.take_excerpt() {
+            self.show(&excerpt);
         }
         self.writer.raw(b"}");
     }
 
-    /// The start and end of a body, for level `full`.
-    pub(super) fn show(&mut self, shown: &Shown) {
-        if shown.total == 0 {
+    /// Writes the start and end of a body, for level `full`.
+    pub(super) fn show(&mut self, excerpt: &Excerpt) {
+        if excerpt.total == 0 {
             return;
         }
         self.writer.raw(b",\"head\":");
-        self.writer.mask(&shown.head);
-        let kept = write::cut(&self.writer.masked, SHOWN).len();
+        self.writer.mask(&excerpt.head);
+        let kept = write::cut(&self.writer.masked, EXCERPT).len();
         self.writer.masked.truncate(kept);
         self.writer.quoted_mask();
-        if shown.total <= SHOWN {
+        if excerpt.total <= EXCERPT {
             return;
         }
-        // What follows the head: the rest of what was collected with it, then the collected end.
-        let mut rest = shown.head.clone();
-        rest.extend_from_slice(&shown.tail);
+        // Masked together: the margin of the head belongs to the tail, and a secret may cross the two.
+        let mut rest = excerpt.head.clone();
+        rest.extend_from_slice(&excerpt.tail);
         self.writer.mask(&rest);
-        let behind_head = shown.total - SHOWN;
-        let tail = write::cut_start(&self.writer.masked, SHOWN.min(behind_head)).to_vec();
+        let behind_head = excerpt.total - EXCERPT;
+        let tail = write::cut_start(&self.writer.masked, EXCERPT.min(behind_head)).to_vec();
         self.writer.raw(b",\"tail\":");
         self.writer.quoted(&tail);
     }
 
-    /// The members of a structured body that may stay, each followed by a comma; and what it says of the outcome.
+    /// Writes the members of a structured body that may stay, each with a comma after it. Returns the outcome that the
+    /// body states.
     fn structure(&mut self, tool: Tool, tally: &mut Tally<'a>) -> Result<Verdict, Fault> {
-        let mut said = Said::default();
-        // For each open object where we are, and whether something was written in it.
+        let mut stated = StructuredOutcome::default();
+        // For each open object its place, and `true` once a member of it was written.
         let mut open = [(keep::ROOT, false); PLACES];
         let mut depth = 1;
         self.cursor.at += 1;
@@ -283,11 +284,11 @@ impl<'a> Run<'a, '_> {
                 depth += 1;
                 fresh = true;
             } else {
-                self.part(root, wrote, name, meaning, tally, &mut said)?;
+                self.part(root, wrote, name, meaning, tally, &mut stated)?;
             }
             self.writer.decoded = scratch;
         }
-        Ok(said.verdict())
+        Ok(stated.verdict())
     }
 
     /// Writes the name of a member of a structured body. Members of the body itself end in a comma, because its
@@ -302,7 +303,7 @@ impl<'a> Run<'a, '_> {
         self.writer.raw(b"\":");
     }
 
-    /// One member of a structured body: kept if it is listed and has its shape, else measured.
+    /// Writes a member of a structured body if it is listed and has its shape; else measures it.
     fn part(
         &mut self,
         root: bool,
@@ -310,7 +311,7 @@ impl<'a> Run<'a, '_> {
         name: &[u8],
         meaning: Option<Part>,
         tally: &mut Tally<'a>,
-        said: &mut Said,
+        stated: &mut StructuredOutcome,
     ) -> Result<(), Fault> {
         let end: &[u8] = if root { b"," } else { b"" };
         match (meaning, self.cursor.peek()) {
@@ -333,7 +334,7 @@ impl<'a> Run<'a, '_> {
                 if !has_shape(meaning, value) || crate::mask::suspicious(value) {
                     tally.count(text);
                 } else if meaning == Part::ErrorClass {
-                    said.class = ErrorClass::parse(value);
+                    stated.class = ErrorClass::parse(value);
                 } else {
                     self.lead(root, wrote, name);
                     self.writer.quoted(value);
@@ -343,7 +344,7 @@ impl<'a> Run<'a, '_> {
             }
             (Some(meaning), Some(b't' | b'f' | b'0'..=b'9' | b'-')) => {
                 let spelling = self.cursor.scalar()?;
-                if said.hears(meaning, spelling, tally) {
+                if stated.read(meaning, spelling, tally) {
                     self.lead(root, wrote, name);
                     self.writer.raw(spelling);
                     self.writer.raw(end);
@@ -384,7 +385,7 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    /// The ids in the answer of Codex's `spawn_agent`, which is JSON inside a string.
+    /// Writes the ids in the answer of Codex's `spawn_agent`, which is JSON inside a string.
     fn spawned(&mut self, text: &Text<'_>) {
         let mut scratch = Vec::new();
         let mut answer = Spawned::default();

@@ -1,4 +1,4 @@
-//! Contents of files, patches and other long strings: how much it was, and a keyed hash to see it again.
+//! Reduces contents of files, patches and other long strings to their size and a keyed hash.
 
 use super::walk::Run;
 use super::write;
@@ -15,22 +15,22 @@ const HEADER_BYTES: usize = 512;
 /// Most header lines of a patch that are kept.
 const HEADERS: usize = 200;
 
-/// How every patch of Codex begins.
+/// The first line of every patch of Codex.
 const PATCH: &[u8] = b"*** Begin Patch";
 
-/// How the lines of a patch begin that name a file.
+/// The beginnings of the lines of a patch that name a file.
 const NAMES_FILE: [&[u8]; 4] =
     [b"*** Add File: ", b"*** Update File: ", b"*** Delete File: ", b"*** Move to: "];
 
 impl<'a> Run<'a, '_> {
-    /// The content of a file, whatever its type.
+    /// Reduces the content of a file, of any JSON type.
     pub(super) fn contents(&mut self) -> Result<(), Fault> {
         match self.cursor.peek() {
             Some(b'"') => {
                 let start = self.cursor.at;
                 let mut digest = Digest::new(&self.hash_key());
                 self.cursor.string_pieces(&mut |piece| digest.add(piece))?;
-                // A patch keeps the names of its files, so it is looked at once more.
+                // A patch keeps the names of its files, so it is read a second time.
                 if may_be_patch(self.cursor.since(start + 1)) {
                     self.cursor.at = start;
                     let text = self.cursor.string()?;
@@ -69,7 +69,7 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    /// A string as size and hash; a patch with the names of its files.
+    /// Writes a string as size and hash; of a patch also the names of its files.
     pub(super) fn digest(&mut self, text: &Text<'_>) {
         let mut scratch = std::mem::take(&mut self.writer.decoded);
         self.digest_of(text.decode(&mut scratch));
@@ -113,11 +113,11 @@ impl<'a> Run<'a, '_> {
     }
 }
 
-/// What stays of a content.
+/// The reduced form of a content.
 struct Digest {
     bytes: u64,
     breaks: u64,
-    /// Whether the last byte was a line break, or there was none.
+    /// True if the last byte was a line break, or there was none.
     at_line_start: bool,
     hasher: Hasher,
 }
@@ -141,10 +141,11 @@ impl Digest {
     }
 }
 
-/// How much of a text is searched for the first line of a patch.
+/// The bytes of a text that are searched for the first line of a patch.
 pub(super) const PATCH_HEAD: usize = 1024;
 
-/// Whether the spelling of a string may be that of a patch: there are stars near its head, or what may hide them.
+/// Returns `true` if the spelling of a string may be that of a patch: near its head are stars, or escapes that may hide
+/// them.
 pub(super) fn may_be_patch(spelling: &[u8]) -> bool {
     // No character is spelled with more than six bytes for each of its own.
     let head = spelling.get(..6 * PATCH_HEAD).unwrap_or(spelling);
@@ -158,7 +159,7 @@ pub(super) fn may_be_patch(spelling: &[u8]) -> bool {
     swar::position_of_pair(head, 0, *b"\\u") < head.len()
 }
 
-/// Whether a text is a patch of Codex.
+/// Returns `true` if a text is a patch of Codex.
 pub(super) fn is_patch(text: &[u8]) -> bool {
     // A here-document, a mark of byte order or anything else may stand in the lines before.
     let head = text.get(..PATCH_HEAD).unwrap_or(text);
@@ -168,7 +169,7 @@ pub(super) fn is_patch(text: &[u8]) -> bool {
     })
 }
 
-/// Whether a text is a file in disguise: a data URL, or a picture or document in base64.
+/// Returns `true` if a text is an encoded file: a data URL, or a picture or document in base64.
 pub(super) fn is_encoded_file(text: &[u8]) -> bool {
     const STARTS: [&[u8]; 6] = [b"iVBORw0KGgo", b"/9j/", b"R0lGOD", b"UklGR", b"JVBERi0", b"UEsDB"];
     let head = text.get(..128).unwrap_or(text);
@@ -188,19 +189,19 @@ pub(super) fn is_encoded_file(text: &[u8]) -> bool {
     }
 }
 
-/// Lines of a text; a line break at its end does not begin another.
+/// Counts the lines of a text; a line break at its end does not begin another.
 pub(super) fn lines(text: &[u8]) -> u64 {
     breaks(text) + u64::from(!matches!(text.last(), None | Some(b'\n')))
 }
 
-/// Line breaks of a text: counted in bytes, which vectors can do, in pieces that a byte can count.
+/// Counts the line breaks of a text in sums of one byte, which vectorise, and in pieces short enough for such a sum.
 fn breaks(text: &[u8]) -> u64 {
     let (pieces, rest) = text.as_chunks::<64>();
     let count = |piece: &[u8]| u64::from(piece.iter().map(|byte| u8::from(*byte == b'\n')).sum::<u8>());
     pieces.iter().map(|piece| count(piece)).sum::<u64>() + count(rest)
 }
 
-/// Where `{"bytes":N,"lines":N,"hash":"…"}` ends, if exactly that is there.
+/// Returns the end of `{"bytes":N,"lines":N,"hash":"…"}`, if exactly that is there.
 fn already_reduced(mut cursor: Cursor<'_>) -> Option<usize> {
     let mut next = |name: &[u8], before: u8| -> Option<()> {
         cursor.blank();

@@ -1,6 +1,6 @@
-//! What a payload says about itself, as far as the treatment of its members depends on it.
+//! The event and the tool of a payload, on which the treatment of its members depends.
 //!
-//! A payload may say two different things (a member may be there twice); then the stricter one holds.
+//! A payload may name two of them (a member may be there twice); then the stricter one holds.
 
 use agent_tracer_agent::ErrorText;
 
@@ -45,15 +45,15 @@ impl Event {
 
 /// The tool of a call, once it has been named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Called {
-    /// Not said (yet).
+pub(super) enum CalledTool {
+    /// Not named (yet).
     Unsaid,
-    /// Said once, or always the same.
+    /// Named once, or always the same.
     As(Tool),
 }
 
-impl Called {
-    /// What the tool is after it has been named `name`. Two names make it unnamed, which counts as a shell.
+impl CalledTool {
+    /// Returns the tool after it has been named `name`. Two names make it unnamed, which counts as a shell.
     pub(super) fn named(self, name: &[u8]) -> Self {
         let tool = Tool::of(name);
         match self {
@@ -63,7 +63,7 @@ impl Called {
         }
     }
 
-    /// The tool, where it was named.
+    /// Returns the tool, if it was named.
     pub(super) fn tool(self) -> Tool {
         match self {
             Self::Unsaid => Tool::Unnamed,

@@ -1,11 +1,11 @@
-//! From an agent's payload to what may be written: one forward pass, member by member.
+//! Reduces a payload in one forward pass, member by member.
 //!
 //! The output is compact JSON with the payload's members in their order and bodies replaced in place. A member
 //! whose treatment depends on another that may come later (`error`, `last_assistant_message`, a top-level
 //! `content`, a result before its `tool_name`) is remembered and written at the end of its object, when
 //! everything about it is known.
 //!
-//! What replaces what:
+//! The replacements:
 //!
 //! | was | becomes |
 //! |---|---|
@@ -19,7 +19,7 @@ mod body;
 mod contents;
 mod context;
 mod named;
-mod said;
+mod outcome;
 mod spawned;
 mod tally;
 mod texts;
@@ -40,23 +40,23 @@ pub enum Source {
     StatusLine,
 }
 
-/// What became of a payload.
+/// The result of reducing a payload.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reduction {
-    /// Why the payload was not understood; then nothing of it was written.
+    /// The fault of an unreadable payload, of which nothing was written.
     pub fault: Option<Fault>,
-    /// How many secrets were masked.
+    /// The number of masked secrets.
     pub masked: u32,
     /// The payload's working directory, unescaped; only looked up when the configuration excludes folders.
     pub cwd: Option<Vec<u8>>,
     /// The payload's project directory (status line), likewise.
     pub project_dir: Option<Vec<u8>>,
-    /// Which of the few moments it is at which a hook does more than record.
+    /// The moment, if the hook does more than record at this event.
     pub moment: Moment,
 }
 
-/// The moments at which a hook does more than record. They are told here because the one pass over the payload meets
-/// the name of the event anyway; of names that are there twice the last counts.
+/// The moments at which a hook does more than record. They are recognised here because the one pass over the payload
+/// reads the name of the event anyway; of names that are there twice the last counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Moment {
     /// Any other.
@@ -84,11 +84,11 @@ impl Moment {
     }
 }
 
-/// Appends to `out` what may be kept of `input`, as one compact JSON object.
+/// Appends the parts of `input` that may be kept to `out`, as one compact JSON object.
 ///
-/// `key` is asked at most once, and only if something is hashed. If the payload cannot be understood, `out`
-/// is left as it was and the fault says why. Whether the payload's folder is excluded is for the caller to
-/// ask ([`Config::excludes`]), with the directories that the answer carries.
+/// `key` is called at most once, and only if something is hashed. If the payload cannot be understood, `out`
+/// stays unchanged and the result has the fault. Exclusions by folder are not applied here: the caller checks the
+/// directories of the result with [`Config::excludes`].
 pub fn reduce(
     input: &[u8],
     source: Source,

@@ -1,4 +1,4 @@
-//! Secrets that are known by a name beside them: the member they stand under, the option before them in a list, the
+//! Secrets that are known by a name beside them: the name of their member, the option before them in a list, the
 //! `name` that belongs to a `value`.
 
 use super::walk::Run;
@@ -12,30 +12,30 @@ use crate::text::Text;
 /// Only texts of this length can be random enough to be secrets under any name.
 const RANDOM: usize = 24;
 
-/// What the names around a container, and in it so far, say about its texts.
-pub(super) struct Named {
-    /// What the name of the container itself says.
+/// The judgements of the names around a container, and in it so far, on its texts.
+pub(super) struct NameContext {
+    /// The judgement of the container's own name.
     pub(super) around: Telling,
-    /// What the `name` in this object says about its `value`, once it has been read.
+    /// The judgement of the `name` in this object on its `value`, once it has been read.
     beside: Option<Telling>,
-    /// Whether the member being read is that name.
+    /// True if the member being read is that name.
     names: bool,
     /// The arguments before, if this is a list.
     argv: Argv,
     /// The arguments of the program that this object names, before the first of them.
     program: Option<Argv>,
-    /// Whether the member being read is that program.
+    /// True if the member being read is that program.
     runs: bool,
 }
 
-impl Named {
+impl NameContext {
     pub(super) fn inside(telling: Telling, arguments: Option<Argv>) -> Self {
         let argv = arguments.unwrap_or(Argv::START);
         Self { around: telling.inside(), beside: None, names: false, argv, program: None, runs: false }
     }
 }
 
-/// Whether the name of a member is one of these, in any letter case and however it is spelled.
+/// Returns `true` if the name of a member is one of these, in any letter case and any spelling.
 fn is_one_of(key: &Text<'_>, names: &[&[u8]]) -> bool {
     let one_of = |key: &[u8]| names.iter().any(|name| key.eq_ignore_ascii_case(name));
     if key.plain() {
@@ -44,12 +44,12 @@ fn is_one_of(key: &Text<'_>, names: &[&[u8]]) -> bool {
     key.len() <= 10 && one_of(key.decode(&mut Vec::new()))
 }
 
-/// Whether a member is the value that another member of the same object names.
+/// Returns `true` if a member is the value that another member of the same object names.
 pub(super) fn is_value(key: &Text<'_>) -> bool {
     key.len() == 5 && is_one_of(key, &[b"value"])
 }
 
-/// Whether a member names the value in the same object.
+/// Returns `true` if a member names the value in the same object.
 fn is_name(key: &Text<'_>) -> bool {
     if key.plain() {
         mask::is_name(key.raw)
@@ -58,18 +58,18 @@ fn is_name(key: &Text<'_>) -> bool {
     }
 }
 
-/// Whether a member is the program that is run with the arguments in the same object.
+/// Returns `true` if a member is the program that is run with the arguments in the same object.
 fn is_program(key: &Text<'_>) -> bool {
     (3..=10).contains(&key.len()) && is_one_of(key, &[b"command", b"cmd", b"program", b"executable"])
 }
 
-/// Whether a member is the arguments of the program in the same object.
+/// Returns `true` if a member is the arguments of the program in the same object.
 fn is_arguments(key: &Text<'_>) -> bool {
     (4..=9).contains(&key.len()) && is_one_of(key, &[b"args", b"arguments", b"argv"])
 }
 
 impl Run<'_, '_> {
-    /// What the name of a member says about its value. Names with a meaning of their own say nothing.
+    /// Returns the judgement of a member's name on its value; nothing for names with a meaning of their own.
     pub(super) fn telling(&mut self, key: &Text<'_>, known: Option<Key>) -> Telling {
         let own = match known {
             Some(_) => Telling::NOTHING,
@@ -85,7 +85,7 @@ impl Run<'_, '_> {
         let beside = if is_value(key) { frame.named.beside.unwrap_or(own) } else { own };
         let own = if own.is_nothing() { beside } else { own };
         match known {
-            // What describes a secret is none: `{"password":{"type":"string","title":"Your password"}}`.
+            // A description of a secret is none: `{"password":{"type":"string","title":"Your password"}}`.
             Some(
                 Key::Word
                 | Key::State
@@ -104,7 +104,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Whether a member is a `value` whose `name` may still come, or a list of arguments whose program may.
+    /// Returns `true` if a member is a `value` whose `name` may still come, or a list of arguments whose program may.
     pub(super) fn awaits_name(&self, key: &Text<'_>) -> bool {
         let Some(frame) = self.frames.last() else { return false };
         match self.cursor.peek() {
@@ -114,12 +114,12 @@ impl Run<'_, '_> {
         }
     }
 
-    /// What is known of the arguments in the list that is about to be opened: the program beside it.
+    /// Returns the arguments of the program beside the list that is about to be opened.
     pub(super) fn arguments(&self) -> Option<Argv> {
         self.frames.last().filter(|frame| !frame.array)?.named.program
     }
 
-    /// Writes a text that is a secret because of the names around it; false if it is none.
+    /// Writes a text that is a secret because of the names around it. Returns `false` if it is none.
     pub(super) fn known_secret(
         &mut self,
         meaning: Key,

@@ -1,12 +1,12 @@
-//! What the structure of a result says of its outcome, apart from any words in it.
+//! The outcome that the structure of a result states, apart from any words in it.
 
 use super::tally::Tally;
 use crate::classify::{ErrorClass, Verdict};
 use crate::keep::Part;
 
-/// What a structured body says of its outcome.
+/// The outcome that a structured body states.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct StructuredOutcome {
     is_error: Option<bool>,
     interrupted: bool,
     failed: bool,
@@ -14,9 +14,9 @@ pub(super) struct Said {
     pub(super) class: Option<ErrorClass>,
 }
 
-impl Said {
-    /// Takes a word or number; true if it is also to be kept as it is.
-    pub(super) fn hears(&mut self, meaning: Part, spelling: &[u8], tally: &mut Tally<'_>) -> bool {
+impl StructuredOutcome {
+    /// Reads a word or number. Returns `true` if it may be kept unchanged.
+    pub(super) fn read(&mut self, meaning: Part, spelling: &[u8], tally: &mut Tally<'_>) -> bool {
         let flag = match spelling {
             b"true" => Some(true),
             b"false" => Some(false),
@@ -74,7 +74,7 @@ impl Said {
         let exited = self.exit_code.map(Verdict::exited).unwrap_or_default();
         let is_error = match self.is_error {
             None if self.failed => Some(true),
-            said => said.or(exited.is_error),
+            stated => stated.or(exited.is_error),
         };
         Verdict { is_error, exit_code: self.exit_code, class: self.class.or(exited.class) }
     }

@@ -1,4 +1,4 @@
-//! The answer of Codex's tools that start an agent: JSON inside a string, of which only ids are wanted.
+//! The answer of Codex's tools that start an agent: JSON inside a string, of which only ids are kept.
 
 use crate::scan::Visitor;
 use crate::text::Text;

@@ -1,19 +1,19 @@
-//! Measuring what is not kept: how many bytes of text a structure holds.
+//! Measures content that is not kept: the bytes of text in a structure.
 
 use crate::keep::{self, Part};
 use crate::scan::Visitor;
 use crate::text::Text;
 
-/// How much of a body's start and end is kept at level `full`.
-pub(super) const SHOWN: usize = 2048;
+/// The bytes of a body's start, and of its end, that are kept at level `full`.
+pub(super) const EXCERPT: usize = 2048;
 
-/// How much more is collected, so that a secret at the edge is seen whole before it is cut.
+/// The bytes collected in addition, so that a secret at the edge is masked whole before it is cut.
 const MARGIN: usize = 4096;
 
 /// Sums up the texts of a value: every string counts with its bytes of UTF-8, except
 ///
 /// - the value of a listed member ([`keep::part`]) that has its shape, kept or not (`type`, `status`, `id`, …),
-/// - whatever stands under the name of an echo of the call or of a note of the client about it (`filePath`, `prompt`,
+/// - any value under the name of an echo of the call or of a note of the client about it (`filePath`, `prompt`,
 ///   `oldString`, `agentType`, `bashEditDiff`, …),
 /// - names of members, numbers, words.
 pub(super) struct Tally<'a> {
@@ -23,20 +23,20 @@ pub(super) struct Tally<'a> {
     /// The meaning of the member that is being read.
     meaning: Option<Part>,
     scratch: Vec<u8>,
-    /// What was collected for showing, if anything is to be shown.
-    shown: Option<Shown>,
+    /// The excerpt collected so far, if the level keeps one.
+    excerpt: Option<Excerpt>,
 }
 
 /// The start and end of all texts together.
 #[derive(Default)]
-pub(super) struct Shown {
+pub(super) struct Excerpt {
     pub(super) head: Vec<u8>,
     pub(super) tail: Vec<u8>,
-    /// How many bytes there were in all.
+    /// The bytes of all texts.
     pub(super) total: usize,
 }
 
-impl Shown {
+impl Excerpt {
     pub(super) fn add(&mut self, text: &[u8]) {
         // Texts of different members are different lines.
         if self.total > 0 {
@@ -47,20 +47,26 @@ impl Shown {
 
     fn push(&mut self, text: &[u8]) {
         self.total += text.len();
-        let room = (SHOWN + MARGIN).saturating_sub(self.head.len());
+        let room = (EXCERPT + MARGIN).saturating_sub(self.head.len());
         let (head, rest) = text.split_at(room.min(text.len()));
         self.head.extend_from_slice(head);
         self.tail
-            .extend_from_slice(rest.get(rest.len().saturating_sub(SHOWN + MARGIN)..).unwrap_or_default());
-        if self.tail.len() > 4 * (SHOWN + MARGIN) {
-            self.tail.drain(..self.tail.len() - (SHOWN + MARGIN));
+            .extend_from_slice(rest.get(rest.len().saturating_sub(EXCERPT + MARGIN)..).unwrap_or_default());
+        if self.tail.len() > 4 * (EXCERPT + MARGIN) {
+            self.tail.drain(..self.tail.len() - (EXCERPT + MARGIN));
         }
     }
 }
 
 impl<'a> Tally<'a> {
     pub(super) fn new(show: bool) -> Self {
-        Self { bytes: 0, first: None, meaning: None, scratch: Vec::new(), shown: show.then(Shown::default) }
+        Self {
+            bytes: 0,
+            first: None,
+            meaning: None,
+            scratch: Vec::new(),
+            excerpt: show.then(Excerpt::default),
+        }
     }
 
     /// Adds a text that counts.
@@ -69,19 +75,19 @@ impl<'a> Tally<'a> {
         if text.len() > 0 {
             self.first.get_or_insert(text);
         }
-        if let Some(shown) = &mut self.shown
+        if let Some(excerpt) = &mut self.excerpt
             && text.len() > 0
         {
-            shown.add(text.decode(&mut self.scratch));
+            excerpt.add(text.decode(&mut self.scratch));
         }
     }
 
-    pub(super) fn shown(&mut self) -> Option<Shown> {
-        self.shown.take()
+    pub(super) fn take_excerpt(&mut self) -> Option<Excerpt> {
+        self.excerpt.take()
     }
 }
 
-/// Whether a string is what a member of that meaning holds.
+/// Returns `true` if a string has the shape of a member of that meaning.
 pub(super) fn has_shape(meaning: Part, value: &[u8]) -> bool {
     match meaning {
         Part::Id => keep::is_id(value),

@@ -1,4 +1,4 @@
-//! Strings that are no result and no file: prompts, commands, messages, names, and whatever else there is.
+//! Writes strings that are no result and no file: prompts, commands, messages, names, and all others.
 
 use super::contents::{PATCH_HEAD, is_encoded_file, is_patch, lines, may_be_patch};
 use super::tally::Tally;
@@ -18,20 +18,20 @@ const SHORT: usize = 2048;
 /// Commands and texts that people wrote are kept up to this length.
 const LONG: usize = 256 * 1024;
 
-/// A file in disguise is reduced from this length on.
+/// An encoded file is reduced from this length on.
 const ENCODED: usize = 256;
 
 /// Characters of a compaction summary that are kept.
 const SUMMARY: usize = 1000;
 
-/// How much of a summary is masked before it is cut.
+/// The bytes of a summary that are masked before it is cut.
 const SUMMARY_SEARCHED: usize = 16 * 1024;
 
-/// Parts of a task notification that hold what the task gave back.
+/// Parts of a task notification that contain the result of the task.
 const RESULTS: [&[u8]; 7] = [b"results", b"result", b"event", b"output", b"stdout", b"stderr", b"error"];
 
 impl<'a> Run<'a, '_> {
-    /// Writes a string by what it means there.
+    /// Writes a string by its meaning.
     pub(super) fn string(&mut self, zone: Zone, meaning: Key, text: &Text<'_>) -> Result<(), Fault> {
         if text.len() > ENCODED && self.hides_file(text) {
             self.digest(text);
@@ -50,7 +50,7 @@ impl<'a> Run<'a, '_> {
                 self.digest(text);
                 Ok(())
             }
-            // Of the texts in arguments only those are kept whole that tell an agent what to do.
+            // Of the texts in arguments only instructions to an agent are kept whole.
             Key::Message if zone.is_input() && text.len() > SHORT => {
                 self.digest(text);
                 Ok(())
@@ -83,19 +83,19 @@ impl<'a> Run<'a, '_> {
         may_be_patch(text.raw) && is_patch(text.head(PATCH_HEAD, &mut self.writer.decoded))
     }
 
-    /// Whether a text is the argument of the patch tool, however it begins.
+    /// Returns `true` if a text is the argument of the patch tool, with any beginning.
     fn is_patch_tool(&self, zone: Zone, meaning: Key) -> bool {
         zone == Zone::InputTop
             && matches!(meaning, Key::Command | Key::ToolInput)
             && self.frames.iter().any(|frame| frame.called.tool() == Tool::ApplyPatch)
     }
 
-    /// Whether the call tells another agent something.
+    /// Returns `true` if the call sends a message to another agent.
     fn talks_to_agent(&self) -> bool {
         self.frames.iter().any(|frame| matches!(frame.called.tool(), Tool::SpawnAgent | Tool::TellAgent))
     }
 
-    /// A text of people, kept up to [`LONG`] bytes.
+    /// Writes a text of people, up to [`LONG`] bytes.
     fn long(&mut self, text: &Text<'_>) -> Result<(), Fault> {
         if text.len() <= LONG {
             return self.writer.text(text);
@@ -110,7 +110,7 @@ impl<'a> Run<'a, '_> {
         Ok(())
     }
 
-    /// Cuts the masked text to [`LONG`] bytes and says how long the whole was.
+    /// Cuts the masked text to [`LONG`] bytes and adds the length of the whole.
     fn cut_long(&mut self, whole: usize) {
         let kept = write::cut(&self.writer.masked, LONG).len();
         if kept == self.writer.masked.len() {
@@ -121,7 +121,7 @@ impl<'a> Run<'a, '_> {
         self.writer.masked.extend_from_slice(note.as_bytes());
     }
 
-    /// A prompt; in a task notification what the task gave back is replaced by its length.
+    /// Writes a prompt. In a task notification the result of the task is replaced by its length.
     fn prompt(&mut self, text: &Text<'_>) -> Result<(), Fault> {
         write::check(text)?;
         let mut scratch = std::mem::take(&mut self.writer.decoded);
@@ -135,24 +135,24 @@ impl<'a> Run<'a, '_> {
             Some((start, end)) => {
                 let (before, rest) = decoded.split_at(start);
                 let (inner, after) = rest.split_at(end - start);
-                let mut told = before.to_vec();
+                let mut reduced = before.to_vec();
                 match counted(inner) {
-                    // Reduced before; what a higher level showed behind the count is not shown again.
-                    Some((count, shown)) => {
-                        told.extend_from_slice(count);
-                        if self.level == Level::Full && !shown.is_empty() {
-                            self.shown_inside(shown.trim_ascii_start(), &mut told);
+                    // Reduced before: the excerpt of a higher level, after the count, is dropped at a lower one.
+                    Some((count, excerpt)) => {
+                        reduced.extend_from_slice(count);
+                        if self.level == Level::Full && !excerpt.is_empty() {
+                            self.push_excerpt(excerpt.trim_ascii_start(), &mut reduced);
                         }
                     }
                     None => {
-                        told.extend_from_slice(format!("[{} bytes]", inner.len()).as_bytes());
+                        reduced.extend_from_slice(format!("[{} bytes]", inner.len()).as_bytes());
                         if self.level == Level::Full {
-                            self.shown_inside(inner, &mut told);
+                            self.push_excerpt(inner, &mut reduced);
                         }
                     }
                 }
-                told.extend_from_slice(after);
-                self.writer.mask(&told);
+                reduced.extend_from_slice(after);
+                self.writer.mask(&reduced);
                 self.cut_long(decoded.len());
                 self.writer.quoted_mask();
                 true
@@ -162,14 +162,14 @@ impl<'a> Run<'a, '_> {
         if written { Ok(()) } else { self.long(text) }
     }
 
-    /// The start of what a task gave back, for level `full`.
-    fn shown_inside(&mut self, inner: &[u8], told: &mut Vec<u8>) {
+    /// Appends the start of a task's result, for level `full`.
+    fn push_excerpt(&mut self, inner: &[u8], out: &mut Vec<u8>) {
         self.writer.mask(inner);
-        told.push(b' ');
-        told.extend_from_slice(write::cut(&self.writer.masked, super::tally::SHOWN));
+        out.push(b' ');
+        out.extend_from_slice(write::cut(&self.writer.masked, super::tally::EXCERPT));
     }
 
-    /// At level `metadata` a string stays only if it names something.
+    /// Writes a string at level `metadata`, where it stays only if it names something.
     fn at_metadata(&mut self, meaning: Key, text: &Text<'_>) -> Result<(), Fault> {
         let mut scratch = std::mem::take(&mut self.writer.decoded);
         let decoded = text.decode(&mut scratch);
@@ -197,7 +197,7 @@ impl<'a> Run<'a, '_> {
                 | Key::Delta
                 | Key::Summary
                 | Key::Content => {
-                    // Nobody typed it: whose end it tells of is said, and nothing else.
+                    // The client wrote it: only the words about the work that ended are kept.
                     if meaning == Key::Prompt && decoded.trim_ascii_start().starts_with(NOTIFICATION) {
                         self.writer.raw(b"\"promptOrigin\":\"task_notification\",");
                         self.notification_words(decoded);
@@ -216,14 +216,14 @@ impl<'a> Run<'a, '_> {
         if stays { self.writer.text(text) } else { Ok(()) }
     }
 
-    /// How the work ended that a notification is about, and which work that was: words that name something.
+    /// Writes the words of a notification that identify the work that ended, and its status.
     fn notification_words(&mut self, text: &[u8]) {
-        // What the work gave back must not pass for the client's words.
-        let told = notified(text).map_or(text, |(start, _)| text.get(..start).unwrap_or_default());
-        let Some(status) = inside(told, b"status").filter(|word| keep::is_error_word(word)) else { return };
-        let is_agent = inside(told, b"summary").is_some_and(|summary| summary.starts_with(b"Agent "))
+        // The result of the work may contain the same tags, so only the text before it is read.
+        let head = notified(text).map_or(text, |(start, _)| text.get(..start).unwrap_or_default());
+        let Some(status) = inside(head, b"status").filter(|word| keep::is_error_word(word)) else { return };
+        let is_agent = inside(head, b"summary").is_some_and(|summary| summary.starts_with(b"Agent "))
             || inside(text, b"subagent_tokens").is_some();
-        let id = |name: &[u8]| inside(told, name).filter(|word| !word.is_empty() && keep::is_word(word));
+        let id = |name: &[u8]| inside(head, name).filter(|word| !word.is_empty() && keep::is_word(word));
         let words: [(&[u8], Option<&[u8]>); 4] = [
             (b"status", Some(status)),
             (b"task_id", id(b"task-id")),
@@ -283,15 +283,15 @@ impl<'a> Run<'a, '_> {
         if meaning == Key::FinalMessage && self.level == Level::Full {
             let mut tally = Tally::new(true);
             tally.count(text);
-            if let Some(shown) = tally.shown() {
-                self.show(&shown);
+            if let Some(excerpt) = tally.take_excerpt() {
+                self.show(&excerpt);
             }
         }
         self.writer.raw(b"}");
         Ok(())
     }
 
-    /// What a person entered: how many fields, and how much text.
+    /// Writes the number of fields that a person filled in, and the bytes of their text.
     pub(super) fn count_only(&mut self) -> Result<(), Fault> {
         let mut tally = Tally::new(false);
         match self.cursor.peek() {
@@ -318,7 +318,7 @@ impl<'a> Run<'a, '_> {
     }
 }
 
-/// Start and end of what a task gave back, in the text of a notification: from the first tag that opens such a part
+/// Returns start and end of a task's result in the text of a notification: from the first tag that opens such a part
 /// to the last that closes one, because the text between may itself hold tags. To the end where none closes.
 fn notified(text: &[u8]) -> Option<(usize, usize)> {
     let rest = |at: usize| text.get(at..).unwrap_or_default();
@@ -336,7 +336,7 @@ fn notified(text: &[u8]) -> Option<(usize, usize)> {
     start.map(|start| (start, end.unwrap_or(text.len()).max(start)))
 }
 
-/// What stands between a tag and its end, without white space around it.
+/// Returns the text between a tag and its end, without white space around it.
 fn inside<'t>(text: &'t [u8], name: &[u8]) -> Option<&'t [u8]> {
     let find = |text: &[u8], tag: &[u8]| text.windows(tag.len()).position(|part| part == tag);
     let (open, close) = ([b"<", name, b">"].concat(), [b"</", name, b">"].concat());
@@ -344,7 +344,7 @@ fn inside<'t>(text: &'t [u8], name: &[u8]) -> Option<&'t [u8]> {
     rest.get(..find(rest, &close)?).map(<[u8]>::trim_ascii)
 }
 
-/// Where a notification begins in `text`.
+/// Returns the start of a notification in `text`.
 fn notification(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -358,7 +358,7 @@ fn notification(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// Length of the tag that `text` starts with, if it opens (or closes) a part that holds results.
+/// Returns the length of the tag that `text` starts with, if it opens (or closes) a part that holds results.
 fn tag(text: &[u8], open: &[u8]) -> Option<usize> {
     let rest = text.strip_prefix(open)?;
     RESULTS.iter().find_map(|name| {
@@ -378,7 +378,7 @@ fn tag(text: &[u8], open: &[u8]) -> Option<usize> {
     })
 }
 
-/// The count that a part of a notification was replaced by before, and what follows it.
+/// Returns the count with which an earlier reduction replaced a part of a notification, and the text after it.
 fn counted(inner: &[u8]) -> Option<(&[u8], &[u8])> {
     const END: &[u8] = b" bytes]";
     let digits = inner.strip_prefix(b"[")?.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -387,7 +387,7 @@ fn counted(inner: &[u8]) -> Option<(&[u8], &[u8])> {
     if is_count { inner.split_at_checked(length) } else { None }
 }
 
-/// The program that a command line starts: its first word that is no assignment, without its folder.
+/// Returns the program that a command line starts: its first word that is no assignment, without its folder.
 fn program(command: &[u8]) -> Option<&[u8]> {
     let words = command.split(|byte| byte.is_ascii_whitespace() || matches!(byte, b'(' | b'{' | b'!' | b';'));
     let first = words.filter(|word| !word.is_empty()).find(|word| !is_assignment(word))?;

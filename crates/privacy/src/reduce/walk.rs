@@ -1,9 +1,9 @@
-//! The pass itself: which object or list is open, what its members mean there, and who writes them.
+//! The pass itself: tracks the open objects and lists, finds the meaning of each member, and writes its value.
 //!
 //! There is no recursion: open containers are frames on a list, at most [`DEPTH`] of them.
 
-use super::context::{Called, Event, keep_stricter};
-use super::named::{Named, is_value};
+use super::context::{CalledTool, Event, keep_stricter};
+use super::named::{NameContext, is_value};
 use super::write::{self, Writer};
 use super::{Moment, Source};
 use crate::config::{Config, Level};
@@ -25,7 +25,7 @@ const KEY_BYTES: usize = 256;
 /// Longest spelling of a number that is kept.
 const NUMBER_BYTES: usize = 40;
 
-/// Where in the payload we are.
+/// A region of the payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Zone {
     /// The payload itself.
@@ -43,7 +43,7 @@ pub(super) enum Zone {
 }
 
 impl Zone {
-    /// The zone of an object or list inside this one, under a name without a meaning.
+    /// Returns the zone of an object or list inside this one, under a name without a meaning.
     fn inside(self) -> Self {
         match self {
             Self::Top | Self::Call | Self::Other => Self::Other,
@@ -52,7 +52,7 @@ impl Zone {
         }
     }
 
-    /// Whether this is part of what a tool was called with.
+    /// Returns `true` in the arguments of a tool.
     pub(super) fn is_input(self) -> bool {
         match self {
             Self::InputTop | Self::Input | Self::Todos => true,
@@ -65,34 +65,34 @@ impl Zone {
 pub(super) struct Frame {
     zone: Zone,
     pub(super) array: bool,
-    /// What the strings of a list are.
+    /// The meaning of the strings of a list.
     element: Key,
-    /// Nothing read yet.
+    /// True if nothing was read yet.
     fresh: bool,
-    /// Nothing written yet.
+    /// True if nothing was written yet.
     empty: bool,
     /// The tool that was named in this object.
-    pub(super) called: Called,
-    /// What the names around and before its texts say about them.
-    pub(super) named: Named,
-    /// Where the container starts.
+    pub(super) called: CalledTool,
+    /// The judgements of the names around and before its texts.
+    pub(super) named: NameContext,
+    /// The start of the container.
     start: usize,
-    /// How many members had been put off before this object.
-    put_off_before: usize,
-    /// Which of them is the next to be written, once the object has been read.
-    put_off_next: usize,
-    /// Where the object ends, once everything in it was read and only what was put off is left.
+    /// The number of deferred members before this object.
+    deferred_before: usize,
+    /// The index of the next deferred member to write, once the object has been read.
+    next_deferred: usize,
+    /// The end of the object, once everything in it was read and only deferred members are left.
     ends_at: Option<usize>,
 }
 
 /// A member that is written at the end of its object.
 #[derive(Clone, Copy)]
-struct PutOff<'a> {
+struct DeferredMember<'a> {
     key: Text<'a>,
     meaning: Key,
-    /// What its name says.
+    /// The judgement of its name.
     telling: Telling,
-    /// Where its value starts.
+    /// The start of its value.
     at: usize,
 }
 
@@ -105,12 +105,12 @@ pub(super) struct Run<'a, 'o> {
     draw_key: &'o mut dyn FnMut() -> [u8; 16],
     drawn_key: Option<[u8; 16]>,
     pub(super) frames: Vec<Frame>,
-    put_off: Vec<PutOff<'a>>,
+    deferred: Vec<DeferredMember<'a>>,
     pub(super) event: Event,
     pub(super) moment: Moment,
-    /// Whether `agent_type` was empty: then the last message is a compaction summary.
+    /// True if `agent_type` was empty: then the last message is a compaction summary.
     pub(super) nameless_agent: bool,
-    /// Whether the payload says that a person interrupted the call.
+    /// True if the payload states that a person interrupted the call.
     pub(super) interrupted: bool,
     wants_directories: bool,
     config: &'o Config,
@@ -137,7 +137,7 @@ impl<'a, 'o> Run<'a, 'o> {
             draw_key,
             drawn_key: None,
             frames: Vec::new(),
-            put_off: Vec::new(),
+            deferred: Vec::new(),
             event: Event::Unsaid,
             moment: Moment::Other,
             nameless_agent: false,
@@ -157,12 +157,12 @@ impl<'a, 'o> Run<'a, 'o> {
         (self.cwd, self.project_dir)
     }
 
-    /// The key of the home, asked for at most once.
+    /// Returns the key of the home, which is read at most once.
     pub(super) fn hash_key(&mut self) -> [u8; 16] {
         *self.drawn_key.get_or_insert_with(&mut *self.draw_key)
     }
 
-    /// Reads the payload and writes what may be kept.
+    /// Reads the payload and writes the parts that may be kept.
     pub(super) fn document(&mut self) -> Result<(), Fault> {
         self.cursor.byte_order_mark();
         self.cursor.blank();
@@ -197,16 +197,16 @@ impl<'a, 'o> Run<'a, 'o> {
             element,
             fresh: true,
             empty: true,
-            called: Called::Unsaid,
-            named: Named::inside(telling, arguments),
+            called: CalledTool::Unsaid,
+            named: NameContext::inside(telling, arguments),
             start,
-            put_off_before: self.put_off.len(),
-            put_off_next: self.put_off.len(),
+            deferred_before: self.deferred.len(),
+            next_deferred: self.deferred.len(),
             ends_at: None,
         });
     }
 
-    /// Reads up to the next item of the innermost container; false if it ends here.
+    /// Reads up to the next item of the innermost container. Returns `false` if it ends here.
     fn next_item(&mut self, close: u8) -> Result<bool, Fault> {
         self.cursor.blank();
         let Some(frame) = self.frames.last_mut() else { return Ok(false) };
@@ -225,7 +225,7 @@ impl<'a, 'o> Run<'a, 'o> {
         Ok(true)
     }
 
-    /// Whether the innermost container has to end early, because enough has been kept.
+    /// Returns `true` if the innermost container has to end early, because enough has been kept.
     fn is_full(&self) -> bool {
         self.writer.out.len() > self.full_at && self.frames.len() > 1
     }
@@ -259,7 +259,7 @@ impl<'a, 'o> Run<'a, 'o> {
         let Some(frame) = self.frames.last() else { return Ok(()) };
         let zone = frame.zone;
         if frame.ends_at.is_some() {
-            return self.put_off_member();
+            return self.write_deferred();
         }
         if self.is_full() {
             return self.close_early();
@@ -275,7 +275,7 @@ impl<'a, 'o> Run<'a, 'o> {
         self.cursor.blank();
         self.cursor.expect(b':')?;
         self.cursor.blank();
-        // What a tool is called with is no result, whatever it is called.
+        // An argument of a tool is no result, even under the name of one.
         let known = self.meaning(&key).filter(|known| *known != Key::ResultLike || !zone.is_input());
         let meaning = known.unwrap_or(Key::Other);
         let telling = self.telling(&key, known);
@@ -285,7 +285,7 @@ impl<'a, 'o> Run<'a, 'o> {
         if self.must_wait(zone, meaning) || self.awaits_name(&key) {
             let at = self.cursor.at;
             self.cursor.skip()?;
-            self.put_off.push(PutOff { key, meaning, telling, at });
+            self.deferred.push(DeferredMember { key, meaning, telling, at });
             return Ok(());
         }
         self.comma();
@@ -297,7 +297,7 @@ impl<'a, 'o> Run<'a, 'o> {
         self.value(zone, meaning, telling)
     }
 
-    /// Writes a name that needs no look.
+    /// Writes a name that needs no check.
     #[inline]
     fn spelled(&mut self, name: &[u8]) {
         self.writer.out.push(b'"');
@@ -305,12 +305,14 @@ impl<'a, 'o> Run<'a, 'o> {
         self.writer.raw(b"\":");
     }
 
-    /// Writes the next member that was put off, or the end of the object.
-    fn put_off_member(&mut self) -> Result<(), Fault> {
+    /// Writes the next deferred member, or the end of the object.
+    fn write_deferred(&mut self) -> Result<(), Fault> {
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
-        if let Some(PutOff { key, meaning, telling, at }) = self.put_off.get(frame.put_off_next).copied() {
+        if let Some(DeferredMember { key, meaning, telling, at }) =
+            self.deferred.get(frame.next_deferred).copied()
+        {
             let zone = frame.zone;
-            frame.put_off_next += 1;
+            frame.next_deferred += 1;
             self.comma();
             self.name(&key)?;
             self.cursor.at = at;
@@ -318,21 +320,21 @@ impl<'a, 'o> Run<'a, 'o> {
             return self.value(zone, meaning, telling);
         }
         if let Some(frame) = self.frames.pop() {
-            self.put_off.truncate(frame.put_off_before);
+            self.deferred.truncate(frame.deferred_before);
             self.cursor.at = frame.ends_at.unwrap_or(self.cursor.at);
             self.writer.raw(b"}");
         }
         Ok(())
     }
 
-    /// Ends the innermost container with a note of what was left out.
+    /// Ends the innermost container with a note of the bytes left out.
     fn close_early(&mut self) -> Result<(), Fault> {
         let read = self.cursor.at;
         let Some(frame) = self.frames.last() else { return Ok(()) };
-        let (start, array, before) = (frame.start, frame.array, frame.put_off_before);
+        let (start, array, before) = (frame.start, frame.array, frame.deferred_before);
         self.cursor.at = start;
         self.cursor.skip()?;
-        self.put_off.truncate(before);
+        self.deferred.truncate(before);
         self.comma();
         let left = self.cursor.at.saturating_sub(read) as u64;
         if array {
@@ -356,18 +358,18 @@ impl<'a, 'o> Run<'a, 'o> {
         keep::key(decoded)
     }
 
-    /// Whether a member cannot be treated before its whole object has been read.
+    /// Returns `true` if a member cannot be treated before its whole object has been read.
     fn must_wait(&self, zone: Zone, meaning: Key) -> bool {
         let Some(frame) = self.frames.last() else { return false };
         match (zone, meaning) {
             (Zone::Top, Key::Error | Key::FinalMessage | Key::Content) | (Zone::Call, Key::Error) => true,
-            (Zone::Top, Key::Result) => self.event == Event::Unsaid || frame.called == Called::Unsaid,
-            (Zone::Call, Key::Result) => frame.called == Called::Unsaid,
+            (Zone::Top, Key::Result) => self.event == Event::Unsaid || frame.called == CalledTool::Unsaid,
+            (Zone::Call, Key::Result) => frame.called == CalledTool::Unsaid,
             _ => false,
         }
     }
 
-    /// The tool that the innermost object names.
+    /// Returns the tool that the innermost object names.
     pub(super) fn tool(&self) -> crate::classify::Tool {
         self.frames.last().map_or(crate::classify::Tool::Unnamed, |frame| frame.called.tool())
     }
@@ -383,7 +385,7 @@ impl<'a, 'o> Run<'a, 'o> {
         let mut scratch = std::mem::take(&mut self.writer.decoded);
         let decoded = key.decode(&mut scratch);
         if self.level == Level::Metadata && !keep::is_member_name(decoded) {
-            // A text that somebody used as a name.
+            // A text in the place of a name, which may be as private as a value.
             self.writer.raw(b"\"[name of ");
             self.writer.number(decoded.len() as u64);
             self.writer.raw(b" bytes]\"");
@@ -438,7 +440,7 @@ impl<'a, 'o> Run<'a, 'o> {
         }
     }
 
-    /// The zone of the container that the cursor stands on, and what the strings are if it is a list.
+    /// Returns the zone of the container at the cursor, and the meaning of its strings if it is a list.
     fn entered(&self, zone: Zone, meaning: Key) -> (Zone, Key) {
         let array = self.cursor.peek() == Some(b'[');
         match meaning {
@@ -454,13 +456,13 @@ impl<'a, 'o> Run<'a, 'o> {
                 }
             }
             Key::Todos if zone.is_input() => (Zone::Todos, Key::Other),
-            // Strings of a list are what the list is; `["a", ["b"]]` too.
+            // Strings of a list have the meaning of the list, in `["a", ["b"]]` too.
             _ if array => (zone.inside(), meaning),
             _ => (zone.inside(), Key::Other),
         }
     }
 
-    /// Takes note of what the payload says about itself.
+    /// Notes the event, the tool and the directories of the payload.
     fn note(&mut self, zone: Zone, meaning: Key, text: &Text<'_>) {
         match (zone, meaning) {
             (Zone::Top, Key::Event) => {

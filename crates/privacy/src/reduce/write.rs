@@ -75,10 +75,10 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// Writes a text of which `secret` is known to be one.
+    /// Writes a text in which `secret` is known to be one.
     pub(super) fn with_secret(&mut self, decoded: &[u8], secret: Span) {
         mask::find(decoded, &mut self.spans);
-        // Whose key it is says more than that it looks random.
+        // The vendor's kind is more precise than `random`.
         if secret.kind != mask::RANDOM || self.spans.is_empty() {
             self.spans.retain(|span| span.end <= secret.start || span.start >= secret.end);
             let place = self.spans.partition_point(|span| span.start < secret.start);
@@ -107,14 +107,14 @@ impl<'o> Writer<'o> {
         self.secrets = self.secrets.saturating_add(count);
     }
 
-    /// Writes what [`Writer::mask`] left, as a string.
+    /// Writes the result of [`Writer::mask`] as a string.
     pub(super) fn quoted_mask(&mut self) {
         let masked = std::mem::take(&mut self.masked);
         self.quoted(&masked);
         self.masked = masked;
     }
 
-    /// Writes bytes of UTF-8 as a string; what is not UTF-8 becomes U+FFFD.
+    /// Writes bytes of UTF-8 as a string; other bytes become U+FFFD.
     pub(super) fn quoted(&mut self, text: &[u8]) {
         self.out.push(b'"');
         if std::str::from_utf8(text).is_ok() {
@@ -152,7 +152,7 @@ impl<'o> Writer<'o> {
     }
 }
 
-/// A text that is kept must be UTF-8.
+/// Refuses a text that is not UTF-8.
 pub(super) fn check(text: &Text<'_>) -> Result<(), Fault> {
     match text.invalid_at() {
         None => Ok(()),
@@ -160,7 +160,7 @@ pub(super) fn check(text: &Text<'_>) -> Result<(), Fault> {
     }
 }
 
-/// The longest start of `text` that has at most `limit` bytes and does not cut a character.
+/// Returns the longest start of `text` that has at most `limit` bytes and does not cut a character.
 pub(super) fn cut(text: &[u8], limit: usize) -> &[u8] {
     let mut end = limit.min(text.len());
     while end > 0 && text.get(end).is_some_and(|byte| is_continuation(*byte)) {
@@ -169,7 +169,7 @@ pub(super) fn cut(text: &[u8], limit: usize) -> &[u8] {
     text.get(..end).unwrap_or_default()
 }
 
-/// The longest end of `text` that has at most `limit` bytes and does not cut a character.
+/// Returns the longest end of `text` that has at most `limit` bytes and does not cut a character.
 pub(super) fn cut_start(text: &[u8], limit: usize) -> &[u8] {
     let mut start = text.len().saturating_sub(limit);
     while text.get(start).is_some_and(|byte| is_continuation(*byte)) {
@@ -182,7 +182,7 @@ fn is_continuation(byte: u8) -> bool {
     (0x80..0xc0).contains(&byte)
 }
 
-/// The first `count` characters of `text`, which is UTF-8 but for a character that is cut at its end.
+/// Returns the first `count` characters of `text`, which is UTF-8 except for a cut character at its end.
 pub(super) fn first_characters(text: &[u8], count: usize) -> &[u8] {
     let starts = text.iter().enumerate().filter(|(_, byte)| !is_continuation(**byte));
     let end = starts.map(|(at, _)| at).nth(count).unwrap_or(text.len());

@@ -30,7 +30,7 @@ fn of_long_texts_in_arguments_only_commands_and_prompts_stay() {
 }
 
 #[test]
-fn a_patch_is_one_wherever_it_begins_and_whatever_it_is_called_with() {
+fn a_patch_is_recognised_at_any_start_and_in_any_argument() {
     let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n-canary\n+canary\n*** End Patch\n";
     for text in [
         patch.to_owned(),

@@ -1,17 +1,17 @@
-//! Attacks: how much of what is issued and pasted is masked, and how much of what is harmless. The rates are held.
+//! Rates of masking for issued and pasted secrets, and for harmless values. A rate must not get worse.
 //!
 //! The values are drawn anew from several seeds, so that no rule fits only the values that it was written for.
 
 use crate::corpus::{fill, rows};
 use agent_tracer_privacy::mask;
 
-/// What the templates are filled with.
+/// The values for the templates.
 const SEEDS: [usize; 5] = [1, 7_919, 104_729, 1_299_709, 15_485_863];
 
-/// A secret counts as leaked if that many bytes of it in a row are left.
+/// The length of a leak: a secret leaks if so many consecutive bytes of it are left.
 const LEAK: usize = 10;
 
-/// Whether a stretch of `secret` is left in `masked`.
+/// Returns `true` if a stretch of `secret` is left in `masked`.
 fn leaks(masked: &str, secret: &str) -> bool {
     // A marker names the kind, and a kind may be spelled like the prefix.
     let masked: String =
@@ -110,7 +110,7 @@ fn harmless_lines_stay_as_they_are() {
 }
 
 #[test]
-fn a_drawn_password_is_masked_whatever_sign_it_begins_with() {
+fn a_drawn_password_is_masked_with_any_sign_at_its_start() {
     let mut missed = Vec::new();
     let mut all = 0;
     for seed in 0..300 {

@@ -1,4 +1,4 @@
-//! A canary in every place of every result: it must not sing in what is written.
+//! A canary in every place of every result: it must not appear in the output.
 
 use agent_tracer_agent::Agent;
 use agent_tracer_privacy::{Level, Source};
@@ -94,7 +94,7 @@ fn with_canary(value: &Value) -> Vec<Value> {
     copies
 }
 
-/// Whether the body keeps its first line, where a canary may sing.
+/// Returns `true` if the body keeps its first line, where a canary may survive.
 fn keeps_first_line(case: &Case, body: &Body) -> bool {
     matches!(body, Body::Member("error")) && case.payload["tool_name"] != "Bash"
 }
@@ -228,7 +228,7 @@ fn an_error_is_silent_in_every_spelling_and_order() {
 }
 
 #[test]
-fn what_a_person_typed_into_a_form_is_silent_in_every_order() {
+fn text_that_a_person_typed_into_a_form_is_dropped_in_every_order() {
     for spelled in spellings("content") {
         for value in [
             format!("{{\"colour\":\"{CANARY}\",\"{CANARY}\":1}}"),

@@ -1,13 +1,13 @@
-//! The corpus: what must be masked and what must not, as tables.
+//! The corpus: tables of texts that must be masked, and of texts that must not.
 
 use agent_tracer_privacy::mask;
 
-/// One row of `secrets.txt`: the text, and what it must become.
+/// One row of `secrets.txt`: the text, and the expected output.
 pub(crate) struct Secret {
     pub(crate) line: usize,
     pub(crate) text: String,
     pub(crate) expected: String,
-    /// What must have vanished.
+    /// The secret that must have vanished.
     pub(crate) secrets: Vec<String>,
 }
 

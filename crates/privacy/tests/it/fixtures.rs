@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// A captured payload.
 pub(crate) struct Case {
-    /// Where it comes from.
+    /// The source of the payload.
     pub(crate) name: String,
     pub(crate) source: Source,
     pub(crate) payload: Value,

@@ -1,4 +1,4 @@
-//! Input that nobody should send: malformed, huge, deep, cut off, ambiguous.
+//! Input that no agent should send: malformed, huge, deep, cut off, ambiguous.
 
 use agent_tracer_agent::Agent;
 use agent_tracer_privacy::{FaultKind, Level, Source};
@@ -15,7 +15,7 @@ fn fault(input: &[u8]) -> Option<(FaultKind, usize)> {
 }
 
 #[test]
-fn what_is_no_object_is_refused_with_its_place() {
+fn input_that_is_no_object_is_refused_with_its_place() {
     for (input, what, at) in [
         (&b""[..], FaultKind::UnexpectedEnd, 0),
         (b"   ", FaultKind::UnexpectedEnd, 3),
@@ -279,14 +279,15 @@ fn a_second_document_or_a_newline_behind_the_payload() {
 }
 
 #[test]
-fn directories_are_told_only_to_who_excludes_some() {
+fn directories_are_returned_only_if_some_are_excluded() {
     let input = br#"{"cwd":"/home/dev/\u0041","workspace":{"project_dir":"/home/dev"},"tool_input":{"project_dir":"/no","cwd":"/no"}}"#;
     let mut out = Vec::new();
     let (excluding, faults) = agent_tracer_privacy::Config::parse(b"exclude /nowhere");
     assert!(faults.is_empty());
-    let told = agent_tracer_privacy::reduce(input, Source::StatusLine, &excluding, &mut || [0; 16], &mut out);
-    assert_eq!(told.cwd.as_deref(), Some(&b"/home/dev/A"[..]));
-    assert_eq!(told.project_dir.as_deref(), Some(&b"/home/dev"[..]));
+    let reduced =
+        agent_tracer_privacy::reduce(input, Source::StatusLine, &excluding, &mut || [0; 16], &mut out);
+    assert_eq!(reduced.cwd.as_deref(), Some(&b"/home/dev/A"[..]));
+    assert_eq!(reduced.project_dir.as_deref(), Some(&b"/home/dev"[..]));
     let (silent, _) = run(input, Source::StatusLine, Level::Actions);
     assert_eq!((silent.cwd, silent.project_dir), (None, None));
 }

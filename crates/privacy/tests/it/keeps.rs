@@ -1,4 +1,4 @@
-//! What is kept of every captured payload: all of it, but for the bodies, and the bodies right.
+//! Every captured payload is kept whole, except for its bodies, which are reduced by the rules.
 //!
 //! The rules are written down here a second time, as slow functions over trees, and compared with what the pass over
 //! the bytes gives.
@@ -24,7 +24,7 @@ const RESULTS: &[&str] = &[
 const CONTENTS: &[&str] =
     &["content", "old_string", "new_string", "new_source", "insert_text", "file_text", "patch"];
 
-/// Members of results that repeat what the call said.
+/// Members of results that repeat the arguments of the call.
 const ECHOES: &[&str] = &[
     "filePath",
     "prompt",
@@ -461,7 +461,7 @@ fn the_key_is_asked_for_once_and_only_if_something_is_hashed() {
 }
 
 #[test]
-fn the_answer_is_appended_to_what_is_there() {
+fn the_output_is_appended_to_the_buffer() {
     let mut out = b"header ".to_vec();
     let config = crate::fixtures::at(Level::Actions);
     agent_tracer_privacy::reduce(
@@ -483,7 +483,7 @@ fn the_answer_is_appended_to_what_is_there() {
 }
 
 #[test]
-fn long_strings_are_reduced_unless_somebody_wrote_them() {
+fn long_strings_are_reduced_unless_a_person_or_an_agent_wrote_them() {
     let long = "word ".repeat(1000);
     let short = "word ".repeat(400);
     let kept = claude(&json!({
@@ -583,7 +583,7 @@ fn pictures_in_text_clothes_are_reduced() {
 }
 
 #[test]
-fn task_notifications_lose_what_the_task_gave_back() {
+fn task_notifications_lose_the_result_of_the_task() {
     for (prompt, expected) in [
         (
             "<task-notification>\n<result>a</result>b</result>\n</task-notification>",

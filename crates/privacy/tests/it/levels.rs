@@ -1,4 +1,4 @@
-//! The levels: what each of them keeps of the same payload.
+//! The same payload at each of the levels.
 
 use agent_tracer_agent::Agent;
 use agent_tracer_privacy::{Level, Source};
@@ -147,7 +147,7 @@ fn full_keeps_head_and_tail_of_a_result() {
 }
 
 #[test]
-fn full_masks_what_it_shows_even_at_the_edges() {
+fn full_masks_excerpts_even_at_the_edges() {
     let key =
         format!("-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----", "QUJDRA==".repeat(400));
     let token = format!("ghp_{}", "a1B2".repeat(9));
@@ -166,7 +166,7 @@ fn full_masks_what_it_shows_even_at_the_edges() {
 }
 
 #[test]
-fn full_keeps_what_is_shown_and_answered_but_no_files() {
+fn full_keeps_messages_and_answers_but_no_files() {
     let kept = at(
         Level::Full,
         &json!({"hook_event_name": "MessageDisplay", "delta": "a piece", "agent_type": "", "last_assistant_message": "the summary",
@@ -182,7 +182,7 @@ fn full_keeps_what_is_shown_and_answered_but_no_files() {
 }
 
 #[test]
-fn full_shows_the_start_of_what_a_task_gave_back() {
+fn full_keeps_the_start_of_a_tasks_result() {
     let prompt = format!("<task-notification><result>{}</result></task-notification>", "r".repeat(5000));
     let kept = at(Level::Full, &json!({"prompt": prompt}));
     let text = kept["prompt"].as_str().expect("a prompt");
@@ -190,14 +190,14 @@ fn full_shows_the_start_of_what_a_task_gave_back() {
 }
 
 #[test]
-fn metadata_tells_a_notification_from_a_prompt_that_somebody_typed() {
+fn metadata_marks_a_notification_but_not_a_typed_prompt() {
     let prompt = "\n<task-notification>\n<task-id>a9f867cf9bc859a6d</task-id>\n<result>words</result>\n</task-notification>";
     let payload = json!({"hook_event_name": "UserPromptSubmit", "prompt": prompt});
     let kept = at(Level::Metadata, &payload);
-    let told = json!({"promptOrigin": "task_notification", "lines": 5, "bytes": prompt.len()});
-    assert_eq!(kept["prompt"], told);
-    // Reduced once more it says the same, and no text is kept in its place.
-    assert_eq!(at(Level::Metadata, &kept)["prompt"], told);
+    let expected = json!({"promptOrigin": "task_notification", "lines": 5, "bytes": prompt.len()});
+    assert_eq!(kept["prompt"], expected);
+    // A second reduction changes nothing, and keeps no text in its place.
+    assert_eq!(at(Level::Metadata, &kept)["prompt"], expected);
     for typed in ["what is a <task-notification>?", "task-notification", "fix it"] {
         let kept = at(Level::Metadata, &json!({"hook_event_name": "UserPromptSubmit", "prompt": typed}));
         assert_eq!(kept["prompt"], json!({"lines": 1, "bytes": typed.len()}), "{typed}");
@@ -207,22 +207,22 @@ fn metadata_tells_a_notification_from_a_prompt_that_somebody_typed() {
 }
 
 #[test]
-fn metadata_keeps_whose_end_a_notification_tells_of_and_how_it_ended() {
+fn metadata_keeps_the_task_and_the_status_of_a_notification() {
     let prompt = "<task-notification>\n<task-id>a936f4</task-id>\n<tool-use-id>toolu_1</tool-use-id>\n\
         <status>killed</status>\n<summary>Agent \"my secret plan\" was stopped</summary>\n\
         <result><status>completed</status> secret</result>\n</task-notification>";
     let kept = at(Level::Metadata, &json!({"hook_event_name": "UserPromptSubmit", "prompt": prompt}));
-    let told = json!({"promptOrigin": "task_notification", "status": "killed", "task_id": "a936f4",
+    let expected = json!({"promptOrigin": "task_notification", "status": "killed", "task_id": "a936f4",
         "tool_use_id": "toolu_1", "type": "agent", "lines": 7, "bytes": prompt.len()});
-    assert_eq!(kept["prompt"], told);
-    assert_eq!(at(Level::Metadata, &kept)["prompt"], told, "reduced once more it says the same");
+    assert_eq!(kept["prompt"], expected);
+    assert_eq!(at(Level::Metadata, &kept)["prompt"], expected, "a second reduction changes nothing");
     for odd in
         ["<status>my secret words</status>", "<result><status>killed</status></result>", "<status>killed"]
     {
         let prompt = format!("<task-notification>{odd}</task-notification>");
         let kept = at(Level::Metadata, &json!({"hook_event_name": "UserPromptSubmit", "prompt": prompt}));
-        let told = json!({"promptOrigin": "task_notification", "lines": 1, "bytes": prompt.len()});
-        assert_eq!(kept["prompt"], told, "{odd}");
+        let expected = json!({"promptOrigin": "task_notification", "lines": 1, "bytes": prompt.len()});
+        assert_eq!(kept["prompt"], expected, "{odd}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What `privacy` promises, from outside.
+//! The promises of `privacy`, tested from outside.
 
 #![expect(
     clippy::indexing_slicing,
@@ -21,7 +21,7 @@ mod outcomes;
 mod properties;
 mod spellings;
 
-/// A file that is not named above would be compiled by nobody.
+/// A file that is not named above would not be compiled, and its tests would not run.
 #[test]
 fn every_file_of_this_folder_is_part_of_the_suite() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");

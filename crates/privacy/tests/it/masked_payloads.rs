@@ -1,4 +1,4 @@
-//! Masking inside payloads: what is kept of a string is what masking leaves of its text.
+//! Masking inside payloads: a string is kept as masking leaves its text.
 
 use agent_tracer_agent::Agent;
 use agent_tracer_privacy::{Level, Source, mask};

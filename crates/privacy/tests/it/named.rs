@@ -92,7 +92,7 @@ fn a_name_beside_a_value_tells_of_it_in_either_order() {
 }
 
 #[test]
-fn what_only_refers_to_a_secret_or_describes_one_stays() {
+fn references_to_secrets_and_descriptions_of_them_stay() {
     let arguments = json!({
         "password": "$DB_PASSWORD", "token": "${{ secrets.X }}", "api_key": "<your-key>", "secret": "",
         "max_tokens": "4096", "tokens": ["a", "list", "of", "words"], "token_count": "twelve", "key": "Enter",

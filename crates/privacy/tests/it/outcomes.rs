@@ -1,4 +1,4 @@
-//! What the outcome of a call is read from: every failure text that was captured, and what must not be taken for one.
+//! Outcomes of calls by their texts: every captured failure, and lookalikes that are none.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::fixtures::{all, claude, codex, reduced};
 
-/// The outcome that a body says: isError, exitCode, errorClass.
+/// Returns the outcome in a body: isError, exitCode, errorClass.
 type Outcome = (Option<bool>, Option<i64>, Option<&'static str>);
 
 fn outcome(body: &Value) -> (Option<bool>, Option<i64>, Option<String>) {
@@ -26,7 +26,8 @@ fn exited(code: i64) -> Outcome {
 
 const NOTHING: Outcome = (None, None, None);
 
-/// Captured texts by their beginning. The longest beginning that fits decides; what fits none must say nothing.
+/// Captured texts by their beginning. The longest beginning that fits decides; a text that fits none must give no
+/// outcome.
 fn captured(kind: &str) -> Vec<(&'static str, Outcome)> {
     match kind {
         "error" => vec![
@@ -79,7 +80,7 @@ fn text(response: &Value) -> String {
 }
 
 #[test]
-fn every_captured_failure_is_read_as_what_it_is() {
+fn every_captured_failure_has_its_class() {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for case in all() {
         let kept = reduced(&case.payload.to_string(), case.source, Level::Actions);
@@ -177,7 +178,7 @@ fn the_words_of_an_error_tell_its_class() {
         ("PreToolUse:Bash hook error: [python agent-tracer-lint.py]: no", "hook_blocked"),
         ("PreToolUse:Bash hook error: [/opt/bin/agent-tracer guard]: no", "policy_denied"),
         ("Cannot find module \"network-timeout\", it doesn't exist", "not_found"),
-        ("something nobody has thought of", "unknown"),
+        ("something entirely new", "unknown"),
         ("", "unknown"),
     ] {
         assert_eq!(failure("Read", error)["errorClass"], json!(class), "{error}");
@@ -185,7 +186,7 @@ fn the_words_of_an_error_tell_its_class() {
 }
 
 #[test]
-fn what_the_client_refuses_is_known_by_how_its_text_begins() {
+fn refusals_by_the_client_are_known_by_the_start_of_their_text() {
     let command = "for f in *; do\n  echo \"$f\"\ndone\n".repeat(100);
     for (text, class) in [
         (format!("Permission to use Bash with command {command} has been denied."), "permission"),

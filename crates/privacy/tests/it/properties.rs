@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::corpus::secrets;
 use crate::fixtures::{Case, reduced, run, variants};
 
-/// How often each law is tried: `PROPTEST_CASES` for a longer look.
+/// The number of cases for each law; `PROPTEST_CASES` sets more.
 pub(crate) fn cases() -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(400)
 }
@@ -211,7 +211,7 @@ proptest! {
     }
 
     #[test]
-    fn what_a_payload_keeps_of_a_prompt_is_what_masking_leaves(
+    fn a_prompt_in_a_payload_is_reduced_to_its_masked_text(
         parts in prop::collection::vec(prop_oneof![
             prop::sample::select(secrets().into_iter().map(|secret| secret.text).collect::<Vec<_>>()),
             soup(),
@@ -262,7 +262,7 @@ proptest! {
     }
 }
 
-/// Whether `pattern` matches `path` or a folder that it lies in: by trying everything.
+/// Returns `true` if `pattern` matches `path` or a folder that it lies in, by trying everything.
 fn slowly(pattern: &str, path: &str) -> bool {
     fn tidy(text: &str) -> String {
         let mut text = text.to_owned();

@@ -127,7 +127,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_kept_of_a_payload_does_not_depend_on_its_spelling(
+    fn the_reduction_of_a_payload_does_not_depend_on_its_spelling(
         payload in payload(), mut pen in pen(), level in level(), source in source(),
     ) {
         let mut spelled = String::new();
@@ -137,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_kept_of_a_captured_payload_does_not_depend_on_its_spelling(
+    fn the_reduction_of_a_captured_payload_does_not_depend_on_its_spelling(
         number in any::<prop::sample::Index>(), mut pen in pen(), level in level(),
     ) {
         static CASES: std::sync::LazyLock<Vec<crate::fixtures::Case>> = std::sync::LazyLock::new(variants);
