@@ -1,7 +1,7 @@
-//! `policy.tbl`: whether anybody must answer a hook, and what holds if nobody can.
+//! `policy.tbl`: the events that need an answer, and the decision that holds if none arrives.
 //!
 //! The hook reads this file before every event that a rule can name; everything in it is ready to be compared and
-//! printed. Std only, and no allocation; whoever reads the file hands in its bytes.
+//! printed. Std only, and no allocation; the caller reads the file.
 //!
 //! # The file
 //!
@@ -13,33 +13,33 @@
 //! | 0 | 8 | `ATPOLTB` and the version, the byte `2` |
 //! | 8 | 4 | length of the whole file in bytes |
 //! | 12 | 8 | FNV-1a, 64 bits, of everything from offset 20 on |
-//! | 20 | 4 | how long the hook waits for an answer, in milliseconds |
+//! | 20 | 4 | time that the hook waits for an answer, in milliseconds |
 //! | 24 | 4 | number of rows |
 //! | 28 | 7 | a text: the program that answers where no server does, as an absolute path; empty if there is none |
 //! | 35 | 1 | zero |
 //! | 36 | 52 × rows | the rows |
 //! | … | … | the texts, one after the other |
 //!
-//! A text is told by its offset from the beginning of the file (4 bytes) and its length (3 bytes). A row holds seven
+//! A text is written as its offset from the beginning of the file (4 bytes) and its length (3 bytes). A row holds seven
 //! texts, then three numbers of one byte:
 //!
 //! | offset in the row | |
 //! |---|---|
-//! | 0 | agent: `claude_code` or `codex` |
+//! | 0 | agent, by its id |
 //! | 7 | event, as the agent spells it |
 //! | 14 | tool: a pattern in which `*` stands for anything and `?` for one byte; `*` alone also for no tool |
 //! | 21 | project: its root, for rules that hold only below it; empty for all |
-//! | 28 | what to print on standard output in an outage |
-//! | 35 | what to print on standard error in an outage |
-//! | 42 | the rule that is behind what holds in an outage, as `<origin>/<name>` |
+//! | 28 | text to print on standard output in an outage |
+//! | 35 | text to print on standard error in an outage |
+//! | 42 | the rule that decides in an outage, as `<origin>/<name>` |
 //! | 49 | strictness of the outage: 0 allow, 1 ask, 2 deny |
 //! | 50 | exit code in an outage |
-//! | 51 | who must answer: 0 whoever can, 1 only the server, because nobody else would have anything to say |
+//! | 51 | the program that must answer: 0 any, 1 only the server, because only it can evaluate the rules of this row |
 //!
-//! Rows stand in no order. All that fit an event count: somebody must answer, and in an outage the strictest of them
-//! holds; among equals the first.
+//! Rows stand in no order. All rows that match an event count: it needs an answer, and in an outage the strictest of
+//! them holds; among equals the first.
 //!
-//! [`wire`] is the other half of the door: how a hook asks the server, and how that answers.
+//! [`wire`] defines the messages between the hook and the server.
 
 pub mod wire;
 
@@ -48,7 +48,7 @@ use std::fmt;
 
 /// The name of the file, in the folder of Agent Tracer's own data.
 pub const FILE_NAME: &str = "policy.tbl";
-/// The events that rules can be about: who has no sound table asks at these.
+/// The events that rules can be about. A hook without a sound table asks at each of them.
 pub const EVENTS: [&[u8]; 9] = [
     b"UserPromptSubmit",
     b"PreToolUse",
@@ -60,9 +60,9 @@ pub const EVENTS: [&[u8]; 9] = [
     b"TaskCompleted",
     b"TeammateIdle",
 ];
-/// Where a project keeps its rules, below its root.
+/// The file with the rules of a project, below the project's root.
 pub const PROJECT_FILE: &str = ".agent-tracer/policy.toml";
-/// How long a hook waits for an answer where nobody says anything else, in milliseconds.
+/// The default time that a hook waits for an answer, in milliseconds.
 pub const DEADLINE_MS: u32 = 50;
 /// The longest file that is read, in bytes.
 pub const BYTES_MAX: usize = 8 << 20;
@@ -74,62 +74,62 @@ const HEADER: usize = 36;
 const ROW: usize = 52;
 const CHECKED: usize = 20;
 
-/// What holds in an outage, least strict first.
+/// The decision that holds in an outage, least strict first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outage {
-    /// Nothing is said.
+    /// The hook stays silent.
     #[default]
     Allow,
     /// The human decides.
     Ask,
-    /// It does not happen.
+    /// The event is refused.
     Deny,
 }
 
-/// One row: an event that somebody must answer.
+/// A row: an event that needs an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Row<'b> {
-    /// Whose event.
+    /// The agent, by its id.
     pub agent: &'b [u8],
-    /// Which.
+    /// The event, as the agent spells it.
     pub event: &'b [u8],
     /// A pattern for the tool.
     pub tool: &'b [u8],
     /// The root of the project below which this holds; empty for everywhere.
     pub project: &'b [u8],
-    /// What holds in an outage.
+    /// The decision that holds in an outage.
     pub outage: Outage,
-    /// What is printed then.
+    /// The text for standard output in an outage.
     pub stdout: &'b [u8],
-    /// What is printed on standard error then.
+    /// The text for standard error in an outage.
     pub stderr: &'b [u8],
-    /// How the hook ends then.
+    /// The exit code of the hook in an outage.
     pub exit: u8,
-    /// The rule behind it, as `<origin>/<name>`.
+    /// The rule that decides in an outage, as `<origin>/<name>`.
     pub rule: &'b [u8],
-    /// Only the server has anything to say: without one nobody needs to be asked.
+    /// Only the server can evaluate the rules of this row: while none runs, no answer is needed.
     pub server_only: bool,
 }
 
-/// What the rows that fit an event say together.
+/// The rows that match an event, combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked<'b> {
-    /// The strictest row: what holds in an outage.
+    /// The strictest row, which holds in an outage.
     pub row: Row<'b>,
-    /// Only the server has anything to say.
+    /// Every matching row is one that only the server can evaluate.
     pub server_only: bool,
 }
 
-/// What is wrong with the bytes of a table.
+/// A fault in the bytes of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
     /// Not a table, or one of another version.
     NotATable,
     /// Shorter or longer than it says.
     Torn,
-    /// The checksum does not fit.
+    /// The checksum does not match.
     Changed,
-    /// A text or a number points nowhere.
+    /// A text lies outside of the file, or a code is unknown.
     Broken,
 }
 
@@ -155,21 +155,21 @@ pub struct Table<'b> {
     rows: usize,
 }
 
-/// What a hook asks.
+/// An event for which a hook looks up whether it needs an answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'q> {
-    /// Whose event.
+    /// The agent, by its id.
     pub agent: &'q [u8],
-    /// Which.
+    /// The event, as the agent spells it.
     pub event: &'q [u8],
     /// The tool; empty if there is none.
     pub tool: &'q [u8],
-    /// Where the agent works: its project and its working directory, as far as they are known.
+    /// The folders in which the agent works: its project and its working directory, as far as they are known.
     pub directories: [&'q [u8]; 2],
 }
 
 impl<'b> Table<'b> {
-    /// Checks the bytes of a file. Everything that is asked later is inside of them.
+    /// Checks the bytes of a file. Every row of a table that opens is sound.
     pub fn open(bytes: &'b [u8]) -> Result<Self, Damage> {
         if bytes.get(..MAGIC.len()) != Some(MAGIC.as_slice()) {
             return Err(Damage::NotATable);
@@ -194,24 +194,24 @@ impl<'b> Table<'b> {
         Ok(table)
     }
 
-    /// How long a hook waits for an answer, in milliseconds.
+    /// Returns the time that a hook waits for an answer, in milliseconds.
     #[must_use]
     pub const fn deadline_ms(&self) -> u32 {
         self.deadline_ms
     }
 
-    /// The program that answers where no server does; empty if there is none.
+    /// Returns the program that answers where no server does; empty if there is none.
     #[must_use]
     pub const fn guard(&self) -> &'b [u8] {
         self.guard
     }
 
-    /// Every row.
+    /// Returns every row.
     pub fn rows(&self) -> impl Iterator<Item = Row<'b>> + '_ {
         (0..self.rows).filter_map(|index| self.row(index))
     }
 
-    /// Whether anybody must answer, and what holds if nobody can. `None`: nobody needs to.
+    /// Combines the rows that match an event. `None` if the event needs no answer.
     #[must_use]
     pub fn ask(&self, question: &Question<'_>) -> Option<Asked<'b>> {
         let mut found: Option<Asked<'b>> = None;
@@ -262,7 +262,7 @@ impl Row<'_> {
     }
 }
 
-/// Whether a folder is another one or lies below it.
+/// Returns `true` if a folder equals `root` or lies below it.
 fn is_below(directory: &[u8], root: &[u8]) -> bool {
     match directory.strip_prefix(root) {
         Some(rest) => root.is_empty() || root.ends_with(b"/") || rest.is_empty() || rest.starts_with(b"/"),
@@ -270,7 +270,8 @@ fn is_below(directory: &[u8], root: &[u8]) -> bool {
     }
 }
 
-/// Whether a pattern stands for a name: goes back to the last `*` only, so the time is the product of the lengths.
+/// Returns `true` if a pattern matches a name. Only the last `*` is tried again, so the time is the product of the
+/// lengths.
 fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut place) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
@@ -302,7 +303,7 @@ fn number(bytes: &[u8], at: usize, length: usize) -> Option<usize> {
     Some(part.iter().rev().fold(0, |sum, byte| (sum << 8) | usize::from(*byte)))
 }
 
-/// A text by its place and length.
+/// Reads the text whose offset and length stand at `at`.
 fn text_at(bytes: &[u8], at: usize) -> Option<&[u8]> {
     let offset = number(bytes, at, 4)?;
     let length = number(bytes, at + 4, 3)?;
@@ -315,7 +316,7 @@ fn checksum(bytes: &[u8]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// Why a table could not be made.
+/// The rules do not fit into a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLarge;
 
@@ -327,7 +328,7 @@ impl fmt::Display for TooLarge {
 
 impl std::error::Error for TooLarge {}
 
-/// Makes the bytes of a table. Equal texts are kept once.
+/// Makes the bytes of a table. Equal texts are stored once.
 pub fn build(deadline_ms: u32, guard: &[u8], rows: &[Row<'_>]) -> Result<Vec<u8>, TooLarge> {
     if rows.len() > ROWS_MAX {
         return Err(TooLarge);
@@ -362,14 +363,14 @@ pub fn build(deadline_ms: u32, guard: &[u8], rows: &[Row<'_>]) -> Result<Vec<u8>
 
 /// The texts of a table that is being made.
 struct Texts<'r> {
-    /// Where the first of them will be.
+    /// The offset of the first text.
     first: usize,
     bytes: Vec<u8>,
     known: HashMap<&'r [u8], usize>,
 }
 
 impl<'r> Texts<'r> {
-    /// Where a text is, as a row tells it.
+    /// Stores a text once and returns its place as a row holds it: offset, then length.
     fn place(&mut self, text: &'r [u8]) -> Result<Vec<u8>, TooLarge> {
         let offset = match self.known.get(text) {
             Some(offset) => *offset,
@@ -380,9 +381,9 @@ impl<'r> Texts<'r> {
                 offset
             }
         };
-        let mut told = put(offset, 4)?;
-        told.extend(put(text.len(), 3)?);
-        Ok(told)
+        let mut place = put(offset, 4)?;
+        place.extend(put(text.len(), 3)?);
+        Ok(place)
     }
 }
 

@@ -1,4 +1,4 @@
-//! How a hook asks the server, and how that answers: one question and one answer over a stream socket.
+//! The messages between a hook and the server: one question and one answer over a stream socket.
 //!
 //! All numbers are unsigned and little-endian. A question:
 //!
@@ -22,11 +22,11 @@
 //! | 4 | length of what goes to standard error |
 //! | … | both, one after the other |
 //!
-//! Both sides know how long everything is before they read it, and refuse what is longer than anybody may say.
+//! The heads give every length before the texts follow, and both sides refuse a head above the limits.
 
 use agent_tracer_agent::Agent;
 
-/// The longest payload that is asked about, in bytes. A hook with a longer one does what holds in an outage.
+/// The longest payload that can be sent, in bytes. A hook with a longer one does not ask the server.
 pub const PAYLOAD_MAX: usize = 16 << 20;
 /// The longest folder.
 pub const FOLDER_MAX: usize = 4096;
@@ -42,7 +42,7 @@ pub const ANSWER_HEAD: usize = 16;
 const QUESTION: &[u8; 4] = b"ATQ1";
 const ANSWER: &[u8; 4] = b"ATA1";
 
-/// What stands before the texts of a question.
+/// The head of a question, which precedes its texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuestionHead {
     /// The agent whose hook asks.
@@ -56,7 +56,7 @@ pub struct QuestionHead {
 }
 
 impl QuestionHead {
-    /// Its bytes; `None` if anything is longer than it may be.
+    /// Encodes the head. `None` if a length is above its limit.
     #[must_use]
     pub fn bytes(&self) -> Option<[u8; QUESTION_HEAD]> {
         if self.name > NAME_MAX || self.folder > FOLDER_MAX || self.payload > PAYLOAD_MAX {
@@ -68,7 +68,7 @@ impl QuestionHead {
         Some([a, b, c, d, self.agent.wire_byte(), u8::try_from(self.name).ok()?, f0, f1, p0, p1, p2, p3])
     }
 
-    /// Reads it; `None` if it is no question, or one of more than anybody may say.
+    /// Decodes a head. `None` if the bytes are no question or a length is above its limit.
     #[must_use]
     pub fn read(bytes: &[u8; QUESTION_HEAD]) -> Option<Self> {
         let [a, b, c, d, agent, name, f0, f1, p0, p1, p2, p3] = *bytes;
@@ -83,10 +83,10 @@ impl QuestionHead {
     }
 }
 
-/// What stands before the texts of an answer.
+/// The head of an answer, which precedes its texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnswerHead {
-    /// How the hook ends.
+    /// The exit code of the hook.
     pub exit: u8,
     /// Length of what goes to standard output.
     pub stdout: usize,
@@ -95,7 +95,7 @@ pub struct AnswerHead {
 }
 
 impl AnswerHead {
-    /// Its bytes; `None` if anything is longer than it may be.
+    /// Encodes the head. `None` if a length is above its limit.
     #[must_use]
     pub fn bytes(&self) -> Option<[u8; ANSWER_HEAD]> {
         if self.stdout > ANSWER_MAX || self.stderr > ANSWER_MAX {
@@ -107,7 +107,7 @@ impl AnswerHead {
         Some([a, b, c, d, self.exit, 0, 0, 0, o0, o1, o2, o3, e0, e1, e2, e3])
     }
 
-    /// Reads it; `None` if it is no answer, or one of more than anybody may say.
+    /// Decodes a head. `None` if the bytes are no answer or a length is above its limit.
     #[must_use]
     pub fn read(bytes: &[u8; ANSWER_HEAD]) -> Option<Self> {
         let [a, b, c, d, exit, z0, z1, z2, o0, o1, o2, o3, e0, e1, e2, e3] = *bytes;
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_head_reads_back_and_nothing_longer_than_allowed_is_said_or_heard() {
+    fn heads_round_trip_and_lengths_above_the_limits_are_refused() {
         let question = QuestionHead { agent: Agent::CODEX, name: 42, folder: 4096, payload: PAYLOAD_MAX };
         assert_eq!(QuestionHead::read(&question.bytes().unwrap()), Some(question));
         let answer = AnswerHead { exit: 2, stdout: ANSWER_MAX, stderr: 1 };
@@ -139,13 +139,13 @@ mod tests {
             assert_eq!(long.bytes(), None);
         }
         assert_eq!(AnswerHead { stdout: ANSWER_MAX + 1, ..answer }.bytes(), None);
-        let mut said = question.bytes().unwrap();
-        said[11] = 0xff;
-        assert_eq!(QuestionHead::read(&said), None);
+        let mut bytes = question.bytes().unwrap();
+        bytes[11] = 0xff;
+        assert_eq!(QuestionHead::read(&bytes), None);
     }
 
     #[test]
-    fn what_is_no_question_or_answer_is_not_read() {
+    fn bytes_that_are_no_question_or_answer_are_refused() {
         let question =
             QuestionHead { agent: Agent::CLAUDE_CODE, name: 0, folder: 0, payload: 2 }.bytes().unwrap();
         let answer = AnswerHead { exit: 0, stdout: 0, stderr: 0 }.bytes().unwrap();

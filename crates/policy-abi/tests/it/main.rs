@@ -1,4 +1,4 @@
-//! The table from outside: what goes in comes out, damage is seen, and no bytes do harm.
+//! The table from outside: rows round-trip, damage is found, and patterns match as a simple matcher says.
 
 use agent_tracer_policy_abi::{Damage, Outage, Question, Row, Table, TooLarge};
 use proptest::prelude::*;
@@ -105,7 +105,7 @@ fn the_strictest_row_holds_in_an_outage() {
 }
 
 #[test]
-fn only_where_nobody_but_the_server_has_anything_to_say_is_it_asked_alone() {
+fn only_the_server_is_asked_if_every_matching_row_needs_it() {
     let quiet = Row { outage: Outage::Allow, server_only: true, ..DENY };
     for (rows, expected) in [
         (vec![quiet, quiet], true),
@@ -115,13 +115,13 @@ fn only_where_nobody_but_the_server_has_anything_to_say_is_it_asked_alone() {
     ] {
         let bytes = build(0, &rows).expect("small");
         let table = Table::open(&bytes).expect("sound");
-        let asked = table.ask(&question("PreToolUse", "Bash", "/")).expect("somebody");
+        let asked = table.ask(&question("PreToolUse", "Bash", "/")).expect("a matching row");
         assert_eq!(asked.server_only, expected, "{rows:?}");
     }
 }
 
 #[test]
-fn a_project_is_left_neither_by_walking_away_nor_by_starting_elsewhere() {
+fn a_rule_of_a_project_holds_for_its_root_and_for_the_working_directory() {
     let bytes = build(0, &[Row { project: b"/code/app", ..DENY }]).expect("small");
     let table = Table::open(&bytes).expect("sound");
     for (directories, expected) in [
@@ -172,7 +172,7 @@ prop_compose! {
     }
 }
 
-/// The same by trying every way to read the pattern.
+/// Matches a pattern by trying every split: slow, and simple enough to compare with.
 fn slowly(pattern: &[u8], name: &[u8]) -> bool {
     match (pattern.split_first(), name.split_first()) {
         (None, None) => true,
@@ -186,7 +186,7 @@ fn slowly(pattern: &[u8], name: &[u8]) -> bool {
 
 proptest! {
     #[test]
-    fn what_goes_in_comes_out(all in prop::collection::vec(row(), 0..20), deadline in any::<u32>()) {
+    fn rows_round_trip(all in prop::collection::vec(row(), 0..20), deadline in any::<u32>()) {
         let outage = |code: u8| [Outage::Allow, Outage::Ask, Outage::Deny][usize::from(code)];
         let rows: Vec<Row<'_>> = all.iter().map(|(texts, code, exit, alone)| Row {
             agent: &texts[0], event: &texts[1], tool: &texts[2], project: &texts[3], stdout: &texts[4],
