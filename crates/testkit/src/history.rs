@@ -2,7 +2,7 @@
 //!
 //! The shape at ten million events: 100,000 tasks in 40 projects over 180 days. One task has 100,000 events, 2,000
 //! sessions share most of the rest unevenly, and all others are small; half of the small ones are subagents. Every
-//! session has a transcript with what its responses cost, and half of them have hooks that tell of the same calls.
+//! session has a transcript with what its responses cost, and half of them have hooks that report the same calls.
 //! Smaller histories keep the proportions. An event is one observation: a hook's payload or a row of a transcript.
 
 mod dice;
@@ -24,22 +24,22 @@ pub use dice::Dice;
 use session::{Raw, Session};
 pub use words::{COMMON, MANY, MODELS, SINGLE, rare};
 
-/// When the history begins: 2026-05-18.
+/// The beginning of the history: 2026-05-18.
 pub const BEGIN: i64 = 1_779_062_400_000;
 
-/// How long it lasts.
+/// The length of the history, in milliseconds.
 pub const SPAN: i64 = 180 * 86_400_000;
 
-/// Sessions that go on at the same time.
+/// Sessions that run at the same time.
 const AT_ONCE: usize = 8;
 
 /// Small tasks for each large session.
 const SMALL_PER_LARGE: u64 = 49;
 
-/// Where the time of making observations went.
+/// The time spent on making observations, by step.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spent {
-    /// Making up bytes: not a cost of the product.
+    /// Making up bytes, which is no cost of the product.
     pub making: Duration,
     /// Privacy and reading.
     pub reading: Duration,
@@ -59,16 +59,16 @@ pub struct History {
     above: Option<(String, u64)>,
     config: Config,
     brought: Vec<Observed>,
-    /// Processor time of this thread; without it there is none to tell.
+    /// Processor time of this thread; constantly zero unless [`History::timed`] sets a clock.
     processor: fn() -> Duration,
-    /// Where the time went.
+    /// The time spent so far.
     pub spent: Spent,
     /// Bytes that were read.
     pub bytes: u64,
 }
 
 impl History {
-    /// So many events from this seed.
+    /// Creates a history of this many events from a seed.
     #[must_use]
     pub fn new(events: u64, seed: u64) -> Self {
         Self {
@@ -94,7 +94,7 @@ impl History {
         self
     }
 
-    /// The next observations, at most so many; fewer only at the end.
+    /// Returns at most `most` of the next observations; fewer only at the end.
     pub fn batch(&mut self, most: usize) -> Vec<Observed> {
         while self.brought.len() < most && self.made < self.events {
             let begun = Instant::now();
@@ -131,7 +131,7 @@ impl History {
         let share = self.made as f64 / self.events.max(1) as f64;
         let at = BEGIN + (share * SPAN as f64) as i64;
         let large = self.tasks / (SMALL_PER_LARGE + 1);
-        // The one very long task comes early, so that everything after it has it in the way.
+        // The one very long task comes early, so that every later read and write has to cope with it.
         let events = if number == 1 {
             (self.events / 10).min(100_000)
         } else if number.is_multiple_of(SMALL_PER_LARGE + 1) {
@@ -151,7 +151,7 @@ impl History {
     }
 }
 
-/// Reads what a session brought, the way the intake does.
+/// Reads a row or a payload as the intake does.
 fn observe(session: &mut Session, raw: &Raw, config: &Config, number: u64) -> Option<Observed> {
     let agent = Agent::CLAUDE_CODE;
     let arrived = Millis(raw.at);
@@ -192,7 +192,7 @@ fn observe(session: &mut Session, raw: &Raw, config: &Config, number: u64) -> Op
     Some(Observed { name, source, agent, channel, arrived, verdict: Verdict::Read(reading), payload, kept })
 }
 
-/// What the intake adds once, where a task says where it works. Tells whether this was the place.
+/// Adds the project to the entry that names a working directory, as the intake does. Returns `false` if none does.
 fn add_project(reading: &mut Reading, project: &str) -> bool {
     let about = reading
         .entries

@@ -1,8 +1,8 @@
-//! For tests only: every captured scenario as the observations that it would have brought, and histories made from a
+//! For tests only: every captured scenario as the observations that it brings, and histories made from a
 //! seed ([`history`]), as long as a test or a bench wants.
 //!
-//! A scenario is what happened together; each of its parts is one file, read by its reader at the usual level of
-//! privacy. What a fixture lacks (a file that cannot be read) is the test's failure, so this crate panics.
+//! A scenario is one capture; each of its parts is one file, read by its reader at the usual level of
+//! privacy. A fixture that cannot be read is a failure of the test, so this crate panics.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -28,10 +28,10 @@ use agent_tracer_privacy::{Config, reduce};
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What one file brings.
+/// One file of a scenario and its observations.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// Its path below the fixtures.
+    /// The path of the file below the fixtures.
     pub path: String,
     /// The channel.
     pub channel: Channel,
@@ -39,7 +39,7 @@ pub struct Part {
     pub observed: Vec<Observed>,
 }
 
-/// Files that tell of the same thing.
+/// Files of one capture.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// Its folder below the fixtures, or the stem of its files.
@@ -49,7 +49,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Everything that one channel tells, or everything at all.
+    /// Returns the observations of one channel, or all of them.
     #[must_use]
     pub fn observed(&self, channel: Option<Channel>) -> Vec<Observed> {
         let parts = self.parts.iter().filter(|part| channel.is_none_or(|channel| part.channel == channel));
@@ -58,7 +58,7 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// Decisions that rules could have made on what the hooks of the scenario told: every kind of them in turn.
+    /// Returns decisions that rules could have made on the hooks of the scenario: each kind of decision in turn.
     #[must_use]
     pub fn decided(&self) -> Vec<Observed> {
         const WISHES: [(&str, &str, &str, bool); 7] = [
@@ -72,12 +72,12 @@ impl Scenario {
         ];
         let mut decided = Vec::new();
         for observed in self.observed(Some(Channel::Hook)) {
-            let Some(Value::Object(told)) =
+            let Some(Value::Object(payload)) =
                 observed.kept.as_deref().and_then(|body| serde_json::from_slice(body).ok())
             else {
                 continue;
             };
-            let event = told.get("hook_event_name").and_then(Value::as_str).unwrap_or_default();
+            let event = payload.get("hook_event_name").and_then(Value::as_str).unwrap_or_default();
             if !matches!(event, "PreToolUse" | "Stop" | "SubagentStop" | "UserPromptSubmit") {
                 continue;
             }
@@ -89,7 +89,7 @@ impl Scenario {
                 rule["origin"] = "project".into();
                 rule["project"] = format!("/srv/{}", turn % 8).into();
             }
-            let mut body: serde_json::Map<String, Value> = told
+            let mut body: serde_json::Map<String, Value> = payload
                 .into_iter()
                 .filter(|(name, _)| {
                     matches!(
@@ -116,7 +116,7 @@ impl Scenario {
     }
 }
 
-/// The record of a decision on an event.
+/// Returns the record of a decision on an event.
 #[must_use]
 pub fn decision_of(event: &Observed, body: &[u8]) -> Observed {
     let name = format!("{}!", event.name);
@@ -134,13 +134,13 @@ pub fn decision_of(event: &Observed, body: &[u8]) -> Observed {
     Observed { name, arrived, verdict: Verdict::Read(reading), payload: None, kept: None, ..event.clone() }
 }
 
-/// The folder of the fixtures.
+/// Returns the folder of the fixtures.
 #[must_use]
 pub fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
 }
 
-/// Every scenario that was captured with its sequence of events, of both agents and of every version.
+/// Returns every scenario that was captured with its sequence of events, of both agents and of every version.
 #[must_use]
 pub fn scenarios() -> Vec<Scenario> {
     let mut all = Vec::new();
@@ -155,7 +155,7 @@ pub fn scenarios() -> Vec<Scenario> {
     all
 }
 
-/// The scenario of this name; the name may be the end of it.
+/// Returns the first scenario whose name ends with `name`.
 #[must_use]
 pub fn scenario(name: &str) -> Scenario {
     let found = scenarios().into_iter().find(|scenario| scenario.name.ends_with(name));
@@ -180,13 +180,13 @@ fn config(level: Level) -> Config {
     Config { level, ..Config::default() }
 }
 
-/// A payload as the hook would have spooled it and the intake read it.
+/// Reads a payload as the hook would have spooled it, at the usual level of privacy.
 #[must_use]
 pub fn hook(agent: Agent, name: &str, arrived: Millis, is_status_line: bool, payload: &[u8]) -> Observed {
     hook_at(Level::Actions, agent, name, arrived, is_status_line, payload)
 }
 
-/// The same at a level of privacy.
+/// Reads a payload as the hook would have spooled it, at a level of privacy.
 #[must_use]
 pub fn hook_at(
     level: Level,
@@ -249,7 +249,7 @@ fn hooks(agent: Agent, path: &Path, level: Level) -> Part {
     Part { path: below(path), channel: Channel::Hook, observed }
 }
 
-/// A scenario of Claude Code at a level of privacy, by its version and name.
+/// Reads a scenario of Claude Code at a level of privacy, by its version and name.
 #[must_use]
 pub fn claude_at(level: Level, name: &str) -> Scenario {
     claude(&fixtures().join("claude-code").join(name), level)
@@ -275,7 +275,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A row of a file.
+/// Wraps the reading of a row of a file.
 fn of_file(agent: Agent, path: &str, name: String, reading: Reading) -> Observed {
     Observed {
         name,
@@ -294,7 +294,7 @@ fn transcript(path: &Path, level: Level) -> Part {
     Part { path: below(path), channel: Channel::Transcript, observed }
 }
 
-/// What a transcript of this path would bring at a level of privacy.
+/// Reads a transcript of this path at a level of privacy.
 #[must_use]
 pub fn transcript_of(level: Level, path: &str, content: &[u8]) -> Vec<Observed> {
     let config = config(level);
@@ -340,12 +340,12 @@ fn codex(version: &Path) -> Vec<Scenario> {
 }
 
 fn rollout(path: &Path) -> Part {
-    // The name on disk has the time and the thread; fixtures are called after their scenario.
+    // A real name holds the time and the thread; fixtures are called after their scenario.
     let observed = rollout_of(&below(path), &fs::read(path).unwrap());
     Part { path: below(path), channel: Channel::Transcript, observed }
 }
 
-/// What a rollout of this name would bring.
+/// Reads a rollout of this name.
 #[must_use]
 pub fn rollout_of(path: &str, content: &[u8]) -> Vec<Observed> {
     let config = config(Level::Actions);

@@ -1,8 +1,8 @@
-//! What the clients would have exported while a scenario was captured, told from its own files.
+//! The telemetry that the clients would have exported during a scenario, derived from its files.
 //!
-//! Few scenarios were captured with telemetry, and what was is one record of each name. So the records are made here, in
-//! the client's words: of Claude Code every prompt, every request that was answered and every call that ended, once and
-//! by the session that asked; of Codex the stream events and the metrics that repeat tokens and must never count.
+//! Few scenarios were captured with telemetry, and those hold one record of each name. So the records are made here, in
+//! the client's words: for Claude Code every prompt, every request that was answered and every call that ended, once,
+//! from the session that made it; for Codex the stream events and metrics that repeat tokens and must never count.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use crate::{Part, Scenario, config, fixtures};
 
 impl Scenario {
-    /// The same with telemetry.
+    /// Returns the scenario with telemetry added.
     #[must_use]
     pub fn with_telemetry(&self) -> Self {
         let mut all = self.clone();
@@ -36,7 +36,8 @@ impl Scenario {
         parts.map(|part| (part.path.as_str(), read(part))).collect()
     }
 
-    /// When each session was first heard of: whoever was there first asked for what others only hold copies of.
+    /// Returns the time of each session's first hook. A request belongs to the earliest session; later files hold
+    /// copies of it.
     fn begun(&self) -> HashMap<String, u64> {
         let mut begun = HashMap::new();
         for (_, rows) in self.rows(Channel::Hook) {
@@ -55,7 +56,7 @@ impl Scenario {
             let name = path.split("/subagents/").next().unwrap().trim_end_matches(".jsonl");
             name.rsplit('/').next().unwrap().to_owned()
         };
-        // The session before its agents: a fork's file begins with copies of what the session asked.
+        // The session comes before its agents: a fork's file begins with copies of the session's requests.
         files.sort_by_key(|(path, _)| {
             (begun.get(&session(path)).copied().unwrap_or(u64::MAX), path.contains("/subagents/"))
         });
@@ -104,7 +105,7 @@ impl Scenario {
                         "cache_read_tokens": usage["cache_read_input_tokens"],
                         "cache_creation_tokens": usage["cache_creation_input_tokens"],
                         "request_id": request, "duration_ms": 100});
-                    // A response is told once, when it is complete.
+                    // A response is exported once, when it is complete.
                     requests
                         .insert(request.to_owned(), about.record("api_request", &row["timestamp"], members));
                 }
@@ -132,7 +133,7 @@ impl Scenario {
     }
 }
 
-/// Who exports.
+/// The session and agent that export a record.
 struct About {
     session: String,
     agent: Option<String>,
@@ -168,12 +169,12 @@ fn observed(records: &[Value]) -> Vec<Observed> {
     let config = config(agent_tracer_privacy::Level::Actions);
     let rules = Rules { config: &config, hash_key: [7; 16], home_dir: None };
     let read = records.iter().flat_map(|export| read(&rules, Signal::Logs, export, Millis(0)));
-    let told = read.filter_map(|record| match record {
+    let records = read.filter_map(|record| match record {
         Record::Read { agent, name, reading } => Some((agent, name, reading)),
         Record::Skipped | Record::Foreign => None,
-        Record::Malformed => panic!("a record that was made here is none"),
+        Record::Malformed => panic!("a record that was made here is malformed"),
     });
-    let all = told.map(|(agent, name, reading): (Agent, _, _)| Observed {
+    let all = records.map(|(agent, name, reading): (Agent, _, _)| Observed {
         name: format!("otlp:{name}"),
         source: None,
         agent,

@@ -6,17 +6,17 @@ use agent_tracer_event::Millis;
 use super::dice::Dice;
 use super::words::{self, Call};
 
-/// What a session brings, before anybody has read it.
+/// A row or a payload that no reader has seen.
 pub(crate) struct Raw {
     /// The bytes: a row of the transcript, or a hook's payload.
     pub(crate) bytes: Vec<u8>,
-    /// When it happened.
+    /// The time of the event, in milliseconds since 1970.
     pub(crate) at: i64,
-    /// Where the row begins in its file; none for a hook.
+    /// The offset of the row in its file; `None` for a hook.
     pub(crate) offset: Option<u64>,
 }
 
-/// A session that goes on.
+/// A running session.
 pub(crate) struct Session {
     pub(crate) reader: Option<TranscriptReader>,
     pub(crate) file: String,
@@ -30,10 +30,10 @@ pub(crate) struct Session {
     offset: u64,
     parent: String,
     prompt: String,
-    /// How many more events it brings.
+    /// Events that are still to come.
     left: u64,
     begun: bool,
-    /// Whether the ledger was told where it works.
+    /// The project was already added to an observation.
     pub(crate) has_project: bool,
 }
 
@@ -83,7 +83,7 @@ impl Session {
         self.left == 0
     }
 
-    /// One turn, or as much of it as is left.
+    /// Makes one turn, or as much of it as is left.
     pub(crate) fn turn(&mut self, dice: &mut Dice, count: u64, out: &mut Vec<Raw>) {
         if !self.begun {
             self.begun = true;
@@ -95,7 +95,7 @@ impl Session {
         }
         self.prompt = dice.uuid();
         let mut said = words::text(dice, 3);
-        // One event in some thousands holds a word that hardly any other holds.
+        // One event in some thousands holds a rare word, for searches that find little.
         if dice.per_mille(4) {
             said.push_str(&words::rare(count / 250_000));
         }
@@ -124,11 +124,11 @@ impl Session {
             self.hook(dice, "SessionEnd", r#","reason":"other""#, out);
             self.left = 0;
         }
-        // People read, think and go to lunch.
+        // The pause in which people read and think.
         self.at += dice.within(2_000, 240_000) as i64;
     }
 
-    /// The model asks for something, and gets it.
+    /// Makes a tool call and its result.
     fn step(&mut self, dice: &mut Dice, out: &mut Vec<Raw>) {
         let serial = dice.throw();
         let id = format!("toolu_01{serial:016x}{}", dice.within(100, 999));
@@ -160,7 +160,7 @@ impl Session {
         self.user(dice, &content, &more, out);
     }
 
-    /// One response with what it cost.
+    /// Makes a response with its token usage.
     fn response(&mut self, dice: &mut Dice, content: &str, reason: &str, out: &mut Vec<Raw>) {
         let (id, request) = (dice.hex(), dice.hex());
         let (input, output) = (dice.within(1, 60), dice.within(5, 2_500));
@@ -183,7 +183,7 @@ impl Session {
         self.row(dice, &message, out);
     }
 
-    /// A row of the transcript.
+    /// Adds a row of the transcript.
     fn row(&mut self, dice: &mut Dice, members: &str, out: &mut Vec<Raw>) {
         self.at += dice.within(20, 4_000) as i64;
         let side = match &self.agent {
@@ -201,7 +201,7 @@ impl Session {
         self.bring(Raw { bytes: row.into_bytes(), at: self.at, offset: Some(offset) }, out);
     }
 
-    /// A hook, in sessions that have them.
+    /// Adds a hook payload, in sessions that have hooks.
     fn hook(&mut self, dice: &mut Dice, event: &str, members: &str, out: &mut Vec<Raw>) {
         if !self.hooked {
             return;
@@ -212,7 +212,7 @@ impl Session {
             Some((agent, kind)) => format!(r#","agent_id":"{agent}","agent_type":"{kind}""#),
             None => String::new(),
         };
-        // A subagent has its own words for its beginning and its end.
+        // A subagent has its own events for its beginning and its end.
         let event = match (event, self.agent.is_some()) {
             ("SessionStart", true) => "SubagentStart",
             ("Stop", true) => "SubagentStop",

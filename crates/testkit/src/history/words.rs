@@ -1,8 +1,8 @@
-//! What sessions of the made-up history say: tools, commands, texts.
+//! The tools, commands and texts of the made-up history.
 
 use super::dice::Dice;
 
-/// Pieces of text, spelled as JSON spells them.
+/// Pieces of text, escaped as in JSON.
 const PIECES: &[&str] = &[
     "The function reads the file once and keeps nothing of it. ",
     "error[E0308]: mismatched types in the handler, expected a borrowed value. ",
@@ -30,16 +30,16 @@ pub const MODELS: &[&str] =
 
 pub(crate) const AGENT_TYPES: &[&str] = &["Explore", "general-purpose", "researcher", "Plan"];
 
-/// A word that many texts hold.
+/// A word that occurs in many texts.
 pub const COMMON: &str = "handler";
 
-/// The beginning of some thousand words, one of which stands in every third call; none of them has it as a part.
+/// The beginning of some thousand words. Every third call holds one of them, and no other word begins like this.
 pub const MANY: &str = "shard";
 
-/// The beginning of words of which each stands in one call and nowhere else.
+/// The beginning of words that each occur in one call only.
 pub const SINGLE: &str = "probe";
 
-/// The rare word with this number.
+/// Returns the rare word with this number.
 #[must_use]
 pub fn rare(number: u64) -> String {
     format!("needle{number}")
@@ -50,7 +50,7 @@ pub(crate) struct Call {
     pub(crate) tool: &'static str,
     pub(crate) input: String,
     pub(crate) result: String,
-    /// How often such a call fails, in a thousand.
+    /// Failures in a thousand such calls.
     pub(crate) failing: u64,
 }
 
@@ -59,18 +59,18 @@ pub(crate) fn text(dice: &mut Dice, pieces: u64) -> String {
     (0..count).map(|_| dice.pick(PIECES)).collect()
 }
 
-/// A path of a project: 5,000 of them each, a few of which everybody touches.
+/// Returns a path of a project: 5,000 of them each, and a few that occur far more often.
 fn path(dice: &mut Dice, project: u64) -> String {
     let number = dice.skewed(5_000);
     format!("/home/dev/project-{project}/src/part_{}/file_{number}.rs", number % 40)
 }
 
-/// A call of a session in this project; its number is no other call's.
+/// Makes a call of a session in this project. `serial` is unique to the call.
 pub(crate) fn call(dice: &mut Dice, project: u64, serial: u64) -> Call {
     let plain = |tool, input, result, failing| Call { tool, input, result, failing };
     match dice.within(0, 1000) {
         0..400 => {
-            // One command in ten is the one that everybody runs again and again.
+            // One command in ten is the same one, as with a test run that a user repeats.
             let (command, about) = if dice.per_mille(100) {
                 ("cargo test --workspace".to_owned(), "Run it".to_owned())
             } else {
