@@ -17,12 +17,12 @@ const BLOCK_BYTES: usize = 32 << 10;
 /// Hands out memory of the arena.
 pub(crate) struct Arena {
     bytes: UnsafeCell<[u8; ARENA_BYTES]>,
-    /// How much of it is handed out.
+    /// The number of bytes that are handed out.
     used: AtomicUsize,
 }
 
 // SAFETY: `used` only ever grows by an exchange that names the old value, so no two callers get the same bytes, whatever
-// thread they are on; the bytes themselves are only touched by whoever was given them.
+// thread they are on; the bytes themselves are touched only by the owner of the block.
 #[expect(unsafe_code, reason = "an allocator is shared by definition")]
 unsafe impl Sync for Arena {}
 

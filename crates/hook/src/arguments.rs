@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     pub(crate) home: Option<PathBuf>,
 }
 
-/// What to do.
+/// The action that the command line asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     /// Record what is on standard input.
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_do_is_told_apart_from_a_version_question() {
+    fn a_missing_agent_is_no_request_for_the_version() {
         assert_eq!(parsed(&[]), Request::Unknown);
         assert_eq!(parsed(&["--version"]), Request::Version);
         assert_eq!(parsed(&["--help"]), Request::Help);

@@ -14,21 +14,21 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-/// How long the user's command may take.
+/// The time limit for the user's command.
 pub(crate) const LIMIT: Duration = Duration::from_millis(300);
 
-/// More than any status line; what follows is not read.
+/// The most output that is read, which is more than any status line needs.
 const OUTPUT_CAP: usize = 64 << 10;
 
 /// Set for the user's command, so that one which calls this hook again does not start itself for ever.
 const CHAINED: &str = "AGENT_TRACER_CHAINED";
 
-/// Tells whether this process was itself started as the user's own status line.
+/// Returns `true` if this process was itself started as the user's own status line.
 pub(crate) fn is_chained() -> bool {
     std::env::var_os(CHAINED).is_some()
 }
 
-/// Returns what the command printed, without the line break at its end.
+/// Returns the output of the command, without the line break at its end.
 pub(crate) fn run(command: &str, input: &[u8], limit: Duration) -> Vec<u8> {
     let deadline = Instant::now() + limit;
     let spawned = Command::new("/bin/sh")

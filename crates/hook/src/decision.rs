@@ -1,7 +1,7 @@
-//! Writes down a decision that nobody else will: what held because nobody answered.
+//! Records the decision of an outage, which no other program would record.
 //!
-//! The record goes the way of every event, through the spool. What it says of the event is taken from what privacy left
-//! of the payload; the rest are our own words.
+//! The record goes through the spool like every event. Its members that describe the event come from what privacy left
+//! of the payload; the rest are constants and checked names.
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -12,20 +12,20 @@ use agent_tracer_spool::{Home, Spool, doorbell};
 use crate::lookup;
 use crate::record::{Recorded, now_nanos};
 
-/// What held.
+/// A decision that held in an outage.
 pub(crate) struct Decision<'d> {
     /// The rule behind it, as `<origin>/<name>`.
     pub(crate) rule: &'d [u8],
-    /// The root of its project; empty if it is the user's.
+    /// The root of its project; empty for a rule of the user.
     pub(crate) project: &'d [u8],
-    /// What came of it.
+    /// The answer that the agent got.
     pub(crate) outcome: &'static str,
-    /// How long it took.
+    /// The time from the question to the answer.
     pub(crate) took: Duration,
 }
 
-/// Members of a payload that say whose event it was.
-const WHOSE: &[&[u8]] = &[
+/// Members of a payload that identify the event.
+const IDENTITY: &[&[u8]] = &[
     b"session_id",
     b"transcript_path",
     b"cwd",
@@ -38,14 +38,14 @@ const WHOSE: &[&[u8]] = &[
     b"tool_use_id",
 ];
 
-/// Puts the decision into the spool; nothing where the event itself is not recorded.
-pub(crate) fn write_down(decision: &Decision<'_>, agent: Agent, home: &Home, recorded: &Recorded) {
+/// Puts the decision into the spool, unless the event itself was not recorded.
+pub(crate) fn record(decision: &Decision<'_>, agent: Agent, home: &Home, recorded: &Recorded) {
     if recorded.name.is_none() {
         return;
     }
     let mut body = b"{".to_vec();
-    let told = lookup::members(&recorded.body, &mut |key, place| {
-        if WHOSE.contains(&key)
+    let complete = lookup::members(&recorded.body, &mut |key, place| {
+        if IDENTITY.contains(&key)
             && let Some(value) = recorded.body.get(place)
         {
             body.push(b'"');
@@ -55,7 +55,7 @@ pub(crate) fn write_down(decision: &Decision<'_>, agent: Agent, home: &Home, rec
             body.push(b',');
         }
     });
-    if told.is_none() {
+    if complete.is_none() {
         return;
     }
     let (origin, rule) = std::str::from_utf8(decision.rule)
@@ -65,7 +65,7 @@ pub(crate) fn write_down(decision: &Decision<'_>, agent: Agent, home: &Home, rec
     let project =
         std::str::from_utf8(decision.project).ok().filter(|root| !root.is_empty() && is_plain(root));
     let project = project.map(|root| format!(",\"project\":\"{root}\"")).unwrap_or_default();
-    // Names of rules are letters, digits and a few signs: nothing of them has to be escaped.
+    // Names of rules are letters, digits and a few signs, none of which JSON escapes.
     drop(write!(
         body,
         "\"decision\":{{\"answered_by\":\"outage\",\"outcome\":\"{outcome}\",\"took_us\":{took},\"rules\":[{{\"rule\":\"{rule}\",\"origin\":\"{origin}\",\"decision\":\"{outcome}\",\"basis\":\"outage\",\"mode\":\"enforce\",\"counted\":true{project}}}]}}}}",
@@ -80,7 +80,7 @@ pub(crate) fn write_down(decision: &Decision<'_>, agent: Agent, home: &Home, rec
     }
 }
 
-/// Whether a text stands in JSON as it is.
+/// Returns `true` if a text needs no escapes in JSON.
 fn is_plain(text: &str) -> bool {
     text.chars().all(|letter| letter >= ' ' && letter != '"' && letter != '\\')
 }

@@ -1,4 +1,4 @@
-//! The environment variables that are worth having, by name. No other is ever recorded.
+//! The environment variables that are recorded, by name. No other ever is.
 //!
 //! A hook inherits the user's whole environment, keys included, and some agents add tokens of
 //! their own: a list of what to leave out would always be one name short.
@@ -9,7 +9,7 @@ use agent_tracer_agent::Agent;
 
 /// Returns the names, in the order in which they are written.
 ///
-/// Those of every agent: one that runs in a shell of another shows by their variables whose child it is.
+/// The list covers every agent, because the variables of an agent that runs in another's shell show its parent.
 pub(crate) fn recorded() -> impl Iterator<Item = &'static str> {
     Agent::ALL.iter().flat_map(|agent| agent.spec().recorded_variables).copied()
 }
@@ -19,7 +19,7 @@ pub(crate) fn project() -> Option<OsString> {
     Agent::ALL.iter().filter_map(|agent| agent.spec().project_variable).find_map(std::env::var_os)
 }
 
-/// Tells whether the user has switched recording off for this process and its children.
+/// Returns `true` if the user has switched recording off for this process and its children.
 pub(crate) fn switched_off() -> bool {
     std::env::var_os("AGENT_TRACER_OFF")
         .is_some_and(|value| agent_tracer_spool::means_yes(value.as_encoded_bytes()))

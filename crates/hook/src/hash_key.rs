@@ -1,4 +1,4 @@
-//! The key of a home: 16 random bytes that make hashes of file contents useless to anybody else.
+//! The key of a home: 16 random bytes that make hashes of file contents useless to others.
 //!
 //! Made by `install`, or by the first hook that needs it. Two hooks may make it at once: a link fails if
 //! the name is taken, so exactly one of them wins and both use the winner's.
@@ -17,11 +17,11 @@ pub(crate) fn of(home: &Home) -> [u8; 16] {
     let stored = || stored(&path, home.user());
     stored()
         .or_else(|| make(&path, &stored).ok().and_then(|()| stored()))
-        // A home that cannot hold a key (read-only, full) gets hashes that nobody can compare or guess.
+        // A home that cannot hold a key (read-only, full) gets hashes that cannot be compared or guessed.
         .unwrap_or_else(random)
 }
 
-/// The key that is there, if it is whole and no other user can have put it there.
+/// Returns the stored key, if it is whole and no other user can have put it there.
 fn stored(path: &Path, user: Option<u32>) -> Option<[u8; 16]> {
     let mut key = [0_u8; 16];
     settings_file::open(path, user).ok()??.read_exact(&mut key).ok()?;
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_is_nobody_elses_to_read() {
+    fn only_the_user_can_read_the_key() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let home = Home::in_folder(folder.path());

@@ -1,8 +1,8 @@
 //! Finds a few members of a payload without reading the rest of it.
 //!
 //! The status line shows three numbers of a payload that the client has just written. Keys are compared as
-//! they stand: the client does not escape them, and a number that is not found is simply not shown. Whoever has to
-//! decide something by a member goes through all of them ([`members`]) and takes escapes into account.
+//! they stand: the client does not escape them, and a number that is not found is not shown. A decision
+//! needs every member ([`members`]), with escapes resolved.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -22,7 +22,7 @@ pub(crate) fn number(json: &[u8], path: &[&str]) -> Option<f64> {
 }
 
 /// Calls `each` with the unescaped key and the place of the value of every member of the outermost object, in their
-/// order. `None` if the text is no object, or not whole.
+/// order. Returns `None` if the text is no object, or not whole.
 pub(crate) fn members(json: &[u8], each: &mut dyn FnMut(&[u8], Range<usize>)) -> Option<()> {
     let mut cursor = Cursor { json, at: 0 };
     cursor.expect(b'{')?;
@@ -46,7 +46,7 @@ pub(crate) fn members(json: &[u8], each: &mut dyn FnMut(&[u8], Range<usize>)) ->
     }
 }
 
-/// The text of the first member of this name. What stands behind it is not looked at: a prompt can be long.
+/// Returns the text of the first member of this name. The rest is not read, because a prompt can be long.
 pub(crate) fn first_text<'a>(json: &'a [u8], name: &[u8]) -> Option<Cow<'a, [u8]>> {
     let mut cursor = Cursor { json, at: 0 };
     cursor.enter(name)?;
@@ -54,12 +54,12 @@ pub(crate) fn first_text<'a>(json: &'a [u8], name: &[u8]) -> Option<Cow<'a, [u8]
     unescaped(json.get(begin..end)?)
 }
 
-/// The text of a value that is a string.
+/// Returns the text of a value that is a string.
 pub(crate) fn text(value: &[u8]) -> Option<Cow<'_, [u8]>> {
     unescaped(value.strip_prefix(b"\"")?.strip_suffix(b"\"")?)
 }
 
-/// The inside of a string with its escapes resolved; `None` if one of them is none.
+/// Resolves the escapes of the inside of a string. `None` if an escape is invalid.
 fn unescaped(inside: &[u8]) -> Option<Cow<'_, [u8]>> {
     if !inside.contains(&b'\\') {
         return Some(Cow::Borrowed(inside));
@@ -138,7 +138,7 @@ impl Cursor<'_> {
         (self.json.get(self.at) == Some(&byte)).then(|| self.at += 1)
     }
 
-    /// Passes a string and returns where its inside stands.
+    /// Passes a string and returns the bounds of its inside.
     fn string(&mut self) -> Option<(usize, usize)> {
         self.expect(b'"')?;
         let begin = self.at;
@@ -196,8 +196,8 @@ mod tests {
 
     fn found(json: &[u8]) -> Option<Vec<(String, String)>> {
         let mut all = Vec::new();
-        let told = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        members(json, &mut |key, place| all.push((told(key), told(&json[place]))))?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        members(json, &mut |key, place| all.push((text(key), text(&json[place]))))?;
         Some(all)
     }
 
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_are_resolved_as_everybody_else_does() {
+    fn escapes_are_resolved_as_serde_json_does() {
         for json in [r#""plain""#, r#""a\"b\\c\/d\b\f\n\r\t""#, r#""\u00e4\u20ac\ud83d\ude00""#, r#""""#] {
             let expected: String = serde_json::from_str(json).unwrap();
             assert_eq!(text(json.as_bytes()).unwrap(), expected.as_bytes(), "{json}");

@@ -1,12 +1,12 @@
-//! `agent-tracer-hook`: takes one event from an agent and puts it where nothing is lost.
+//! `agent-tracer-hook`: takes one event from an agent and puts it into the spool.
 //!
-//! Standard input → privacy → envelope → spool → doorbell, and out. The law of this binary: it waits for
-//! nobody, prints nothing, and ends with 0. What it could not keep is counted, never shown to the agent. Only where a
-//! rule of the user's has to be asked does it wait, until a deadline, and say what the rule says.
+//! Standard input → privacy → envelope → spool → doorbell, and out. The law of this binary: it does not wait,
+//! prints nothing, and ends with 0. Losses are counted and never shown to the agent. Only if a rule of the user needs
+//! a decision does it wait, until a deadline, and print the answer.
 //!
 //! It has no Rust `main`: before one runs, the standard library reads `/proc/self/maps` to find the stack
 //! and prepares a signal stack, a third of all instructions of a start, for a message on stack overflow
-//! that nobody would see. The C entry point does without.
+//! that no user would see. The C entry point does without.
 
 #![cfg_attr(not(test), no_main)]
 
@@ -15,17 +15,17 @@ mod arguments;
 mod chain;
 mod context;
 mod decision;
-mod door;
 mod environment;
+mod exec_guard;
 mod hash_key;
 mod lookup;
+mod policy_check;
+mod policy_socket;
 mod process;
+mod project_rules;
 mod record;
-mod stand_in;
 mod statusline;
-mod talk;
 mod transcript;
-mod unknown;
 
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -42,7 +42,7 @@ use arguments::{Arguments, Request};
 #[global_allocator]
 static MEMORY: arena::Arena = arena::Arena::new();
 
-/// What a person is told who calls the hook by hand.
+/// The usage for a person who calls the hook by hand.
 const USAGE: &str = "usage: agent-tracer-hook AGENT|statusline [--home DIR] < event.json
 hint: agents call this; `agent-tracer install` connects them";
 
@@ -67,7 +67,7 @@ fn main() {
     answer();
 }
 
-/// Does what the command line asks for. Returns how to end.
+/// Runs the request of the command line. Returns the exit code.
 fn answer() -> i32 {
     match arguments::parse(std::env::args_os().skip(1)) {
         Request::Record(arguments) => {
@@ -75,11 +75,11 @@ fn answer() -> i32 {
             return serve(&arguments);
         }
         Request::Version => {
-            tell(&mut std::io::stdout(), concat!("agent-tracer-hook ", env!("CARGO_PKG_VERSION")))
+            print_line(&mut std::io::stdout(), concat!("agent-tracer-hook ", env!("CARGO_PKG_VERSION")))
         }
-        Request::Help => tell(&mut std::io::stdout(), USAGE),
+        Request::Help => print_line(&mut std::io::stdout(), USAGE),
         // An agent set up by a newer version must not see an error from an older hook.
-        Request::Unknown if std::io::stdin().is_terminal() => tell(&mut std::io::stderr(), USAGE),
+        Request::Unknown if std::io::stdin().is_terminal() => print_line(&mut std::io::stderr(), USAGE),
         Request::Unknown => record::swallow_input(),
     }
     0
@@ -93,12 +93,12 @@ fn serve(arguments: &Arguments) -> i32 {
             show(home.as_ref(), &recorded.payload);
             0
         }
-        // No rule is about these moments, and nothing is said at any other.
+        // No rule can be about these events, and context is printed at no other.
         (Channel::Hook | Channel::Decision, Some(home)) if is_begin(recorded.moment) => {
-            context::tell(arguments.agent, home, recorded.moment, &recorded.payload);
+            context::print(arguments.agent, home, recorded.moment, &recorded.payload);
             0
         }
-        (Channel::Hook | Channel::Decision, Some(home)) => door::answer(arguments, home, &recorded),
+        (Channel::Hook | Channel::Decision, Some(home)) => policy_check::answer(arguments, home, &recorded),
         (Channel::Hook | Channel::Decision, None) => 0,
     }
 }
@@ -107,7 +107,7 @@ fn is_begin(moment: Moment) -> bool {
     matches!(moment, Moment::SessionStarts | Moment::SubagentStarts)
 }
 
-/// Prints the status line, the user's own first.
+/// Prints the status line, with the user's own before it.
 fn show(home: Option<&Home>, payload: &[u8]) {
     let settings = statusline::Settings::load(home);
     let chain = settings.chain.filter(|_| !chain::is_chained());
@@ -116,10 +116,10 @@ fn show(home: Option<&Home>, payload: &[u8]) {
         out.push(b'\n');
     }
     out.extend_from_slice(statusline::render(&settings.prefix, payload).as_bytes());
-    tell(&mut std::io::stdout(), String::from_utf8_lossy(&out).as_ref());
+    print_line(&mut std::io::stdout(), String::from_utf8_lossy(&out).as_ref());
 }
 
-/// A reader that is gone and a limit on file sizes are errors to count, not reasons to die.
+/// Blocks the signals of a closed pipe and of a limit on file sizes: they are errors to count, not reasons to die.
 fn hold_back_deadly_signals() {
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGPIPE);
@@ -128,12 +128,12 @@ fn hold_back_deadly_signals() {
     signals.thread_block().ok();
 }
 
-/// Prints a line. A reader that is gone is no reason to fail.
-fn tell(out: &mut dyn Write, text: &str) {
+/// Prints a line. A closed pipe is no reason to fail.
+fn print_line(out: &mut dyn Write, text: &str) {
     drop(writeln!(out, "{text}"));
 }
 
-/// Turns a bug of ours into a counted loss instead of an error in the agent's face.
+/// Turns a bug of ours into a counted loss instead of an error that the agent sees.
 fn end_well_on_panic(argument: Option<std::path::PathBuf>) {
     std::panic::set_hook(Box::new(move |_| {
         if let Some(home) = home(argument.as_deref()) {

@@ -1,4 +1,4 @@
-//! What the kernel knows about the agent that started this hook.
+//! Facts of the kernel about the agent that started this hook.
 //!
 //! A process id alone says little later: ids are reused, and another container has its own. Start time and
 //! namespace make it certain. All of it is optional: where there is no `/proc`, the fields are missing.
@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io::Read;
 
-/// Start time of a process in the kernel's own clock ticks since boot, as it stands in `/proc/<pid>/stat`.
+/// Returns the start time of a process in clock ticks since boot, as `/proc/<pid>/stat` gives it.
 pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
     let mut path = String::with_capacity(24);
     path.push_str("/proc/");
@@ -17,14 +17,14 @@ pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
     parse_start_ticks(text.get(..count)?)
 }
 
-/// Field 22 of the line; the name in field 2 may itself hold spaces and brackets.
+/// Reads field 22 of the line. The name in field 2 may itself hold spaces and brackets.
 fn parse_start_ticks(line: &[u8]) -> Option<u64> {
     let name_end = line.iter().rposition(|byte| *byte == b')')?;
     let field = line.get(name_end + 2..)?.split(|byte| *byte == b' ').nth(19)?;
     std::str::from_utf8(field).ok()?.parse().ok()
 }
 
-/// The number of the process id namespace that this process is in.
+/// Returns the number of the process id namespace that this process is in.
 pub(crate) fn pid_namespace() -> Option<u64> {
     let target = std::fs::read_link("/proc/self/ns/pid").ok()?;
     let text = target.to_str()?;

@@ -13,26 +13,26 @@ use agent_tracer_spool::{EnvelopeName, Home, Reason, Spool, doorbell, links, set
 use crate::arguments::Arguments;
 use crate::{environment, hash_key, process, transcript};
 
-/// The longest payload that is looked at. Agents send a few kilobytes; results of 50 MB have been seen.
+/// The longest payload that is read. Agents send a few kilobytes; results of 50 MB have been seen.
 const INPUT_CAP: usize = 64 << 20;
 
-/// Room for a payload of the usual length, so that it is not moved about while it grows.
+/// Room for a payload of the usual length, so that reading it does not reallocate.
 const USUAL: usize = 8 << 10;
 
-/// What became of an event.
+/// A payload and its record.
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
-    /// The payload as it arrived, or as much of it as anybody looks at; empty if it could not be read.
+    /// The payload as it arrived, up to [`INPUT_CAP`]; empty if it could not be read.
     pub(crate) payload: Vec<u8>,
-    /// Its envelope; none if the user does not want it recorded, or nobody could.
+    /// Its envelope; `None` if the user does not want it recorded, or if recording failed.
     pub(crate) name: Option<EnvelopeName>,
-    /// What privacy left of the payload.
+    /// The payload after privacy.
     pub(crate) body: Vec<u8>,
-    /// Whether it is a moment at which more is done than to record; not where nothing may be recorded.
+    /// The kind of event, for what the hook does beside recording; `Other` if nothing may be recorded.
     pub(crate) moment: Moment,
 }
 
-/// Reads the payload and records it. Returns it for whoever has to show it or to ask about it.
+/// Reads the payload and records it.
 pub(crate) fn run(arguments: &Arguments, home: Option<&Home>) -> Recorded {
     let input = match Input::read() {
         Ok(input) => input,
@@ -56,17 +56,17 @@ pub(crate) fn run(arguments: &Arguments, home: Option<&Home>) -> Recorded {
     Recorded { name, body, moment, payload: input.payload }
 }
 
-/// Sees to it that nobody records this session later, from the agent's own files.
+/// Keeps this session out of later readings of the agent's own files.
 fn keep_out(home: &Home, payload: &[u8]) {
     for key in [&b"\"session_id\""[..], b"\"agent_id\""] {
         if let Some(id) = first_text(payload, key) {
-            // Where nothing is installed there is no such file, and nobody who reads transcripts either.
+            // Without an installation there is no such file, and no program that reads transcripts either.
             drop(unrecorded::note(&home.unrecorded(), id));
         }
     }
 }
 
-/// The text behind the first occurrence of a key, as it is spelled. Both agents name the session first.
+/// Returns the text behind the first occurrence of a key, as it is spelled. Both agents name the session first.
 fn first_text<'p>(payload: &'p [u8], key: &[u8]) -> Option<&'p [u8]> {
     let at = payload.windows(key.len()).position(|window| window == key)?;
     let rest = payload.get(at + key.len()..)?.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
@@ -74,16 +74,16 @@ fn first_text<'p>(payload: &'p [u8], key: &[u8]) -> Option<&'p [u8]> {
     text.get(..text.iter().position(|byte| *byte == b'"')?)
 }
 
-/// Takes what is on standard input and forgets it: an agent that writes to a closed pipe sees an error.
+/// Reads standard input to its end and drops it: an agent that writes to a closed pipe sees an error.
 pub(crate) fn swallow_input() {
     drop(io::copy(&mut io::stdin().lock(), &mut io::sink()));
 }
 
-/// What was on standard input.
+/// The contents of standard input.
 struct Input {
     /// At most [`INPUT_CAP`] bytes of it.
     payload: Vec<u8>,
-    /// How long it was.
+    /// The full length of the input.
     bytes: u64,
 }
 
@@ -141,7 +141,7 @@ fn record(
         header.fault = Some(Fault { what: Cow::Borrowed("oversize"), at: INPUT_CAP as u64 });
     } else {
         let reduction = reduce(&input.payload, source, &config, &mut || hash_key::of(home), body);
-        // The payload may name another place than this process stands in.
+        // The payload may name another folder than the one of this process.
         if [&reduction.cwd, &reduction.project_dir].into_iter().flatten().any(|path| excludes(&config, path))
         {
             return None;
@@ -157,13 +157,13 @@ fn record(
     }
     header.cwd = cwd.map(|path| Cow::Owned(masked(path.into_os_string().into_vec())));
     describe_process(&mut header);
-    // A refusal is counted by the spool itself. There is nobody here to tell.
+    // The spool itself counts a refusal, and the agent must not see one.
     let accepted = Spool::at(&home.spool()).accept(&header, body, arrived, std::process::id()).ok()?;
     doorbell::ring(home);
     Some(accepted.name)
 }
 
-/// Adds who started this hook, and the named variables.
+/// Adds the process that started this hook, and the named variables.
 fn describe_process(header: &mut Header<'_>) {
     for name in environment::recorded() {
         if let Some(value) = std::env::var_os(name) {
@@ -183,7 +183,7 @@ fn describe_process(header: &mut Header<'_>) {
     header.hook_pid = Some(std::process::id());
 }
 
-/// Paths and names can hold a secret too. Bytes that are no text are left as they are.
+/// Masks secrets in a path or a name. Bytes that are no text stay as they are.
 fn masked(value: Vec<u8>) -> Vec<u8> {
     let replaced = match std::str::from_utf8(&value).map(mask) {
         Ok(Cow::Owned(text)) => Some(text.into_bytes()),
@@ -192,10 +192,10 @@ fn masked(value: Vec<u8>) -> Vec<u8> {
     replaced.unwrap_or(value)
 }
 
-/// What the user asked for. No file means the default. `None` where a file is there and cannot be relied on: it cannot be
+/// Returns the user's settings, or the default without a file. `None` if the file cannot be relied on: it cannot be
 /// read, another user can write it, or a line of it may have been meant to exclude a folder. There are no settings of an
 /// earlier event to fall back on here, and an event that was recorded against the user's will is worse than one that is
-/// missing and counted. The same holds of one that was emptied just now: it is being written.
+/// missing and counted. The same holds for a file that was emptied just now, as it is being written.
 fn privacy_config(home: &Home, now_nanos: u64) -> Option<Config> {
     let Some(text) = finished_settings(&home.privacy_conf(), home.user(), now_nanos)? else {
         return Some(Config::default());
@@ -211,10 +211,11 @@ fn privacy_config(home: &Home, now_nanos: u64) -> Option<Config> {
     Some(config)
 }
 
-/// How often settings are looked at again that may be half written, and how long to wait before each.
+/// The number of further attempts to read settings that may be half written.
 const LOOKS_MAX: u32 = 5;
+/// The pause between two attempts.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
-/// What was written longer ago than this is finished.
+/// The age from which on a file counts as written.
 const WRITTEN_NANOS: u64 = 1_000_000_000;
 
 /// Reads the settings, `Some(None)` if there are none. A shell's `>` empties the file for an instant before it writes

@@ -12,17 +12,17 @@ use crate::lookup::number;
 /// The longest file that is read.
 const BYTES_MAX: usize = 64 << 10;
 
-/// What `statusline.conf` says.
+/// The settings of `statusline.conf`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// Stands before our numbers.
+    /// The text before our numbers.
     pub(crate) prefix: String,
     /// The user's own status line command.
     pub(crate) chain: Option<String>,
 }
 
 impl Settings {
-    /// Reads the file; one that is missing or unreadable, or that another user can write, means the defaults: it names a
+    /// Reads the file. One that is missing or unreadable, or that another user can write, means the defaults: it names a
     /// command that is run.
     pub(crate) fn load(home: Option<&Home>) -> Self {
         let read = |home: &Home| settings_file::read(&home.statusline_conf(), home.user(), BYTES_MAX).ok()?;
@@ -30,7 +30,7 @@ impl Settings {
         Self::parse(&text.unwrap_or_default())
     }
 
-    /// Lines of `key value`; in the value `\n` stands for a line break and `\\` for a backslash.
+    /// Parses lines of `key value`. In a value `\n` stands for a line break and `\\` for a backslash.
     fn parse(text: &str) -> Self {
         let mut settings = Self { prefix: "[monitor]".to_owned(), chain: None };
         for line in text.lines() {
@@ -61,7 +61,7 @@ fn unescaped(value: &str) -> String {
     out
 }
 
-/// Our own line for a status line payload.
+/// Renders our own line for a status line payload.
 pub(crate) fn render(prefix: &str, payload: &[u8]) -> String {
     let mut line = prefix.to_owned();
     let mut part = |text: std::fmt::Arguments<'_>| {
@@ -74,7 +74,7 @@ pub(crate) fn render(prefix: &str, payload: &[u8]) -> String {
         // Writing to a string cannot fail.
         line.write_fmt(text).ok();
     };
-    // A number that cannot be true would only fill the line.
+    // An implausible number would only fill the line.
     let number = |path: &[&str]| number(payload, path).filter(|value| (0.0..1e7).contains(value));
     if let Some(used) = number(&["context_window", "used_percentage"]) {
         part(format_args!("ctx {used:.0}%"));

@@ -1,6 +1,6 @@
-//! How long the agent's own file is when a compaction begins: what is in it up to there is what goes in.
+//! The length of the agent's transcript when a compaction begins: the bytes up to there are what gets compacted.
 //!
-//! One look at the file's facts, at this one event; its bytes are the server's business.
+//! One `stat` of the file, at this one event. The server reads its bytes.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -11,10 +11,10 @@ use agent_tracer_agent::Agent;
 
 use crate::lookup;
 
-/// The header line.
+/// The name of the header line.
 const NAME: &str = "transcript-bytes";
 
-/// The line of the header that tells it, if there is such a file.
+/// Returns the header line with the length, if there is such a file.
 pub(crate) fn seen(payload: &[u8], caller: Agent) -> Option<(Cow<'static, str>, Cow<'static, [u8]>)> {
     let (mut path, mut agent, mut own) = (Cow::default(), Cow::default(), Cow::default());
     lookup::members(payload, &mut |key, place| {
@@ -33,8 +33,8 @@ pub(crate) fn seen(payload: &[u8], caller: Agent) -> Option<(Cow<'static, str>, 
     Some((Cow::Borrowed(NAME), Cow::Owned(facts.len().to_string().into_bytes())))
 }
 
-/// The file of the agent that compacts, where the payload does not name it (`agent_transcript_path`). Where
-/// subagents have files of their own, one names its session's, and its own lies beside it.
+/// Returns the file of the agent that compacts, if the payload does not name it (`agent_transcript_path`). Where
+/// subagents have files of their own, the payload names the session's file, and the subagent's lies beside it.
 fn file(path: &Path, agent: &[u8], caller: Agent) -> Option<PathBuf> {
     if !path.is_absolute() {
         return None;

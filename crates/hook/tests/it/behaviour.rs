@@ -1,4 +1,4 @@
-//! What an agent and a user can rely on.
+//! The hook's promises to agents and users.
 
 use std::process::Stdio;
 
@@ -11,7 +11,7 @@ const PROMPT: &[u8] = br#"{"session_id":"5a133364-48e1-40c2-b568-cfba1112cbce","
 "#;
 
 #[test]
-fn an_event_becomes_one_envelope_and_the_agent_hears_nothing() {
+fn an_event_becomes_one_envelope_and_the_hook_prints_nothing() {
     let world = World::new();
     assert_silent(&world.run(&["claude"], PROMPT));
     let (header, body) = world.envelope();
@@ -27,7 +27,7 @@ fn an_event_becomes_one_envelope_and_the_agent_hears_nothing() {
 }
 
 #[test]
-fn each_caller_is_told_apart() {
+fn the_command_line_names_the_agent() {
     let world = World::new();
     assert_silent(&world.run(&["codex"], PROMPT));
     assert_eq!(world.envelope().0.agent, Agent::CODEX);
@@ -48,7 +48,7 @@ fn the_process_that_acts_is_named_for_certain() {
 }
 
 #[test]
-fn the_agents_own_word_about_its_process_is_believed() {
+fn the_process_that_the_agent_names_is_recorded() {
     let world = World::new();
     let output = run(world.command(&["claude"]).env("CLAUDE_PID", "1"), PROMPT);
     assert_silent(&output);
@@ -206,7 +206,7 @@ fn closed_input_is_an_event_that_could_not_be_understood() {
 }
 
 #[test]
-fn words_that_nobody_knows_are_silent_too() {
+fn unknown_agents_are_silent_too() {
     let world = World::new();
     assert_silent(&world.run(&["another-agent"], PROMPT));
     assert_silent(&world.run(&[], PROMPT));
@@ -214,7 +214,7 @@ fn words_that_nobody_knows_are_silent_too() {
 }
 
 #[test]
-fn the_version_is_told_to_those_who_ask() {
+fn the_version_is_printed_on_request() {
     let output = World::new().run(&["--version"], b"");
     assert_eq!(
         String::from_utf8_lossy(&output.stdout),

@@ -1,4 +1,4 @@
-//! What an agent hears when it begins, and when it hears nothing.
+//! The context that an agent gets when it begins, and the cases without any.
 
 use std::fs;
 use std::io::Write;
@@ -24,7 +24,7 @@ fn folder(world: &World) -> std::path::PathBuf {
 const START: &[u8] = br#"{"session_id":"5a133364-48e1-40c2-b568-cfba1112cbce","cwd":"/x","hook_event_name":"SessionStart","source":"startup"}"#;
 
 #[test]
-fn an_agent_that_begins_is_told_in_the_shape_that_it_understands() {
+fn an_agent_that_begins_gets_its_context_in_its_own_format() {
     let world = World::new();
     page(&world, Path::new("/x"), false);
     for (caller, event) in [("claude", "SessionStart"), ("codex", "SubagentStart"), ("codex", "SessionStart")]
@@ -63,7 +63,7 @@ fn the_folder_that_the_payload_names_counts_and_not_the_one_of_the_process() {
 }
 
 #[test]
-fn nothing_is_said_at_any_other_event() {
+fn nothing_is_printed_at_any_other_event() {
     let world = World::new();
     page(&world, Path::new("/"), true);
     page(&world, Path::new("/x"), true);
@@ -86,7 +86,7 @@ fn nothing_is_said_at_any_other_event() {
 }
 
 #[test]
-fn who_is_not_recorded_is_told_nothing() {
+fn a_session_that_is_not_recorded_gets_no_context() {
     let world = World::new();
     page(&world, Path::new("/x"), false);
     assert_silent(&run(world.command(&["claude"]).env("AGENT_TRACER_OFF", "1"), START));
@@ -95,7 +95,7 @@ fn who_is_not_recorded_is_told_nothing() {
 }
 
 #[test]
-fn a_page_that_is_broken_or_another_folders_says_nothing() {
+fn a_page_that_is_broken_or_another_folders_is_not_printed() {
     let world = World::new();
     let home = Home::in_folder(world.home());
     let path = context::path(&home, Path::new("/x"));
@@ -129,7 +129,7 @@ fn the_session_is_named_in_the_agents_shells_if_the_user_wants_that() {
     }
     let named = format!("export A=1\nexport AGENT_TRACER_TASK={session}\n");
     assert_eq!(start(session), named);
-    // A project of which nothing is recorded yet.
+    // A project without recorded sessions.
     fs::remove_file(context::path(&Home::in_folder(world.home()), Path::new("/x"))).expect("gone");
     assert_eq!(start(session), named, "not unless it is wanted");
     world.write("context/export-task", "");

@@ -1,5 +1,5 @@
-//! A made-up agent, from the word on the hook's command line to rows of a timeline: what an agent needs is its row in the
-//! table, its folder in `agents`, and nothing else. Its payloads lie in `data/example.jsonl`.
+//! A made-up agent, from the word on the hook's command line to rows of a timeline. An agent needs its row in the
+//! table, its folder in `agents` and nothing else. Its payloads lie in `data/example.jsonl`.
 
 use std::fs;
 use std::path::Path;

@@ -1,11 +1,11 @@
-//! Bad input and bad places: a counted outcome, never an error in the agent's face.
+//! Bad input and bad places: a counted outcome, never an error that the agent sees.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 
 use crate::world::{World, assert_silent};
 
-/// Inputs that no client sends, and that arrive all the same.
+/// Inputs that clients do not send and the hook must survive.
 fn hostile() -> Vec<(&'static str, Vec<u8>)> {
     let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
     vec![
@@ -57,7 +57,7 @@ fn fifty_megabytes_of_result_become_a_few_bytes() {
 }
 
 #[test]
-fn input_past_the_cap_is_read_to_its_end_and_told() {
+fn input_past_the_cap_is_read_to_its_end_and_marked_as_oversized() {
     let world = World::new();
     let payload = vec![b' '; (64 << 20) + 10];
     assert_silent(&world.run(&["claude"], &payload));

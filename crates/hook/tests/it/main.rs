@@ -5,9 +5,9 @@
 mod behaviour;
 mod canary;
 mod context;
-mod door;
 mod example_agent;
 mod limits;
+mod policy_check;
 mod settings;
 mod statusline;
 mod world;

@@ -1,4 +1,4 @@
-//! What the hook does with settings that it cannot rely on: nothing is recorded, run or waited for.
+//! Settings that cannot be relied on: nothing is recorded and no command runs.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -19,7 +19,7 @@ fn pipe(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo").success());
 }
 
-/// Makes a file unfit to be obeyed.
+/// Makes a file one that the hook must not obey.
 type Damage = fn(&Path);
 
 #[test]
@@ -61,14 +61,14 @@ fn a_folder_is_excluded_by_each_of_its_names() {
     let root = world.home().canonicalize().expect("a path");
     fs::create_dir_all(root.join("secret/in")).expect("made");
     symlink(root.join("secret"), root.join("link")).expect("made");
-    let told = |cwd: &str| {
+    let prompt_in = |cwd: &str| {
         let cwd = root.join(cwd);
         String::from_utf8_lossy(PROMPT).replace("/home/dev/project", cwd.to_str().expect("text")).into_bytes()
     };
     for pattern in ["secret", "link"] {
         world.write("privacy.conf", &format!("exclude {}\n", root.join(pattern).display()));
         for cwd in ["secret/in", "link", "link/in", "link/in/gone"] {
-            assert_silent(&world.run(&["claude"], &told(cwd)));
+            assert_silent(&world.run(&["claude"], &prompt_in(cwd)));
             let mut command = world.command(&["claude"]);
             assert_silent(&run(command.env("CLAUDE_PROJECT_DIR", root.join(cwd)), PROMPT));
         }
@@ -76,12 +76,12 @@ fn a_folder_is_excluded_by_each_of_its_names() {
         assert_silent(&run(command.current_dir(root.join("link/in")), PROMPT));
     }
     assert_eq!((world.envelopes().len(), world.lost().len()), (0, 0), "what is excluded is not lost");
-    assert_silent(&world.run(&["claude"], &told("other")));
+    assert_silent(&world.run(&["claude"], &prompt_in("other")));
     assert_eq!(world.envelopes().len(), 1);
 }
 
 #[test]
-fn a_pipe_in_the_place_of_a_file_is_waited_for_by_nobody() {
+fn a_pipe_in_the_place_of_a_file_does_not_block_the_hook() {
     let start = String::from_utf8_lossy(PROMPT).replace("UserPromptSubmit", "SessionStart");
     let write = br#"{"session_id":"s","cwd":"/p","hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"file_path":"a","content":"b"}}"#;
     for name in ["policy.tbl", "key", "statusline.conf", "context/0000000000000000", "context/export-task"] {

@@ -24,7 +24,7 @@ impl World {
         self.folder.path().join("home")
     }
 
-    /// The hook with a clean environment.
+    /// Returns the hook's command with a clean environment.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(alone());
         command
@@ -36,7 +36,7 @@ impl World {
         command
     }
 
-    /// Runs it as an agent does.
+    /// Runs the hook as an agent does.
     pub(crate) fn run(&self, words: &[&str], payload: &[u8]) -> Output {
         run(&mut self.command(words), payload)
     }
@@ -48,7 +48,7 @@ impl World {
         file.write_all(text.as_bytes()).expect("text");
     }
 
-    /// The accepted envelopes, oldest first.
+    /// Returns the accepted envelopes, oldest first.
     pub(crate) fn envelopes(&self) -> Vec<(Header<'static>, Vec<u8>)> {
         let mut names: Vec<PathBuf> = match fs::read_dir(self.home().join("spool/new")) {
             Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
@@ -65,7 +65,7 @@ impl World {
             .collect()
     }
 
-    /// The one accepted envelope.
+    /// Returns the only accepted envelope.
     pub(crate) fn envelope(&self) -> (Header<'static>, serde_json::Value) {
         let mut all = self.envelopes();
         assert_eq!(all.len(), 1, "exactly one envelope");
@@ -73,7 +73,7 @@ impl World {
         (header, serde_json::from_slice(&body).expect("a JSON body"))
     }
 
-    /// How many losses were counted, by reason.
+    /// Returns the counted losses by reason.
     pub(crate) fn lost(&self) -> Vec<(String, u64)> {
         let mut lost: Vec<(String, u64)> = agent_tracer_spool::lost::counts(&self.home().join("spool/lost"))
             .unwrap_or_default()
@@ -86,7 +86,7 @@ impl World {
     }
 }
 
-/// The hook in a folder of its own: what stands beside it there is what a test puts there.
+/// Links the hook into a folder of its own, so that no guard lies beside it unless a test puts one there.
 fn alone() -> &'static Path {
     static PLACE: OnceLock<PathBuf> = OnceLock::new();
     PLACE.get_or_init(|| {
@@ -111,7 +111,7 @@ pub(crate) fn run(command: &mut Command, payload: &[u8]) -> Output {
     child.wait_with_output().expect("the hook ends")
 }
 
-/// What every agent relies on.
+/// Asserts the promise to agents: exit code 0 and no output.
 #[track_caller]
 pub(crate) fn assert_silent(output: &Output) {
     assert_eq!(output.status.code(), Some(0), "exit code");
@@ -119,7 +119,7 @@ pub(crate) fn assert_silent(output: &Output) {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "", "standard error");
 }
 
-/// All files below a folder.
+/// Returns all files below a folder.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut out = Vec::new();
     let mut open = vec![folder.to_path_buf()];
@@ -139,7 +139,7 @@ pub(crate) fn mode(path: &Path) -> u32 {
     fs::symlink_metadata(path).expect("metadata").permissions().mode() & 0o777
 }
 
-/// Every hook payload in the fixtures with the word its agent is called by.
+/// Returns every hook payload of the fixtures with its agent's word on the command line.
 pub(crate) fn fixture_payloads() -> Vec<(&'static str, String, serde_json::Value)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     let mut out = Vec::new();

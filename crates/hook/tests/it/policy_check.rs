@@ -1,4 +1,4 @@
-//! The door: who is asked, what is said, and what holds if nobody answers.
+//! Answers to events with rules: from the server, from the guard, and from the table in an outage.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -29,7 +29,7 @@ const ROW: Row<'_> = Row {
     server_only: false,
 };
 const DENY: Row<'_> = Row { outage: Outage::Deny, stdout: b"{\"denied\":1}\n", ..ROW };
-/// No test waits for it to pass unless that is what it is about.
+/// A deadline that no test reaches, unless the deadline is the subject.
 const PATIENT: u32 = 60_000;
 
 fn event(name: &str, tool: &str) -> Value {
@@ -49,9 +49,9 @@ impl World {
         file.write_all(&bytes).expect("written");
     }
 
-    /// A program that stands in and tells what it was given.
+    /// Writes a guard that prints its arguments and its input.
     fn guard(&self, exit: u8) -> String {
-        self.write("guard", &format!("#!/bin/sh\necho \"$@\"\ncat\necho told >&2\nexit {exit}\n"));
+        self.write("guard", &format!("#!/bin/sh\necho \"$@\"\ncat\necho guarded >&2\nexit {exit}\n"));
         let path = self.home().join("guard");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode");
         path.to_str().expect("text").to_owned()
@@ -62,7 +62,7 @@ impl World {
         UnixListener::bind(self.home().join("answers.sock")).expect("a socket")
     }
 
-    /// The decisions that were written down.
+    /// Returns the decisions that were recorded.
     fn decisions(&self) -> Vec<Value> {
         let all = self.envelopes();
         let decided = all.iter().filter(|(header, _)| header.channel == Channel::Decision);
@@ -70,22 +70,22 @@ impl World {
     }
 }
 
-/// What a server was asked.
-struct Asked {
+/// A question as the server received it.
+struct Received {
     head: QuestionHead,
     name: String,
     folder: String,
     payload: Value,
-    /// Whether the envelope was in the spool when the question came.
+    /// The envelope was in the spool when the question came.
     was_spooled: bool,
 }
 
-/// Answers one question with these bytes and tells what it was.
-fn answering(world: &World, answer: Vec<u8>) -> JoinHandle<Asked> {
+/// Answers one question with these bytes and returns it.
+fn answering(world: &World, answer: Vec<u8>) -> JoinHandle<Received> {
     let listener = world.listen();
     let new: PathBuf = world.home().join("spool/new");
     std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().expect("somebody asks");
+        let (mut stream, _) = listener.accept().expect("a question");
         let mut head = [0; QUESTION_HEAD];
         stream.read_exact(&mut head).expect("a head");
         let head = QuestionHead::read(&head).expect("a question");
@@ -99,7 +99,7 @@ fn answering(world: &World, answer: Vec<u8>) -> JoinHandle<Asked> {
         let payload = serde_json::from_slice(&text(head.payload)).expect("JSON");
         let was_spooled = !name.is_empty() && new.join(&name).exists();
         drop(stream.write_all(&answer));
-        Asked { head, name, folder, payload, was_spooled }
+        Received { head, name, folder, payload, was_spooled }
     })
 }
 
@@ -116,7 +116,7 @@ fn assert_said(output: &Output, exit: i32, stdout: &str, stderr: &str) {
 }
 
 #[test]
-fn without_a_table_or_where_it_says_nobody_no_server_is_asked() {
+fn no_server_is_asked_without_a_table_or_a_matching_row() {
     let world = World::new();
     let listener = world.listen();
     listener.set_nonblocking(true).expect("set");
@@ -134,12 +134,12 @@ fn without_a_table_or_where_it_says_nobody_no_server_is_asked() {
             assert_silent(&output);
         }
     }
-    assert!(listener.accept().is_err(), "nobody was asked");
+    assert!(listener.accept().is_err(), "the server was not asked");
     assert_eq!(world.envelopes().len(), 6, "everything was recorded");
 }
 
 #[test]
-fn a_damaged_table_is_no_silence_where_rules_can_be_about_the_event() {
+fn a_damaged_table_does_not_silence_events_that_rules_can_be_about() {
     for damage in ["damaged", ""] {
         let world = World::new();
         world.write("policy.tbl", damage);
@@ -154,7 +154,7 @@ fn a_damaged_table_is_no_silence_where_rules_can_be_about_the_event() {
 }
 
 #[test]
-fn at_a_prompt_somebody_is_asked_about_a_project_whose_rules_nobody_knows() {
+fn a_prompt_in_a_project_with_unknown_rules_asks_the_server() {
     let world = World::new();
     fs::create_dir_all(world.home().join("app/.agent-tracer")).expect("a folder");
     world.write("app/.agent-tracer/policy.toml", "version = 1\n");
@@ -194,7 +194,7 @@ fn at_a_prompt_somebody_is_asked_about_a_project_whose_rules_nobody_knows() {
 }
 
 #[test]
-fn the_server_is_asked_after_the_event_is_kept_and_its_answer_is_printed() {
+fn the_server_is_asked_after_the_event_is_spooled_and_its_answer_is_printed() {
     let world = World::new();
     world.table(PATIENT, "", &[DENY]);
     let server = answering(&world, said(2, "{\"out\":1}\n", "err\n"));
@@ -205,11 +205,11 @@ fn the_server_is_asked_after_the_event_is_kept_and_its_answer_is_printed() {
     assert!(asked.was_spooled, "{}", asked.name);
     assert_eq!((asked.head.agent, asked.folder.as_str()), (Agent::CLAUDE_CODE, "/code"));
     assert_eq!(asked.payload, event("PreToolUse", "Bash"));
-    assert_eq!(world.decisions(), Vec::<Value>::new(), "whoever decides writes it down");
+    assert_eq!(world.decisions(), Vec::<Value>::new(), "the server records its own decisions");
 }
 
 #[test]
-fn silence_of_the_server_is_silence() {
+fn an_empty_answer_prints_nothing() {
     let world = World::new();
     world.table(PATIENT, "", &[Row { agent: b"codex", ..DENY }]);
     let server = answering(&world, said(0, "", ""));
@@ -218,17 +218,17 @@ fn silence_of_the_server_is_silence() {
 }
 
 #[test]
-fn results_of_tools_are_not_sent_and_nothing_of_a_payload_reaches_the_disk_unseen() {
+fn results_of_tools_are_not_sent_and_no_unreduced_payload_reaches_the_disk() {
     let world = World::new();
     world.table(PATIENT, "", &[Row { event: b"PostToolUse", ..DENY }]);
     let server = answering(&world, said(0, "", ""));
-    let mut told = event("PostToolUse", "Bash");
-    told["tool_response"] = json!({"stdout": "the result body", "stderr": ""});
-    told["tool_input"]["command"] = json!("deploy --token ghp_0123456789abcdefghijABCDEFGHIJ012345");
-    assert_silent(&world.run(&["claude"], told.to_string().as_bytes()));
+    let mut sent = event("PostToolUse", "Bash");
+    sent["tool_response"] = json!({"stdout": "the result body", "stderr": ""});
+    sent["tool_input"]["command"] = json!("deploy --token ghp_0123456789abcdefghijABCDEFGHIJ012345");
+    assert_silent(&world.run(&["claude"], sent.to_string().as_bytes()));
     let asked = server.join().expect("an answer").payload;
     assert_eq!(asked["tool_response"], Value::Null);
-    assert_eq!(asked["tool_input"], told["tool_input"], "rules see the command as it is");
+    assert_eq!(asked["tool_input"], sent["tool_input"], "rules see the command as it is");
     for file in files(&world.home()) {
         let bytes = fs::read(&file).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
@@ -237,7 +237,7 @@ fn results_of_tools_are_not_sent_and_nothing_of_a_payload_reaches_the_disk_unsee
 }
 
 #[test]
-fn past_the_deadline_what_the_table_says_of_an_outage_holds_and_is_written_down() {
+fn past_the_deadline_the_tables_outage_decision_holds_and_is_recorded() {
     for (row, exit, stdout, stderr, outcome) in [
         (ROW, 0, "", "", "silent"),
         (DENY, 0, "{\"denied\":1}\n", "", "deny"),
@@ -254,16 +254,16 @@ fn past_the_deadline_what_the_table_says_of_an_outage_holds_and_is_written_down(
         let [decision] = decisions.as_slice() else { panic!("{decisions:?}") };
         assert_eq!((&decision["session_id"], &decision["tool_use_id"]), (&json!("s-1"), &json!("toolu_1")));
         assert_eq!(decision.get("tool_input"), None);
-        let told = &decision["decision"];
-        assert_eq!((&told["answered_by"], &told["outcome"]), (&json!("outage"), &json!(outcome)));
-        assert_eq!(told["rules"][0]["rule"], "no-delete");
-        assert!(told["took_us"].is_u64());
-        assert_eq!(world.envelopes().len(), 2, "the event itself is kept too");
+        let record = &decision["decision"];
+        assert_eq!((&record["answered_by"], &record["outcome"]), (&json!("outage"), &json!(outcome)));
+        assert_eq!(record["rules"][0]["rule"], "no-delete");
+        assert!(record["took_us"].is_u64());
+        assert_eq!(world.envelopes().len(), 2, "the event itself is recorded too");
     }
 }
 
 #[test]
-fn an_answer_in_other_words_is_an_outage() {
+fn a_malformed_answer_is_an_outage() {
     for answer in [
         b"HTTP/1.1 200 OK\r\n\r\n".to_vec(),
         Vec::new(),
@@ -279,29 +279,29 @@ fn an_answer_in_other_words_is_an_outage() {
 }
 
 #[test]
-fn where_no_server_listens_another_program_stands_in_with_the_same_payload() {
+fn without_a_server_the_guard_answers_with_the_same_payload() {
     let world = World::new();
     let guard = world.guard(2);
     world.table(PATIENT, &guard, &[DENY]);
     let output = world.run(&["claude"], &payload("PreToolUse", "Bash"));
     let name = fs::read_dir(world.home().join("spool/new")).unwrap().next().unwrap().unwrap().file_name();
     let expected = format!("guard claude --for-hook {}\n{}", name.display(), event("PreToolUse", "Bash"));
-    assert_said(&output, 2, &expected, "told\n");
-    // A socket that a dead server left is nobody.
+    assert_said(&output, 2, &expected, "guarded\n");
+    // A dead server leaves its socket file behind.
     drop(world.listen());
     let output = world.run(&["claude"], &payload("PreToolUse", "Bash"));
     assert!(String::from_utf8_lossy(&output.stdout).starts_with("guard claude --for-hook "));
-    // A home that only the command line names goes along.
+    // The guard gets a home that only the command line names.
     let home = world.home();
     let mut command = world.command(&["claude", "--home", home.to_str().unwrap()]);
     let output = run(command.env_remove("AGENT_TRACER_HOME"), &payload("PreToolUse", "Bash"));
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(told.lines().next().unwrap().ends_with(&format!("--home {}", home.display())), "{told}");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(printed.lines().next().unwrap().ends_with(&format!("--home {}", home.display())), "{printed}");
 }
 
-/// A server that is stopped: it listens and never answers.
+/// The server listens and never answers, as one that is stopped.
 #[test]
-fn past_the_deadline_the_program_that_stands_in_judges_by_the_rules() {
+fn past_the_deadline_the_guard_judges_by_the_rules() {
     let world = World::new();
     let guard = world.guard(2);
     world.table(1, &guard, &[ROW]);
@@ -309,9 +309,9 @@ fn past_the_deadline_the_program_that_stands_in_judges_by_the_rules() {
     let output = world.run(&["claude"], &payload("PreToolUse", "Bash"));
     let name = fs::read_dir(world.home().join("spool/new")).unwrap().next().unwrap().unwrap().file_name();
     let expected = format!("guard claude --for-hook {}\n{}", name.display(), event("PreToolUse", "Bash"));
-    assert_said(&output, 2, &expected, "told\n");
-    assert_eq!(world.decisions(), Vec::<Value>::new(), "whoever decides writes it down");
-    // More hooks than the system queues: the others cannot even connect.
+    assert_said(&output, 2, &expected, "guarded\n");
+    assert_eq!(world.decisions(), Vec::<Value>::new(), "the guard records its own decisions");
+    // More hooks than the system queues: the next one cannot even connect.
     let path = world.home().join("answers.sock");
     listener.set_nonblocking(true).expect("set");
     let waiting: Vec<_> =
@@ -322,7 +322,7 @@ fn past_the_deadline_the_program_that_stands_in_judges_by_the_rules() {
 }
 
 #[test]
-fn only_what_the_server_alone_can_judge_is_an_outage_past_the_deadline() {
+fn a_rule_that_only_the_server_can_judge_is_an_outage_past_the_deadline() {
     let world = World::new();
     let guard = world.guard(2);
     world.table(1, &guard, &[Row { server_only: true, ..ROW }]);
@@ -332,7 +332,7 @@ fn only_what_the_server_alone_can_judge_is_an_outage_past_the_deadline() {
 }
 
 #[test]
-fn an_answer_in_other_words_or_a_payload_too_long_to_ask_about_goes_to_the_program_that_stands_in() {
+fn after_a_malformed_answer_or_for_a_long_payload_the_guard_answers() {
     let world = World::new();
     let guard = world.guard(2);
     world.table(PATIENT, &guard, &[ROW]);
@@ -341,23 +341,23 @@ fn an_answer_in_other_words_or_a_payload_too_long_to_ask_about_goes_to_the_progr
     assert!(String::from_utf8_lossy(&output.stdout).starts_with("guard claude"), "{output:?}");
     server.join().expect("it was asked");
     for bytes in [2 << 20, 17 << 20] {
-        let mut told = event("PreToolUse", "Bash");
-        told["tool_input"]["command"] = json!("x".repeat(bytes));
+        let mut long = event("PreToolUse", "Bash");
+        long["tool_input"]["command"] = json!("x".repeat(bytes));
         drop(fs::remove_file(world.home().join("answers.sock")));
         world.table(1, &guard, &[ROW]);
         let _listener = world.listen();
-        let output = world.run(&["claude"], told.to_string().as_bytes());
+        let output = world.run(&["claude"], long.to_string().as_bytes());
         assert_eq!(output.status.code(), Some(2));
         assert!(output.stdout.len() > bytes, "all of it: {}", output.stdout.len());
     }
 }
 
 #[test]
-fn a_table_that_is_gone_is_no_silence_while_the_user_has_rules() {
+fn a_missing_table_does_not_silence_events_while_the_user_has_rules() {
     for (agent, decision) in [("claude", "ask"), ("codex", "deny")] {
         let world = World::new();
         world.write("policy.toml", "version = 1\n");
-        // Neither a server nor a program that stands in: the human decides.
+        // Neither a server nor a guard: the human decides.
         let output = world.run(&[agent], &payload("PreToolUse", "Bash"));
         let said: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert_eq!(said["hookSpecificOutput"]["permissionDecision"], decision);
@@ -391,23 +391,23 @@ fn a_table_that_others_can_write_is_not_obeyed_and_no_server_beside_it_is_asked(
         let output = world.run(&["claude"], &payload("PreToolUse", "Bash"));
         let said: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask");
-        assert!(listener.accept().is_err(), "nobody was asked");
+        assert!(listener.accept().is_err(), "the server was not asked");
     }
 }
 
 #[test]
-fn a_long_payload_reaches_the_program_that_stands_in_whole() {
+fn a_long_payload_reaches_the_guard_whole() {
     let world = World::new();
     let guard = world.guard(0);
     world.table(PATIENT, &guard, &[DENY]);
-    let mut told = event("PreToolUse", "Bash");
-    told["tool_input"]["command"] = json!("x".repeat(300_000));
-    let output = world.run(&["claude"], told.to_string().as_bytes());
+    let mut long = event("PreToolUse", "Bash");
+    long["tool_input"]["command"] = json!("x".repeat(300_000));
+    let output = world.run(&["claude"], long.to_string().as_bytes());
     assert!(output.stdout.len() > 300_000, "{}", output.stdout.len());
 }
 
 #[test]
-fn nobody_stands_in_where_only_the_server_has_anything_to_say() {
+fn the_guard_does_not_run_where_only_the_server_can_judge() {
     let world = World::new();
     let guard = world.guard(2);
     world.table(PATIENT, &guard, &[Row { server_only: true, ..ROW }]);
@@ -416,7 +416,7 @@ fn nobody_stands_in_where_only_the_server_has_anything_to_say() {
 }
 
 #[test]
-fn a_program_that_cannot_stand_in_is_an_outage() {
+fn a_guard_that_cannot_start_is_an_outage() {
     for guard in ["", "relative/guard", "/nowhere/at/all"] {
         let world = World::new();
         world.table(PATIENT, guard, &[DENY]);
@@ -426,7 +426,7 @@ fn a_program_that_cannot_stand_in_is_an_outage() {
 }
 
 #[test]
-fn what_is_not_recorded_is_answered_and_the_decision_is_not_recorded_either() {
+fn an_event_that_is_not_recorded_is_answered_and_the_decision_is_not_recorded_either() {
     let world = World::new();
     world.table(PATIENT, "", &[DENY]);
     world.write("privacy.conf", "exclude /code/**\n");
@@ -442,17 +442,17 @@ fn what_is_not_recorded_is_answered_and_the_decision_is_not_recorded_either() {
 }
 
 #[test]
-fn a_payload_that_is_too_long_to_ask_about_is_an_outage_and_no_way_past_a_rule() {
+fn a_payload_that_is_too_long_to_send_is_an_outage_and_no_way_past_a_rule() {
     let world = World::new();
     world.table(PATIENT, "", &[DENY]);
     let listener = world.listen();
     listener.set_nonblocking(true).expect("set");
-    let mut told = event("PreToolUse", "Bash");
-    told["tool_input"]["command"] = json!("x".repeat(17 << 20));
-    let whole = told.to_string();
+    let mut long = event("PreToolUse", "Bash");
+    long["tool_input"]["command"] = json!("x".repeat(17 << 20));
+    let whole = long.to_string();
     assert_said(&world.run(&["claude"], whole.as_bytes()), 0, "{\"denied\":1}\n", "");
     let (cut, _) = whole.split_at(whole.len() - 5);
     let sorted = cut.replacen("{", "{\"tool_name\":\"Bash\",\"hook_event_name\":\"PreToolUse\",", 1);
     assert_said(&world.run(&["claude"], sorted.as_bytes()), 0, "{\"denied\":1}\n", "");
-    assert!(listener.accept().is_err(), "nobody was asked");
+    assert!(listener.accept().is_err(), "the server was not asked");
 }

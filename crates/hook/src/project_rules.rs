@@ -1,4 +1,4 @@
-//! Whether an agent works in a project that has rules of which nobody knows yet.
+//! Finds project rules that the table does not know yet.
 
 use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
@@ -7,14 +7,14 @@ use std::path::Path;
 use agent_tracer_policy_abi::PROJECT_FILE;
 use nix::unistd::{AccessFlags, access};
 
-/// Looks for the rules of the project that the agent names, else of where it works: in the nearest folder above that has
-/// any, or that is the root of a repository. Says whether there are some that `is_known` does not know.
+/// Returns `true` if the project has rules that `is_known` does not know. The project is the one that the agent names,
+/// else its working directory; the rules are those of the nearest folder above that has any or is a repository's root.
 ///
-/// Every prompt pays for this, so that paths are put together in one place and only asked for, not taken apart.
+/// Every prompt pays for this, so paths are assembled in one buffer and only tested for existence.
 pub(crate) fn has_rules(directories: &[&[u8]], is_known: impl Fn(&Path) -> bool) -> bool {
     let Some(folder) = directories.iter().find(|folder| folder.starts_with(b"/")) else { return false };
     let mut path = Vec::with_capacity(folder.len() + PROJECT_FILE.len() + 2);
-    // Most have no rules anywhere above: only where there are some does it matter where repositories begin.
+    // Most folders have no rules above them. Only if there are some does the repository's root matter.
     let Some(root) = above(folder).find(|root| is_there(&mut path, root, PROJECT_FILE.as_bytes())) else {
         return false;
     };
@@ -25,7 +25,7 @@ pub(crate) fn has_rules(directories: &[&[u8]], is_known: impl Fn(&Path) -> bool)
     !is_known(Path::new(OsStr::from_bytes(if root.is_empty() { b"/" } else { root })))
 }
 
-/// A folder and all above it, without the slash at their end; the last is empty.
+/// Returns a folder and all above it, without trailing slashes; the last is empty.
 fn above(folder: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::successors(Some(trimmed(folder)), |folder: &&[u8]| {
         let end = folder.iter().rposition(|byte| *byte == b'/')?;
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_project_decides_and_only_rules_that_are_not_known_count() {
+    fn the_nearest_project_decides_and_only_unknown_rules_count() {
         let folder = tempfile::tempdir().unwrap();
         let make = |path: &str| std::fs::create_dir_all(folder.path().join(path)).unwrap();
         make("with/.agent-tracer");
@@ -73,10 +73,7 @@ mod tests {
             assert_eq!(has_rules(&[b"", &at(path)], |_| false), expected, "{path}");
             assert!(!has_rules(&[&at(path), b""], |root| root == with), "{path}");
         }
-        assert!(
-            !has_rules(&[&at("without"), &at("with")], |_| false),
-            "the project that is named comes first"
-        );
+        assert!(!has_rules(&[&at("without"), &at("with")], |_| false), "the named project comes first");
         assert!(!has_rules(&[b"", b"relative"], |_| false));
     }
 }

@@ -1,17 +1,17 @@
-//! The door at which an event may be answered: `policy.tbl` says whether anybody must, the server does, and where it does
-//! not a second program stands in.
+//! Answers an event where rules may apply: `policy.tbl` says whether an answer is needed, the server gives it, and the
+//! guard program gives it where the server does not.
 //!
-//! By now the event is in the spool; whatever happens here, it is not lost. The law: where no rule is, one failed open
-//! and nothing more. The server is waited for as long as the table says. Without its answer (none runs, it is late, the
-//! payload is too long for it) this process becomes the program that judges by the rules themselves, without the past;
-//! only what needs the past is then an outage. The payload leaves this process only over the server's socket, or as the
-//! input of that program.
+//! By now the event is in the spool and survives any failure here. The law: without rules, this costs one failed open
+//! and nothing more. The server gets as long as the table allows. Without its answer (none runs, it is late, the
+//! payload is too long for it) this process becomes the guard, which judges by the rules alone, without the history;
+//! only rules that need the history then end in an outage. The payload leaves this process only over the server's
+//! socket, or as the input of the guard.
 //!
-//! Three things are not left to the table. One that is damaged, or that another user can write, is no silence: at every
-//! event that rules can be about, those are asked who read the rules themselves. The same holds where the table is gone
-//! and the user's rules are not. And at a prompt, before anything is done, the project is looked at: where it has rules
-//! that the table does not know, somebody is asked, and from then on the table does. Where nothing can be asked, the
-//! human is.
+//! Three things are not left to the table. A table that is damaged, or that another user can write, must not silence
+//! the rules: at every event that rules can be about, the hook asks the server or the guard, which read the rules
+//! themselves. The same holds if the table is missing while the user's rules exist. If no answer comes then, the human
+//! decides. And at a prompt, before any tool runs, the project is searched for rules: if the table does not know them,
+//! the hook asks, and from then on the table does.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -28,28 +28,28 @@ use agent_tracer_privacy::Moment;
 use agent_tracer_spool::Home;
 use agent_tracer_spool::settings_file::{self, Refusal};
 
+use crate::exec_guard::{Guard, exec_guard, sibling_binary};
+use crate::policy_socket::{self, Answer, Unanswered};
 use crate::record::Recorded;
-use crate::stand_in::{self, StandIn};
-use crate::talk::{self, Said, Unanswered};
-use crate::{arguments::Arguments, decision, unknown};
+use crate::{arguments::Arguments, decision, project_rules};
 use crate::{environment, lookup};
 
-/// What a rule can be asked about, of a payload.
+/// The members of a payload that rules match.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Fields<'p> {
     event: Cow<'p, [u8]>,
     tool: Cow<'p, [u8]>,
     cwd: Cow<'p, [u8]>,
-    /// Results of tools: no rule looks at them, and they can be long.
+    /// The places of tool results, which no rule reads and which can be long.
     results: Vec<Range<usize>>,
-    /// Whether the payload was read to its end.
+    /// The payload was read to its end.
     is_whole: bool,
 }
 
 impl<'p> Fields<'p> {
-    /// Reads a payload; of members that are there twice the last counts, as it does for everybody else.
+    /// Reads a payload. Of members that occur twice the last counts, as it does for other JSON parsers.
     ///
-    /// One that breaks off is asked about as far as it goes: who makes it too long must not get past a rule by that.
+    /// A payload that breaks off is used as far as it goes: making it too long must not get an event past a rule.
     fn of(payload: &'p [u8]) -> Self {
         let mut fields = Self::default();
         let read = lookup::members(payload, &mut |key, place| {
@@ -66,8 +66,8 @@ impl<'p> Fields<'p> {
         fields
     }
 
-    /// The payload without results.
-    fn asked(&self, payload: &[u8]) -> Vec<u8> {
+    /// Returns the payload with each result replaced by `null`.
+    fn without_results(&self, payload: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(payload.len());
         let mut from = 0;
         for place in &self.results {
@@ -80,7 +80,7 @@ impl<'p> Fields<'p> {
     }
 }
 
-/// Answers an event if anybody has anything to say. Returns how to end.
+/// Answers an event if a rule may apply to it. Returns the exit code.
 pub(crate) fn answer(arguments: &Arguments, home: &Home, recorded: &Recorded) -> i32 {
     let loaded = settings_file::read(&home.policy_table(), home.user(), BYTES_MAX);
     let is_prompt = recorded.moment == Moment::Prompts;
@@ -92,12 +92,12 @@ pub(crate) fn answer(arguments: &Arguments, home: &Home, recorded: &Recorded) ->
         Err(_) => Known::Damaged,
     };
     let project = environment::project().unwrap_or_default();
-    // Both agents say where they are before they say the prompt, which is not worth reading where nobody has rules.
+    // Agents send their folder before the prompt, so a prompt need not be parsed if no project has rules.
     if let Known::Nothing = table {
         let is_named = project.as_bytes().starts_with(b"/");
         let cwd = if is_named { None } else { lookup::first_text(&recorded.payload, b"cwd") };
         let cwd = cwd.unwrap_or_default();
-        if !unknown::has_rules(&[project.as_bytes(), &cwd], |_| false) {
+        if !project_rules::has_rules(&[project.as_bytes(), &cwd], |_| false) {
             return 0;
         }
     }
@@ -117,15 +117,15 @@ pub(crate) fn answer(arguments: &Arguments, home: &Home, recorded: &Recorded) ->
     let must_ask = asked.is_some()
         || match &table {
             Known::Damaged => EVENTS.contains(&&*fields.event),
-            Known::Nothing => unknown::has_rules(&question.directories, |_| false),
+            Known::Nothing => project_rules::has_rules(&question.directories, |_| false),
             Known::Table(table) => {
-                is_prompt && unknown::has_rules(&question.directories, |root| knows(table, root))
+                is_prompt && project_rules::has_rules(&question.directories, |root| knows(table, root))
             }
         };
     if !must_ask {
         return 0;
     }
-    let payload = fields.asked(&recorded.payload);
+    let payload = fields.without_results(&recorded.payload);
     let (deadline_ms, guard) = match &table {
         Known::Table(table) => (table.deadline_ms(), PathBuf::from(OsStr::from_bytes(table.guard()))),
         Known::Nothing | Known::Damaged => (DEADLINE_MS, PathBuf::new()),
@@ -134,35 +134,36 @@ pub(crate) fn answer(arguments: &Arguments, home: &Home, recorded: &Recorded) ->
     let name = recorded.name.map(|name| name.to_string()).unwrap_or_default();
     // Where others may write, the socket may be theirs too.
     let is_open_to_others = matches!(loaded, Err(Refusal::Foreign { .. } | Refusal::Writable { .. }));
-    let said = if !fields.is_whole || payload.len() > PAYLOAD_MAX || is_open_to_others {
+    let answer = if !fields.is_whole || payload.len() > PAYLOAD_MAX || is_open_to_others {
         Err(Unanswered::Late)
     } else {
-        let texts = talk::Texts { name: name.as_bytes(), folder: project.as_bytes(), payload: &payload };
-        talk::ask(home, agent, &texts, deadline)
+        let texts =
+            policy_socket::Texts { name: name.as_bytes(), folder: project.as_bytes(), payload: &payload };
+        policy_socket::ask(home, agent, &texts, deadline)
     };
     let server_only = asked.is_some_and(|asked| asked.server_only);
-    match said {
-        Ok(said) => return speak(&said),
-        Err(Unanswered::NobodyThere) if server_only => return 0,
+    match answer {
+        Ok(answer) => return print(&answer),
+        Err(Unanswered::NoServer) if server_only => return 0,
         Err(_) if server_only || !fields.is_whole => {}
         Err(_) => {
-            for program in [guard, stand_in::beside_us()] {
-                let stand_in =
-                    StandIn { program: &program, agent, home: arguments.home.as_deref(), envelope: &name };
-                // Comes back only if it could not be done.
-                stand_in::become_it(&stand_in, &payload);
+            for program in [guard, sibling_binary()] {
+                let guard =
+                    Guard { program: &program, agent, home: arguments.home.as_deref(), envelope: &name };
+                // Returns only if the program could not be started.
+                exec_guard(&guard, &payload);
             }
         }
     }
     match (asked, table) {
         (Some(asked), _) => outage(&asked, &fields, agent, home, recorded, began),
         (None, Known::Damaged) => leave_to_human(&fields.event, agent),
-        // Of rules that no table tells of, nobody knows what they say of an outage.
+        // The table has no row for these rules, so their choice for an outage is unknown.
         (None, Known::Table(_) | Known::Nothing) => 0,
     }
 }
 
-/// Whether the user has a file of rules, or may have one where nobody can look.
+/// Returns `true` if the user has a file of rules, or if its absence cannot be established.
 fn has_user_rules(home: &Home) -> bool {
     match std::fs::symlink_metadata(home.policy_file()) {
         Ok(_) => true,
@@ -170,19 +171,19 @@ fn has_user_rules(home: &Home) -> bool {
     }
 }
 
-/// What is known of the rules in force.
+/// The state of the table of rules in force.
 enum Known<'t> {
-    /// What the table says.
+    /// The table is sound.
     Table(Table<'t>),
-    /// There is no table: no rule is in force that anybody has heard of.
+    /// There is no table and the user has no rules; a project may still have some.
     Nothing,
-    /// There is one that cannot be relied on, or it is gone and the rules are not. That is no reason to keep silent:
-    /// the rules themselves are asked.
+    /// The table cannot be relied on, or it is missing while the user's rules exist. The rules themselves decide, as
+    /// silence would let a damaged file disable them.
     Damaged,
 }
 
-/// Leaves a call to the human where neither the table nor the rules can be asked. An agent that cannot ask is refused.
-/// Only before a tool runs: nothing else can be undone by an answer.
+/// Leaves a call to the human where neither the table nor the rules can be read. An agent that cannot ask is refused.
+/// Only before a tool runs, because only there can an answer prevent an act.
 fn leave_to_human(event: &[u8], agent: Agent) -> i32 {
     if event != b"PreToolUse" {
         return 0;
@@ -192,15 +193,15 @@ fn leave_to_human(event: &[u8], agent: Agent) -> i32 {
         "{{\"hookSpecificOutput\":{{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"{decision}\",\
          \"permissionDecisionReason\":\"the rules of agent-tracer could not be read: `agent-tracer doctor` says why\"}}}}\n"
     );
-    speak(&Said { exit: 0, stdout: stdout.into_bytes(), stderr: Vec::new() })
+    print(&Answer { exit: 0, stdout: stdout.into_bytes(), stderr: Vec::new() })
 }
 
-/// Whether a table has rows of the project at this root.
+/// Returns `true` if a table has rows of the project at this root.
 fn knows(table: &Table<'_>, root: &Path) -> bool {
     table.rows().any(|row| row.project == root.as_os_str().as_bytes())
 }
 
-/// Does what the table says of an outage, and writes down that it was one.
+/// Answers as the table says for an outage, and records the decision.
 fn outage(
     asked: &Asked<'_>,
     fields: &Fields<'_>,
@@ -217,18 +218,18 @@ fn outage(
     };
     let decision =
         decision::Decision { rule: row.rule, project: row.project, outcome, took: began.elapsed() };
-    decision::write_down(&decision, agent, home, recorded);
-    let said = Said { exit: row.exit, stdout: row.stdout.to_vec(), stderr: row.stderr.to_vec() };
-    // Nothing is said at an event that is not the table's: a row answers only for its own.
-    if fields.event.as_ref() == row.event { speak(&said) } else { 0 }
+    decision::record(&decision, agent, home, recorded);
+    let answer = Answer { exit: row.exit, stdout: row.stdout.to_vec(), stderr: row.stderr.to_vec() };
+    // A row's texts are in the shape of its own event and would be misread at another.
+    if fields.event.as_ref() == row.event { print(&answer) } else { 0 }
 }
 
-/// Prints an answer. A reader that is gone is no reason to fail.
-fn speak(said: &Said) -> i32 {
+/// Prints an answer and returns its exit code. A closed pipe is no reason to fail.
+fn print(answer: &Answer) -> i32 {
     let mut stdout = io::stdout().lock();
-    drop(stdout.write_all(&said.stdout).and_then(|()| stdout.flush()));
-    drop(io::stderr().lock().write_all(&said.stderr));
-    i32::from(said.exit)
+    drop(stdout.write_all(&answer.stdout).and_then(|()| stdout.flush()));
+    drop(io::stderr().lock().write_all(&answer.stderr));
+    i32::from(answer.exit)
 }
 
 #[cfg(test)]
@@ -236,14 +237,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_rule_is_asked_about_is_found_and_results_are_left_out() {
+    fn members_that_rules_match_are_found_and_results_are_left_out() {
         let payload = br#"{"hook_event_name":"PostToolUse","tool_name":"a","cwd":"/c\u00f6","tool_response":{"x":["y"]},"tool_name":"Bash","n":1}"#;
         let fields = Fields::of(payload);
         assert!(fields.is_whole);
         assert_eq!((fields.event.as_ref(), fields.tool.as_ref()), (&b"PostToolUse"[..], &b"Bash"[..]));
         assert_eq!(fields.cwd.as_ref(), "/cö".as_bytes());
-        let asked = String::from_utf8(fields.asked(payload)).unwrap();
-        assert!(asked.contains(r#""tool_response":null,"tool_name":"Bash","n":1}"#), "{asked}");
+        let sent = String::from_utf8(fields.without_results(payload)).unwrap();
+        assert!(sent.contains(r#""tool_response":null,"tool_name":"Bash","n":1}"#), "{sent}");
         assert_eq!(Fields::of(b"not json"), Fields::default());
         assert_eq!(Fields::of(b"{}"), Fields { is_whole: true, ..Fields::default() });
         let cut = Fields::of(payload.split_at(payload.len() - 30).0);

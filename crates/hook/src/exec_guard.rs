@@ -1,4 +1,5 @@
-//! Becomes the program that answers where the server does not: the same process, with the payload as its input.
+//! Replaces this process by the guard, the program that answers where the server does not. It reads the payload as its
+//! standard input.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -8,41 +9,42 @@ use std::process::Command;
 
 use agent_tracer_agent::Agent;
 
-/// Who stands in, and what it is told.
-pub(crate) struct StandIn<'s> {
-    /// An absolute path; empty if there is nobody.
+/// The guard and its arguments.
+pub(crate) struct Guard<'s> {
+    /// An absolute path; empty if no guard is configured.
     pub(crate) program: &'s Path,
     pub(crate) agent: Agent,
-    /// The home, where the command line named one.
+    /// The home, if the command line named one.
     pub(crate) home: Option<&'s Path>,
-    /// The name of the envelope; empty if nothing was recorded.
+    /// The name of the envelope; empty if the event was not recorded.
     pub(crate) envelope: &'s str,
 }
 
-/// The main program where `install` leaves it: beside this one. Empty if nobody can tell where that is.
-pub(crate) fn beside_us() -> PathBuf {
+/// Returns the path of `agent-tracer` beside this binary, as `install` leaves it. Empty if this binary's own path is
+/// not known.
+pub(crate) fn sibling_binary() -> PathBuf {
     std::env::current_exe().map(|own| own.with_file_name("agent-tracer")).unwrap_or_default()
 }
 
-/// Does not come back if it works.
-pub(crate) fn become_it(stand_in: &StandIn<'_>, payload: &[u8]) {
-    if !stand_in.program.is_absolute() {
+/// Replaces this process by the guard. Returns only if that failed.
+pub(crate) fn exec_guard(guard: &Guard<'_>, payload: &[u8]) {
+    if !guard.program.is_absolute() {
         return;
     }
     let Ok(input) = input(payload) else { return };
-    let mut command = Command::new(stand_in.program);
-    command.arg("guard").arg(stand_in.agent.spec().word);
-    command.args(["--for-hook", stand_in.envelope]);
+    let mut command = Command::new(guard.program);
+    command.arg("guard").arg(guard.agent.spec().word);
+    command.args(["--for-hook", guard.envelope]);
     // The variable beats the argument, and the program refuses two that differ.
-    let is_told = std::env::var_os("AGENT_TRACER_HOME").is_some_and(|home| !home.is_empty());
-    if let (Some(home), false) = (stand_in.home, is_told) {
+    let is_in_environment = std::env::var_os("AGENT_TRACER_HOME").is_some_and(|home| !home.is_empty());
+    if let (Some(home), false) = (guard.home, is_in_environment) {
         command.arg("--home").arg(home);
     }
-    // Only an error comes back, and then the table's own answer holds.
+    // `exec` returns only an error, and then the table's own decision holds.
     drop(command.stdin(input).exec());
 }
 
-/// The payload as a file that is nowhere on the disk.
+/// Returns the payload as a file in memory: it must not reach the disk unreduced.
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
 fn input(payload: &[u8]) -> io::Result<File> {
     use nix::sys::memfd::{MFdFlags, memfd_create};
@@ -52,7 +54,7 @@ fn input(payload: &[u8]) -> io::Result<File> {
     Ok(file)
 }
 
-/// Elsewhere a pipe, which holds as much as is written before anybody reads; a longer payload is an outage.
+/// Returns the payload in a pipe. The system buffers only so much without a reader; a longer payload is an outage.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
 fn input(payload: &[u8]) -> io::Result<std::process::Stdio> {
     const PIPE: usize = 16 << 10;

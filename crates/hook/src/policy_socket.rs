@@ -1,4 +1,4 @@
-//! One question to the server and its answer, within a deadline.
+//! Sends one question to the server and reads its answer, within a deadline.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -11,7 +11,7 @@ use agent_tracer_spool::{Home, socket};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, setsockopt, socket, sockopt};
 use nix::sys::time::{TimeVal, TimeValLike};
 
-/// What a question consists of.
+/// The texts of a question.
 pub(crate) struct Texts<'t> {
     /// The name of the envelope; empty if nothing was recorded.
     pub(crate) name: &'t [u8],
@@ -21,54 +21,55 @@ pub(crate) struct Texts<'t> {
     pub(crate) payload: &'t [u8],
 }
 
-/// What is to be said to the agent.
+/// An answer for the agent.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct Answer {
     pub(crate) exit: u8,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
 }
 
-/// Why there is no answer.
+/// The reason for a missing answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unanswered {
     /// No server listens.
-    NobodyThere,
-    /// It did not answer in time, or not in our words.
+    NoServer,
+    /// The server did not answer in time, or not in this protocol.
     Late,
 }
 
-/// Asks and waits for the answer.
+/// Sends a question and waits for the answer.
 pub(crate) fn ask(
     home: &Home,
     agent: Agent,
     texts: &Texts<'_>,
     deadline: Instant,
-) -> Result<Said, Unanswered> {
-    let mut stream = reach(home, deadline)?;
+) -> Result<Answer, Unanswered> {
+    let mut stream = connect_to_server(home, deadline)?;
     exchange(&mut stream, agent, texts, deadline).map_err(|_| Unanswered::Late)
 }
 
-fn reach(home: &Home, deadline: Instant) -> Result<UnixStream, Unanswered> {
-    let path = socket::existing(home, &home.answers()).map_err(|_| Unanswered::NobodyThere)?;
-    let address = UnixAddr::new(&path).map_err(|_| Unanswered::NobodyThere)?;
+fn connect_to_server(home: &Home, deadline: Instant) -> Result<UnixStream, Unanswered> {
+    let path = socket::existing(home, &home.answers()).map_err(|_| Unanswered::NoServer)?;
+    let address = UnixAddr::new(&path).map_err(|_| Unanswered::NoServer)?;
     let left = left(deadline).map_err(|_| Unanswered::Late)?;
     let late = |_| Unanswered::Late;
     let end = socket(AddressFamily::Unix, SockType::Stream, SockFlag::empty(), None).map_err(late)?;
-    // Also bounds the time that connecting may wait for a queue that is full.
+    // Also limits the wait for a full queue of connections.
     let limit = TimeVal::microseconds(i64::try_from(left.as_micros()).unwrap_or(i64::MAX));
     setsockopt(&end, sockopt::SendTimeout, &limit).map_err(late)?;
     match connect(end.as_raw_fd(), &address) {
         Ok(()) if is_foreign(&end, home) => Err(Unanswered::Late),
         Ok(()) => Ok(UnixStream::from(end)),
         Err(nix::Error::ENOENT | nix::Error::ECONNREFUSED | nix::Error::ENOTDIR | nix::Error::EACCES) => {
-            Err(Unanswered::NobodyThere)
+            Err(Unanswered::NoServer)
         }
         Err(_) => Err(Unanswered::Late),
     }
 }
 
-/// Whether another user answers here. The file's mode keeps others out; where the system says who it is, it is asked.
+/// Returns `true` if the process at the other end belongs to another user. The file's mode keeps others out already;
+/// Linux also names the peer.
 #[cfg(target_os = "linux")]
 fn is_foreign(end: &OwnedFd, home: &Home) -> bool {
     use nix::sys::socket::getsockopt;
@@ -81,7 +82,12 @@ fn is_foreign(_: &OwnedFd, _: &Home) -> bool {
     false
 }
 
-fn exchange(stream: &mut UnixStream, agent: Agent, texts: &Texts<'_>, deadline: Instant) -> io::Result<Said> {
+fn exchange(
+    stream: &mut UnixStream,
+    agent: Agent,
+    texts: &Texts<'_>,
+    deadline: Instant,
+) -> io::Result<Answer> {
     let head = QuestionHead {
         agent,
         name: texts.name.len(),
@@ -106,10 +112,10 @@ fn exchange(stream: &mut UnixStream, agent: Agent, texts: &Texts<'_>, deadline: 
     let (mut stdout, mut stderr) = (vec![0; head.stdout], vec![0; head.stderr]);
     fill(stream, &mut stdout, deadline)?;
     fill(stream, &mut stderr, deadline)?;
-    Ok(Said { exit: head.exit, stdout, stderr })
+    Ok(Answer { exit: head.exit, stdout, stderr })
 }
 
-/// Reads exactly so much before the deadline.
+/// Fills the buffer before the deadline.
 fn fill(stream: &mut UnixStream, mut room: &mut [u8], deadline: Instant) -> io::Result<()> {
     while !room.is_empty() {
         stream.set_read_timeout(Some(left(deadline)?))?;
@@ -121,7 +127,7 @@ fn fill(stream: &mut UnixStream, mut room: &mut [u8], deadline: Instant) -> io::
     Ok(())
 }
 
-/// The time that is left. None is an error, because the system takes zero for ever.
+/// Returns the remaining time. No time left is an error, because the system takes zero for no limit.
 fn left(deadline: Instant) -> io::Result<Duration> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left < Duration::from_micros(1) { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
