@@ -1,7 +1,7 @@
 //! History: every file of both agents, read once.
 //!
-//! A plan is made from names and facts alone; what was read before and has not changed is not even opened. Then a few
-//! threads read, newest files first, and the sink writes. Stopping at any moment loses nothing: the next run goes on.
+//! A plan is made from names and metadata alone; a file without changes since its last reading is not opened. Then a
+//! few threads read, newest files first, and the sink writes. A stop at any moment loses nothing: the next run goes on.
 
 use agent_tracer_ledger::AppendError;
 use std::io;
@@ -17,33 +17,33 @@ use crate::files::{Counts, Files, Found, Kind, ReadError, Root, Work, find};
 use crate::pace::Pace;
 use crate::stop::Stop;
 
-/// Threads that read. Each waits until what it read is on disk, and what waits at once is one commit: with more of them a
-/// commit is larger, and a row costs less.
+/// Threads that read. Each waits until its batch is on disk, and the batches that wait share one commit: with more
+/// threads a commit is larger, and a row costs less.
 const WORKERS: usize = 4;
-/// How often progress is told.
-const TOLD_EVERY: Duration = Duration::from_millis(100);
-/// Failures that are remembered by name; the others are only counted.
+/// The interval between two reports of progress.
+const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+/// The most failures that are kept with their causes; others are only counted.
 const FAILURES_SHOWN: usize = 20;
 
-/// What is there to read.
+/// The files to read.
 #[derive(Debug, Default)]
 pub struct Plan {
     /// Files to read, the newest first.
     pub files: Vec<Found>,
-    /// Files that were found.
+    /// The number of files that were found.
     pub found: usize,
-    /// Of which nothing has changed since they were read.
+    /// The number of those without changes since they were read.
     pub unchanged: usize,
-    /// Of which were not touched since the moment that was asked for.
+    /// The number of those that were last changed before the requested time.
     pub too_old: usize,
-    /// Bytes to read.
+    /// The number of bytes to read.
     pub bytes: u64,
-    /// Folders that could not be looked into.
+    /// Folders that could not be listed.
     pub unreadable: Vec<(PathBuf, io::Error)>,
 }
 
 impl Plan {
-    /// Looks at every file of these folders that was changed since then.
+    /// Plans to read every file of these folders that changed since its last reading, and since this time.
     pub fn make(files: &Files, roots: &[Root], since: Option<Millis>) -> Self {
         let mut plan = Self::default();
         for root in roots {
@@ -61,7 +61,7 @@ impl Plan {
             });
             plan.unreadable.extend(unreadable);
         }
-        // What lies beside a transcript may be recorded only if the transcript may: it comes last.
+        // Descriptions come last: they may be recorded only if the transcript beside them may.
         plan.files.sort_by_key(|found| {
             (matches!(found.kind, Kind::Meta(_)), std::cmp::Reverse(found.facts.changed_ns))
         });
@@ -69,7 +69,7 @@ impl Plan {
     }
 }
 
-/// How far it is.
+/// The progress of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Files that are done.
@@ -78,13 +78,13 @@ pub struct Progress {
     pub files_total: usize,
     /// Bytes that were read.
     pub bytes: u64,
-    /// Bytes to read, by what was known at the beginning. Compressed files turn out to be longer.
+    /// Bytes to read, as planned. Compressed files turn out to be longer.
     pub bytes_total: u64,
-    /// Rows that were brought.
+    /// Rows that the sink took.
     pub rows: u64,
 }
 
-/// What was done.
+/// The result of an import.
 #[derive(Debug, Default)]
 pub struct Summary {
     /// Files that were read.
@@ -93,15 +93,15 @@ pub struct Summary {
     pub later: usize,
     /// Files that could not be read.
     pub failed: usize,
-    /// The first of those, and why.
+    /// The first of those failures.
     pub failures: Vec<ReadError>,
-    /// What was brought.
+    /// Counts of this import alone.
     pub counts: Counts,
-    /// Whether somebody asked to stop before the end.
+    /// A stop was requested before the end.
     pub is_stopped: bool,
 }
 
-/// What to do if the sink takes nothing.
+/// The reaction to a sink that takes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patience {
     /// Give up.
@@ -110,7 +110,7 @@ pub enum Patience {
     Wait,
 }
 
-/// Reads what the plan says. `watch` is called now and then, and once at the end.
+/// Reads the files of a plan. `watch` is called now and then, and once at the end.
 pub fn run(
     files: &Files,
     plan: &Plan,
@@ -150,7 +150,7 @@ pub fn run(
         }
         drop(sender);
         loop {
-            match receiver.recv_timeout(TOLD_EVERY) {
+            match receiver.recv_timeout(PROGRESS_EVERY) {
                 Ok(result) => {
                     done += 1;
                     refusal = summary.add(result).or(refusal.take());
@@ -160,7 +160,7 @@ pub fn run(
             }
         }
     });
-    // A description may have come before the transcript that says whether it may be read.
+    // A description may have been read before the transcript that decides whether it may be recorded.
     for index in job.later.into_inner().unwrap_or_else(PoisonError::into_inner) {
         let Some(found) = plan.files.get(index) else { continue };
         let result = files.read(&found.path, &found.kind, stop);
@@ -174,7 +174,7 @@ pub fn run(
 }
 
 impl Summary {
-    /// Counts a result; returns the sink's error if that is what it is.
+    /// Counts a result. Returns the error of the sink, if it is one.
     fn add(&mut self, result: Result<Work, ReadError>) -> Option<AppendError> {
         match result {
             Ok(Work::Read | Work::Nothing | Work::Busy) => self.read += 1,
@@ -199,7 +199,7 @@ struct Job<'a> {
     patience: Patience,
     stop: &'a Stop,
     next: AtomicUsize,
-    /// One of the threads met a sink that takes nothing.
+    /// Requested once a thread met a sink that takes nothing.
     given_up: Stop,
     later: Mutex<Vec<usize>>,
 }

@@ -1,7 +1,7 @@
-//! Everything that arrives, in threads of its own: what a server starts, watches and stops.
+//! The threads that collect everything: a server starts, watches and stops them here.
 //!
 //! Four threads at most, all of which wait nearly all of the time: one for the spool, one for files that grow, one that
-//! reads the history once and ends, and one that looks for processes that are gone.
+//! reads the history once and ends, and one that finds processes that are gone.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -11,7 +11,7 @@ use agent_tracer_spool::drain::DrainError;
 use agent_tracer_spool::{Home, Spool};
 
 use crate::Clock;
-use crate::drained::Drained;
+use crate::drain_watcher::DrainWatcher;
 use crate::files::{Counts, Files, Root};
 use crate::import::{self, Patience, Plan, Progress};
 use crate::liveness::{self, Liveness};
@@ -24,37 +24,38 @@ use crate::stop::Stop;
 use crate::tail::{NamedFiles, Tail, Waker};
 use agent_tracer_ledger::{AppendError, RunningProcess};
 
-/// How often a long import is noted.
+/// The interval between two notes about a long import.
 const NOTED_EVERY: Duration = Duration::from_secs(10);
 
 /// Lists the processes of tasks that run.
 pub type Running = Arc<dyn Fn() -> Vec<RunningProcess> + Send + Sync>;
 
-/// What an intake needs.
+/// The parts that an intake is made of.
 pub struct Setup {
-    /// Where the spool is.
+    /// The home with the spool.
     pub home: Home,
-    /// Where the agents' files are.
+    /// The folders with the agents' files.
     pub roots: Vec<Root>,
-    /// What may be recorded of them.
+    /// The settings that say what may be recorded of them.
     pub privacy: Arc<PrivacyFile>,
-    /// What time it is.
+    /// The current time.
     pub clock: Clock,
-    /// Where notes go.
+    /// The receiver of notes.
     pub notes: Notes,
-    /// Transcripts that hooks name outside of the folders; what is posted is learned by the caller.
+    /// Transcripts that hooks name outside of the folders. The intake learns them from the spool, the caller from
+    /// posts.
     pub named: NamedFiles,
-    /// Who runs besides those whose hooks are heard from now on.
+    /// Lists running processes beyond those that hooks name from now on.
     pub running: Option<Running>,
 }
 
-/// Why an intake did not start.
+/// The reason why an intake did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The spool cannot be taken.
     #[error("cannot read the spool")]
     Spool(#[source] DrainError),
-    /// The sink does not say how far files were read.
+    /// The sink does not return how far files were read.
     #[error("cannot tell how far files were read")]
     Sink(#[source] AppendError),
     /// The system gives no thread.
@@ -62,7 +63,7 @@ pub enum StartError {
     Thread(#[source] std::io::Error),
 }
 
-/// How far the history is.
+/// The progress of the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum History {
     /// It is being read.
@@ -71,24 +72,24 @@ pub enum History {
     Done(Progress),
 }
 
-/// What an intake has done so far.
+/// The work of an intake so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    /// Envelopes that were brought.
+    /// Envelopes that the sink took.
     pub envelopes: u64,
     /// Files of the spool that could not be read.
     pub refused: u64,
     /// Envelopes that the sink did not take although it takes others.
     pub unwritten: u64,
-    /// Attempts to bring envelopes that failed.
+    /// Failed attempts to bring envelopes.
     pub failures: u64,
-    /// What files said.
+    /// The work on files.
     pub files: Counts,
-    /// How far the history is.
+    /// The progress of the history.
     pub history: History,
 }
 
-/// Threads that bring what arrives.
+/// The running threads of an intake.
 pub struct Intake {
     home: Home,
     stop: Stop,
@@ -96,29 +97,29 @@ pub struct Intake {
     spool: Arc<SpoolCounts>,
     files: Arc<Files>,
     history: Arc<Mutex<History>>,
-    drained: Drained,
+    drained: DrainWatcher,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Intake {
-    /// Takes the spool, begins to watch files, and starts.
+    /// Takes the spool, begins to watch files, and starts the threads.
     pub fn start(setup: Setup, sink: Arc<dyn Sink>) -> Result<Self, StartError> {
         let Setup { home, roots, privacy, clock, notes, named, running } = setup;
         let projects = Arc::new(Projects::new());
         let spool = SpoolIntake::open(&Spool::at(&home.spool()), Arc::clone(&sink), Arc::clone(&projects))
             .map_err(StartError::Spool)?;
-        let drained = Drained::of(&home);
+        let drained = DrainWatcher::of(&home);
         let spool = spool.telling(drained.clone()).naming(named.clone());
         let (counts, processes) = (spool.counts(), spool.processes());
         let files = Arc::new(Files::new(Arc::clone(&sink), privacy, projects, Arc::clone(&clock)));
         match files.load() {
-            // Each file is asked for by itself when it is read.
+            // Not fatal: reading a file looks up its own position.
             Err(error @ AppendError::Item(_)) => {
                 notes(Note::warning(format!("cannot list how far files were read: {error}")));
             }
             loaded => loaded.map_err(StartError::Sink)?,
         }
-        // Watched before the history is looked at: what changes in between is read by the one or by the other.
+        // Watched before the history is planned, so that a change in between is read by one or the other.
         let (tail, waker) = Tail::new(Arc::clone(&files), roots.clone(), Arc::clone(&notes));
         files.name_recent(&named);
         let tail = tail.with_named(named);
@@ -152,7 +153,7 @@ impl Intake {
             list.dedup();
             list
         };
-        intake.spawn("intake-liveness", move || look_for_the_gone(&list, &*sink, &clock, &notes, &stop))?;
+        intake.spawn("intake-liveness", move || reap_dead_sessions(&list, &*sink, &clock, &notes, &stop))?;
         Ok(intake)
     }
 
@@ -166,7 +167,7 @@ impl Intake {
         }
     }
 
-    /// What was done so far.
+    /// Returns the work so far.
     pub fn state(&self) -> State {
         State {
             envelopes: self.spool.envelopes(),
@@ -178,12 +179,12 @@ impl Intake {
         }
     }
 
-    /// Tells when an envelope is in the ledger.
-    pub fn drained(&self) -> Drained {
+    /// Returns a watcher of the spool, to wait until an envelope is in the ledger.
+    pub fn drained(&self) -> DrainWatcher {
         self.drained.clone()
     }
 
-    /// Brings what is in the spool, then ends. What is not read of files is read the next time.
+    /// Brings the envelopes of the spool, then ends. Unread parts of files are left for the next start.
     pub fn stop(mut self) {
         self.end();
     }
@@ -193,7 +194,7 @@ impl Intake {
         self.waker.wake();
         spool::wake(&self.home);
         for thread in self.threads.drain(..) {
-            // A thread that panicked has said so already.
+            // The panic hook has already reported a thread that panicked.
             drop(thread.join());
         }
     }
@@ -246,7 +247,7 @@ fn read_history(files: &Files, roots: &[Root], history: &Mutex<History>, notes: 
     *lock(history) = History::Done(last);
 }
 
-fn look_for_the_gone(
+fn reap_dead_sessions(
     running: &dyn Fn() -> Vec<RunningProcess>,
     sink: &dyn Sink,
     clock: &Clock,
@@ -254,7 +255,7 @@ fn look_for_the_gone(
     stop: &Stop,
 ) {
     let mut liveness = Liveness::default();
-    // At once: whoever died while nobody looked is found now, not half a minute later.
+    // The first check runs at once, to find processes that died while no server ran.
     loop {
         if let Err(error) = liveness.check(running(), sink, clock()) {
             notes(Note::warning(format!("cannot keep that a process is gone: {error}")));

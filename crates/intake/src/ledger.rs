@@ -19,7 +19,7 @@ impl Sink for Ledger {
     }
 }
 
-/// Finds out by a write of something else whether the whole store does not answer.
+/// Classifies a failed query. A write tells whether the whole store fails or only this item.
 fn unanswered(ledger: &Ledger, error: &QueryError) -> AppendError {
     match ledger.probe() {
         Ok(()) => AppendError::Item(error.to_string()),

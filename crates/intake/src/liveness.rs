@@ -1,8 +1,8 @@
-//! Whether the processes of running tasks are still there.
+//! Finds the processes of running tasks that are gone.
 //!
-//! An agent that is killed says nothing. Its hooks named its process; if that is gone, this says so, once. A process id
-//! is believed only together with its start time and in the same namespace: ids are used again, and a container has
-//! its own. Only where there is a `/proc`; elsewhere nobody is ever said to be gone.
+//! An agent that is killed sends no event. Its hooks named its process; if that is gone, this room reports it once. A
+//! process id is compared with its start time and namespace: ids are used again, and a container has
+//! its own. This needs `/proc`; without one no process is reported.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -18,12 +18,12 @@ use serde_json::Value;
 
 use crate::sink::Sink;
 
-/// How often to look.
+/// The interval between two checks.
 pub const EVERY: std::time::Duration = std::time::Duration::from_secs(30);
-/// Processes that were found gone are remembered; beyond, everything is forgotten and found again.
+/// The most processes that are remembered. Beyond, all are forgotten and found again.
 const REMEMBERED: usize = 10_000;
 
-/// Processes that hooks named and whose sessions have not ended: who runs, as far as this server has heard.
+/// The processes of sessions that have not ended, as hooks of this server's time named them.
 #[derive(Debug, Default)]
 pub struct Processes {
     known: Mutex<HashMap<TaskKey, RunningProcess>>,
@@ -52,7 +52,7 @@ impl Processes {
                 );
             }
         }
-        // Behind the others: an end names its process too.
+        // Ends come after the processes, because an end names its process too.
         for entry in entries.iter().filter(|entry| entry.subject == Subject::Event(Kind::SessionEnded)) {
             let mut known = self.known();
             if let Some(ended) = known.remove(&entry.task) {
@@ -62,7 +62,7 @@ impl Processes {
         }
     }
 
-    /// Those that are believed to run.
+    /// Returns the processes of sessions that have not ended.
     pub fn list(&self) -> Vec<RunningProcess> {
         self.known().values().cloned().collect()
     }
@@ -72,20 +72,20 @@ impl Processes {
     }
 }
 
-/// What became of a process.
+/// The state of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Alive,
     Gone,
-    /// There is no way to tell.
+    /// The system does not let us find out.
     Unknown,
 }
 
-/// Looks for processes that are gone.
+/// Finds processes that are gone.
 #[derive(Debug)]
 pub struct Liveness {
     proc: PathBuf,
-    /// Already said.
+    /// Processes that were already reported.
     gone: HashSet<RunningProcess>,
 }
 
@@ -96,13 +96,13 @@ impl Default for Liveness {
 }
 
 impl Liveness {
-    /// Looks into this folder instead of `/proc`.
+    /// Creates a check that reads this folder instead of `/proc`.
     #[must_use]
     pub fn at(proc: &Path) -> Self {
         Self { proc: proc.to_owned(), gone: HashSet::new() }
     }
 
-    /// Brings an observation for each of these processes that is gone; returns how many were news.
+    /// Reports each of these processes that is gone and was not reported. Returns their number.
     pub fn check(
         &mut self,
         running: impl IntoIterator<Item = RunningProcess>,
@@ -128,7 +128,7 @@ impl Liveness {
         Ok(news)
     }
 
-    /// The namespace that this process is in.
+    /// Returns the process id namespace of this process.
     fn namespace(&self) -> Option<u64> {
         let target = std::fs::read_link(self.proc.join("self/ns/pid")).ok()?;
         target.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
@@ -139,7 +139,7 @@ impl Liveness {
         let path = self.proc.join(process.pid.to_string()).join("stat");
         match File::open(path).and_then(|file| file.take(4096).read_to_end(&mut line)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return State::Gone,
-            // The process ended between opening and reading (`ESRCH`), or we may not look.
+            // The process ended between opening and reading (`ESRCH`), or permission is missing.
             Err(_) => return State::Unknown,
             Ok(_) => {}
         }
@@ -152,7 +152,7 @@ impl Liveness {
     }
 }
 
-/// The state and the start time of a process. Its name may itself hold spaces and brackets.
+/// Reads the state and the start time of a process. Its name may itself hold spaces and brackets.
 fn parse(line: &[u8]) -> Option<(u8, u64)> {
     let name_end = line.iter().rposition(|byte| *byte == b')')?;
     let mut fields = line.get(name_end + 2..)?.split(|byte| *byte == b' ');

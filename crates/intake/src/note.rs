@@ -1,24 +1,24 @@
-//! What a person who runs the server may want to know. Never a payload, a prompt or a secret.
+//! Messages for the person who runs the server. Never a payload, a prompt or a secret.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Something worth a line in a log.
+/// A message for the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// It goes on as it should.
+    /// Normal operation.
     Info(String),
-    /// It goes on, but somebody should look.
+    /// A problem that needs attention; the server goes on.
     Warning(String),
 }
 
 impl Note {
-    /// Says that it goes on as it should.
+    /// Creates a message about normal operation.
     pub fn info(text: impl Into<String>) -> Self {
         Self::Info(text.into())
     }
 
-    /// Says that somebody should look.
+    /// Creates a message about a problem.
     pub fn warning(text: impl Into<String>) -> Self {
         Self::Warning(text.into())
     }
@@ -33,5 +33,5 @@ impl fmt::Display for Note {
     }
 }
 
-/// Where notes go.
+/// The receiver of messages.
 pub type Notes = Arc<dyn Fn(Note) + Send + Sync>;

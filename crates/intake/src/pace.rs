@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How long to wait before the next attempt.
+/// The pauses between failed attempts.
 #[derive(Clone, Debug)]
 pub struct Pace {
     first: Duration,
@@ -11,20 +11,20 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Pauses that double from `first` up to `longest`.
+    /// Creates pauses that double from `first` up to `longest`.
     #[must_use]
     pub fn new(first: Duration, longest: Duration) -> Self {
         Self { first, longest, next: first }
     }
 
-    /// The pause after another failure.
+    /// Returns the pause after another failure.
     pub fn failed(&mut self) -> Duration {
         let pause = self.next;
         self.next = (pause * 2).min(self.longest);
         pause
     }
 
-    /// An attempt succeeded: the next failure is the first again.
+    /// Starts again with the first pause after the next failure.
     pub fn succeeded(&mut self) {
         self.next = self.first;
     }

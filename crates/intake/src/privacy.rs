@@ -1,12 +1,12 @@
-//! The user's privacy settings, as they are now.
+//! The user's privacy settings, reread when they change.
 //!
-//! The file is small and may change at any time; a change counts from the next file that is read, and from the next
+//! The file is small and may change at any time; a change applies from the next file that is read, and from the next
 //! event that is posted. No file means the default.
 //!
 //! Law: a file that is there and cannot be relied on (it cannot be read, another user can write it, a line is not
-//! understood) changes nothing. The last good settings hold, and the problem is shown. Where there were none yet, nothing
-//! may be recorded: readers leave files for later, and posts are refused until the file is mended. A file that vanishes, is
-//! emptied or ends within a line is being written: the last good settings hold until it has stayed so for a while.
+//! understood) changes nothing. The last good settings hold, and the problem is shown. Without any yet, nothing may be
+//! recorded: readers leave files for later, and posts are refused until the file is mended. A file that vanishes, is
+//! emptied or ends within a line may be half written: the last good settings hold until it has stayed so for a second.
 
 use std::fs::Metadata;
 use std::io;
@@ -20,7 +20,7 @@ use agent_tracer_privacy::Config;
 use agent_tracer_spool::{links, settings_file};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Says what may be recorded, at one moment.
+/// The settings at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Privacy {
     /// The user's `privacy.conf`.
@@ -32,13 +32,13 @@ pub struct Privacy {
 }
 
 impl Privacy {
-    /// The rules for the readers.
+    /// Returns the rules for the readers.
     #[must_use]
     pub fn rules(&self) -> Rules<'_> {
         Rules { config: &self.config, hash_key: self.hash_key, home_dir: self.home_dir.as_deref() }
     }
 
-    /// A number that changes with the exclusions.
+    /// Returns a hash of the exclusions.
     pub(crate) fn exclusions(&self) -> u64 {
         xxh3_64(format!("{:?}", self.config.excludes).as_bytes())
     }
@@ -50,28 +50,28 @@ pub struct PrivacyFile {
     path: PathBuf,
     hash_key: [u8; 16],
     home_dir: Option<Vec<u8>>,
-    /// The id of the user who runs this program: what other users can write is not obeyed.
+    /// The id of the user who runs this program. A file that others can write is not obeyed.
     user: Option<u32>,
     last: Mutex<Found>,
     unrecorded: Option<Unrecorded>,
 }
 
-/// What was found so far.
+/// The last readings of the file.
 #[derive(Debug, Default)]
 struct Found {
-    /// The settings that hold.
+    /// The settings in force.
     good: Option<Last>,
-    /// Why they are not those of the file as it is now.
+    /// The reason why the file as it is now is not in force.
     problem: Option<PrivacyError>,
-    /// What the file says since when, if that looks as if it were being written.
+    /// A text that looks half written, and the time when it was first read.
     unfinished: Option<(Vec<u8>, Instant)>,
 }
 
-/// So long a file must look unfinished to be believed.
+/// The time after which a text that looks half written counts as finished.
 const WRITTEN: Duration = Duration::from_secs(1);
 
 impl Found {
-    /// Tells whether a text that is not the one in force may be the half of another.
+    /// Returns `true` if a new text may be half written.
     fn is_unfinished(&mut self, text: &[u8], now: Instant) -> bool {
         if text.ends_with(b"\n") {
             self.unfinished = None;
@@ -87,7 +87,7 @@ impl Found {
     }
 }
 
-/// What was found when the file was last read, and could be relied on.
+/// The last reading that could be relied on.
 #[derive(Debug)]
 struct Last {
     text: Vec<u8>,
@@ -95,22 +95,22 @@ struct Last {
     face: Face,
 }
 
-/// Says why `privacy.conf` is not in force, and how to mend it.
+/// The reason why `privacy.conf` is not in force, and the way to repair it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot rely on `{}`: {cause}", path.display())]
 pub struct PrivacyError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The fault.
     pub cause: String,
     /// A way out.
     pub hint: String,
 }
 
-/// Times of change are no finer than this on any disk.
+/// The coarsest resolution of modification times on any disk.
 const COARSE: Duration = Duration::from_secs(2);
 
-/// What tells without reading a file that it was not changed.
+/// The metadata that shows a change without reading the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     place: (u64, u64),
@@ -130,10 +130,10 @@ impl Stamp {
     }
 }
 
-/// How the file looked from outside, and since when; without a stamp there was none.
+/// The stamp of the file, and the time since when it is the same. Without a file the stamp is `None`.
 ///
-/// Two changes so soon after each other that the disk gives them one time look the same. So a file is believed to be what
-/// it was only if it was read once more after its stamp had been the same for longer than that.
+/// Two changes within the resolution of the disk's clock leave the same stamp. So a stamp vouches for the contents
+/// only if the file was read once more after the stamp had been the same for longer than that.
 #[derive(Clone, Copy, Debug)]
 struct Face {
     stamp: Option<Stamp>,
@@ -142,35 +142,35 @@ struct Face {
 }
 
 impl Face {
-    /// The file looked like this just before it was read, now; `before` is how it looked the last time.
+    /// Creates the state of a reading at `now`. `stamp` was taken just before it, `before` belongs to the last reading.
     fn read(stamp: Option<Stamp>, before: Option<Self>, now: Instant) -> Self {
         let since = before.filter(|before| before.stamp == stamp).map_or(now, |before| before.since);
         Self { stamp, since, is_settled: now.saturating_duration_since(since) > COARSE }
     }
 
-    /// Whether a file that looks like this need not be read. One that is not there says nothing else when it is looked at
+    /// Returns `true` if a file with this stamp need not be read. A file that is still missing has nothing to read.
     /// more closely.
-    fn tells(&self, stamp: Option<Stamp>) -> bool {
+    fn vouches_for(&self, stamp: Option<Stamp>) -> bool {
         self.stamp == stamp && (self.is_settled || stamp.is_none())
     }
 }
 
-/// The list of sessions that ran while recording was switched off, and how long it was when it was read.
+/// The list of sessions that ran while recording was switched off, and its length at the last reading.
 #[derive(Debug)]
 struct Unrecorded {
     path: PathBuf,
-    /// `None` until the list was read once.
+    /// `None` until the list was read for the first time.
     last: Mutex<Option<(u64, Vec<String>)>>,
 }
 
 impl PrivacyFile {
-    /// The file at a path that need not exist.
+    /// Creates the settings of a file, which need not exist.
     #[must_use]
     pub fn new(path: PathBuf, hash_key: [u8; 16], home_dir: Option<Vec<u8>>) -> Self {
         Self { path, hash_key, home_dir, user: None, last: Mutex::default(), unrecorded: None }
     }
 
-    /// Obeys only what this user and root can write.
+    /// Obeys only files that no one but this user and root can write.
     #[must_use]
     pub fn of_user(mut self, user: Option<u32>) -> Self {
         self.user = user;
@@ -184,13 +184,13 @@ impl PrivacyFile {
         self
     }
 
-    /// Whether a file is of a session that ran while recording was switched off.
+    /// Returns `true` if a file belongs to a session that ran while recording was switched off.
     pub(crate) fn keeps_out(&self, file: &Path) -> bool {
         let name = file.to_string_lossy();
         self.any_unrecorded(|id| name.contains(id))
     }
 
-    /// Whether a session ran while recording was switched off.
+    /// Returns `true` if a session ran while recording was switched off.
     #[must_use]
     pub fn keeps_out_session(&self, session: &str) -> bool {
         self.any_unrecorded(|id| id == session)
@@ -199,14 +199,14 @@ impl PrivacyFile {
     fn any_unrecorded(&self, is_meant: impl Fn(&str) -> bool) -> bool {
         let Some(list) = &self.unrecorded else { return false };
         let last = list.look();
-        // Whoever asks had the settings first, which are not given before the list was read.
+        // Callers need the settings first, and those are withheld until the list was read.
         last.as_ref().is_some_and(|(_, ids)| ids.iter().any(|id| is_meant(id)))
     }
 
-    /// Returns the settings that hold now.
+    /// Returns the settings in force.
     ///
     /// # Errors
-    /// The file is there and was never one that can be relied on: it is not known what may be recorded.
+    /// If the file cannot be relied on and never could: it is not known what may be recorded.
     pub fn current(&self) -> Result<Arc<Privacy>, PrivacyError> {
         self.current_at(Instant::now())
     }
@@ -222,7 +222,7 @@ impl PrivacyFile {
                 hint,
             });
         }
-        // Looked at from outside before it is read: what is written meanwhile is found the next time.
+        // The stamp is taken before the file is read, so that a write in between is found the next time.
         let stamp = match std::fs::metadata(&self.path) {
             Ok(facts) => Ok(Some(Stamp::of(&facts))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -231,7 +231,7 @@ impl PrivacyFile {
         let mut found = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let found = &mut *found;
         if let (Ok(stamp), Some(last), None) = (&stamp, &found.good, &found.problem)
-            && last.face.tells(*stamp)
+            && last.face.vouches_for(*stamp)
         {
             return Ok(Arc::clone(&last.privacy));
         }
@@ -266,7 +266,7 @@ impl PrivacyFile {
         Ok(privacy)
     }
 
-    /// Returns why the settings that hold are not those of the file as it is now, if they are not.
+    /// Returns the reason why the file as it is now is not in force, if it is not.
     #[must_use]
     pub fn problem(&self) -> Option<PrivacyError> {
         self.current()
@@ -279,8 +279,8 @@ impl PrivacyFile {
         let text = text.map_err(|refusal| self.error(&refusal))?.unwrap_or_default();
         let (mut config, faults) = Config::parse(&text);
         if let Some(fault) = faults.first() {
-            let told = fault.to_string();
-            let (cause, hint) = told.split_once("\nhint: ").unwrap_or((&told, "correct the line"));
+            let fault = fault.to_string();
+            let (cause, hint) = fault.split_once("\nhint: ").unwrap_or((&fault, "correct the line"));
             return Err(PrivacyError {
                 path: self.path.clone(),
                 cause: cause.to_owned(),
@@ -298,13 +298,13 @@ impl PrivacyFile {
 }
 
 impl Unrecorded {
-    /// Reads the list if it grew. One that cannot be read keeps out what it kept out before.
+    /// Reads the list if its length changed. If it cannot be read, the last list holds.
     fn look(&self) -> MutexGuard<'_, Option<(u64, Vec<String>)>> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let length = match std::fs::metadata(&self.path) {
             Ok(facts) => facts.len(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // Known without a file handle, of which there may be none left.
+                // A missing file is known without a file handle, of which there may be none left.
                 *last = Some((0, Vec::new()));
                 return last;
             }
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_counts_from_the_next_look() {
+    fn a_change_applies_from_the_next_call() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("privacy.conf");
         let file = PrivacyFile::new(path.clone(), [7; 16], None);
@@ -348,24 +348,24 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_believed_from_outside_only_when_two_changes_cannot_look_the_same() {
+    fn a_stamp_vouches_for_a_file_only_once_two_changes_cannot_share_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("privacy.conf");
         put(&path, "level full\n");
         let stamp = |path: &Path| Some(Stamp::of(&std::fs::metadata(path).unwrap()));
         let (now, then) = (stamp(&path), Instant::now());
         let first = Face::read(now, None, then);
-        assert!(!first.tells(now), "it may have been changed again since");
+        assert!(!first.vouches_for(now), "it may have been changed again since");
         let again = Face::read(now, Some(first), then + COARSE);
-        assert!(!again.tells(now), "also this soon");
+        assert!(!again.vouches_for(now), "also this soon");
         let settled = Face::read(now, Some(again), then + COARSE + Duration::from_millis(1));
-        assert!(settled.tells(now) && !settled.tells(None));
+        assert!(settled.vouches_for(now) && !settled.vouches_for(None));
         put(&folder.path().join("new"), "level full\n");
         std::fs::rename(folder.path().join("new"), &path).unwrap();
-        assert!(!settled.tells(stamp(&path)), "another file of the same length");
+        assert!(!settled.vouches_for(stamp(&path)), "another file of the same length");
         let changed = Face::read(stamp(&path), Some(settled), then + COARSE * 3);
-        assert!(!changed.tells(stamp(&path)), "it begins anew");
-        assert!(Face::read(None, Some(changed), then).tells(None), "none is none");
+        assert!(!changed.vouches_for(stamp(&path)), "it begins anew");
+        assert!(Face::read(None, Some(changed), then).vouches_for(None), "none is none");
     }
 
     #[test]
@@ -375,7 +375,7 @@ mod tests {
         let file = PrivacyFile::new(path.clone(), [7; 16], None);
         let mut now = Instant::now();
         for level in [Level::Full, Level::Metadata, Level::Full] {
-            // It may be written anew at this moment; what stays away is gone.
+            // It may be rewritten at this moment; only a file that stays away is gone.
             file.current_at(now).unwrap();
             now += WRITTEN;
             assert_eq!(file.current_at(now).unwrap().config, Config::default());
@@ -400,7 +400,7 @@ mod tests {
                 "gone" => std::fs::remove_file(&path).unwrap(),
                 half => put(&path, half),
             }
-            // However many look meanwhile.
+            // Holds for every call meanwhile.
             for _ in 0..4 {
                 assert!(Arc::ptr_eq(&file.current_at(now).unwrap(), &good), "{half}");
                 assert_eq!(good.config.excludes.len(), 1);
@@ -432,7 +432,7 @@ mod tests {
         assert!(file.keeps_out_session(id) && !file.keeps_out_session("5a13") && !file.keeps_out_session(""));
     }
 
-    /// Makes the file one that cannot be relied on, in one of many ways.
+    /// Replaces the file by one that cannot be relied on.
     fn spoil(path: &Path, how: &str) {
         drop(std::fs::remove_file(path));
         match how {
@@ -461,7 +461,7 @@ mod tests {
     ];
 
     #[test]
-    fn a_file_that_cannot_be_relied_on_changes_nothing_and_is_told() {
+    fn a_file_that_cannot_be_relied_on_changes_nothing_and_is_reported() {
         for how in SPOILED {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("privacy.conf");
@@ -472,7 +472,7 @@ mod tests {
             spoil(&path, how);
             for _ in 0..2 {
                 assert!(Arc::ptr_eq(&file.current().unwrap(), &good), "{how}");
-                assert_eq!(file.problem().expect("told").path, path, "{how}");
+                assert_eq!(file.problem().expect("a problem").path, path, "{how}");
             }
             if path.is_dir() {
                 std::fs::remove_dir(&path).unwrap();
@@ -512,19 +512,19 @@ mod tests {
         std::fs::create_dir_all(root.join("secret/in")).unwrap();
         std::os::unix::fs::symlink(root.join("secret"), root.join("link")).unwrap();
         let path = root.join("privacy.conf");
-        let asked = |pattern: &str, name: &str| {
+        let is_excluded = |pattern: &str, name: &str| {
             put(&path, &format!("exclude {}\n", root.join(pattern).display()));
             let privacy = PrivacyFile::new(path.clone(), [7; 16], None).current().unwrap();
             privacy.config.excludes(root.join(name).to_str().unwrap().as_bytes(), None)
         };
         for pattern in ["secret", "link", "link/**", "secret/i*", "link/i?"] {
-            assert!(asked(pattern, "secret/in") && asked(pattern, "link/in/gone"), "{pattern}");
-            assert!(!asked(pattern, "other/in"), "{pattern}");
+            assert!(is_excluded(pattern, "secret/in") && is_excluded(pattern, "link/in/gone"), "{pattern}");
+            assert!(!is_excluded(pattern, "other/in"), "{pattern}");
         }
     }
 
     #[test]
-    fn a_change_of_the_settings_counts_from_the_next_question() {
+    fn a_change_of_the_settings_applies_from_the_next_call() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("privacy.conf");
         let file = PrivacyFile::new(path.clone(), [7; 16], None);

@@ -1,8 +1,8 @@
-//! Which project a working directory belongs to.
+//! Finds the project of a working directory.
 //!
-//! The root of the git common directory, so that all worktrees of a repository are one project; else what the agent
-//! calls its project; else the directory itself. Where the agent names its project, that is asked first: it does not
-//! follow `cd`. A directory is looked at once: what it belonged to then is what its history belongs to.
+//! A project is the root of the git common directory, so that all worktrees of a repository are one; else the folder
+//! that the agent calls its project; else the directory itself. The agent's project folder is searched first, because
+//! it does not follow `cd`. A directory is searched once: later changes of the repository do not move its history.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -14,33 +14,33 @@ use agent_tracer_event::{Entry, Evidence, Phase, Reading, Subject, TaskKey, attr
 use agent_tracer_privacy::mask;
 use serde_json::Value;
 
-/// Directories and tasks that are remembered; beyond, everything is forgotten and looked at again.
+/// The most directories and tasks that are remembered. Beyond, all are forgotten and searched again.
 const REMEMBERED: usize = 10_000;
 /// The longest pointer file that is read.
 const POINTER_BYTES: u64 = 8192;
-/// Folders above a directory that are looked into.
+/// The most folders above a directory that are searched.
 const LEVELS: usize = 64;
 
 /// Finds projects and remembers them.
 #[derive(Debug, Default)]
 pub struct Projects {
-    /// The repository of each directory that was asked about.
+    /// The repository of each directory that was searched.
     repositories: Mutex<HashMap<String, Option<String>>>,
-    /// The project that was last brought for each task.
+    /// The last project that was brought for each task.
     brought: Mutex<HashMap<TaskKey, String>>,
 }
 
-/// What a reading said of projects, to be remembered once it is on disk.
+/// The projects that a reading adds, to be remembered once it is on disk.
 pub(crate) type Said = Vec<(TaskKey, String)>;
 
 impl Projects {
-    /// Nothing is known yet.
+    /// Creates an empty cache.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The project of a working directory, and of what the agent calls its project.
+    /// Returns the project of a working directory and of the folder that the agent calls its project.
     pub fn of(&self, cwd: Option<&str>, named: Option<&str>) -> Option<String> {
         let named = named.filter(|path| !path.is_empty());
         let cwd = cwd.filter(|path| !path.is_empty());
@@ -50,7 +50,7 @@ impl Projects {
             .or_else(|| named.or(cwd).map(str::to_owned))
     }
 
-    /// Adds the project behind the first entry that says where a task works, unless it was brought before.
+    /// Adds the project behind the first entry that names a task's directory, unless it was brought before.
     ///
     /// `first` is the project of a source whose rows follow each other: it stays what it was at the beginning, however
     /// often the working directory changes.
@@ -85,7 +85,7 @@ impl Projects {
         said
     }
 
-    /// Remembers what was brought, so that it is not said with every event.
+    /// Remembers the projects of a committed reading, so that later events do not repeat them.
     pub(crate) fn remember(&self, said: Said) {
         if said.is_empty() {
             return;
@@ -126,7 +126,7 @@ fn entry_of(about: &Entry, project: &str) -> Entry {
     entry
 }
 
-/// The root of the repository that a directory is in.
+/// Returns the root of the repository that a directory is in.
 fn repository(directory: &Path) -> Option<PathBuf> {
     if !directory.is_absolute() {
         return None;
@@ -153,7 +153,7 @@ fn repository(directory: &Path) -> Option<PathBuf> {
     })
 }
 
-/// The path in a small file, behind a word.
+/// Reads the path behind a word in a small file.
 fn pointer(file: &Path, word: &str) -> Option<PathBuf> {
     if !fs::metadata(file).ok()?.is_file() {
         return None;
@@ -164,7 +164,7 @@ fn pointer(file: &Path, word: &str) -> Option<PathBuf> {
     (!path.is_empty()).then(|| PathBuf::from(path))
 }
 
-/// The path without `.` and `..`, as git means them.
+/// Resolves `.` and `..` without following links, as git does.
 fn lexical(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_repository_the_agents_word_counts_then_the_directory() {
+    fn without_a_repository_the_agents_project_counts_then_the_directory() {
         let world = World::new();
         let (cwd, named) = (world.folder("a/b"), world.folder("a"));
         let projects = Projects::new();
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn the_project_is_inferred_and_said_once_it_was_not_brought() {
+    fn the_project_is_inferred_and_repeated_until_it_was_brought() {
         let projects = Projects::new();
         let mut first = reading("s", "/nowhere/a");
         let said = projects.add_to(&mut first, None);
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(first.entries.len(), 2);
         assert_eq!(added.evidence.certainty, Certainty::Inferred);
         assert_eq!(added.metadata["project"], "/nowhere/a");
-        // Not on disk yet: said again.
+        // Not on disk yet, so the project is added again.
         assert_eq!(projects.add_to(&mut reading("s", "/nowhere/a"), None), said);
         projects.remember(said);
         let mut again = reading("s", "/nowhere/a");

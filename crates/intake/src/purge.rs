@@ -1,5 +1,5 @@
-//! What arrived and is not in the ledger yet, or never will be, when tasks are deleted on purpose; and what readers of
-//! files remember of what they read.
+//! Deletes tasks on purpose from the places outside of the ledger: the spool, with what was put aside, and the state
+//! of readers.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use agent_tracer_spool::{Drain, Spool, envelope};
 use crate::files::without_content;
 use crate::spool::read_envelope;
 
-/// Removes what waits in a spool or was put aside and tells of these tasks; everything if none are given.
+/// Removes the envelopes of these tasks from a spool, also those that were put aside; every envelope without `names`.
 ///
 /// # Errors
-/// If another process has the spool, or the system does not let us.
+/// If another process has the spool, or the system refuses.
 pub fn purge_spool(spool: &Spool, names: Option<&TaskNames>, now: Millis) -> Result<SpoolPurge, DrainError> {
     let nanos = u64::try_from(now.0).unwrap_or(0).saturating_mul(1_000_000);
     Drain::open(spool)?.purge(nanos, |name, bytes| match names {
@@ -36,7 +36,7 @@ fn choose(name: &str, bytes: &[u8], names: &TaskNames) -> Choice {
     }
 }
 
-/// Tells whether an observation is of one of these tasks, or of one that belongs to them.
+/// Returns `true` if an observation belongs to one of these tasks or to a subagent of one.
 fn tells_of(reading: &Reading, names: &TaskNames) -> bool {
     reading.entries.iter().any(|entry| {
         let parent = entry.metadata.get(attributes::PARENT_SESSION).and_then(serde_json::Value::as_str);
@@ -44,12 +44,12 @@ fn tells_of(reading: &Reading, names: &TaskNames) -> bool {
     })
 }
 
-/// Returns what a reader may remember of a file that tells of these tasks, or of any file if none are given: that it has not
-/// changed, and nothing if it is gone. None if the file tells of others.
+/// Returns the state that a reader may keep of a file of these tasks, or of any file without `names`: enough to see
+/// that it has not changed, and nothing if it is gone. `None` if the file belongs to other tasks.
 pub fn cursor_without_content(cursor: &Cursor, names: Option<&TaskNames>) -> Option<Vec<u8>> {
     let is_there = Path::new(&cursor.source).exists();
     let is_meant =
         names.is_none_or(|names| names.are_in(cursor.source.as_bytes()) || names.are_in(&cursor.state));
-    // What cannot be understood is not kept: the file is read again. Nor is the name of one that is gone.
+    // A state that cannot be decoded is dropped and the file read again. The name of a missing file is dropped too.
     is_meant.then(|| without_content(&cursor.state).filter(|_| is_there).unwrap_or_default())
 }

@@ -1,10 +1,9 @@
-//! Reading again what was read before, because the readers have become better.
+//! Reads earlier input again, because the readers have become better.
 //!
-//! Hooks cannot be asked again, so their envelopes, and the payloads of those that were posted, are kept for a while:
-//! [`read_kept`] reads them. The agents' files
-//! are still there: through an [`Again`], [`crate::files`] reads them from their beginning. What an observation says now
-//! replaces what it said then; what nobody can read any more, a file that is gone or an envelope that was dropped, stays
-//! as it was told.
+//! Hooks cannot run again, so their envelopes, and the payloads of those that were posted, are kept for a while:
+//! [`read_kept`] reads them. The agents' files are still there: through an [`Again`], [`crate::files`] reads them from
+//! their beginning. A new observation replaces the old one of the same name. An input that cannot be read any more, such
+//! as a file that is gone or an envelope that was dropped, keeps its old observations.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,21 +18,21 @@ use crate::sink::Sink;
 use crate::spool::{is_malformed, observe};
 use crate::stop::Stop;
 
-/// Envelopes that are read at a time.
+/// The number of envelopes that are read at a time.
 const PART: u32 = 256;
 
-/// What became of what was read again.
+/// Counts of reread observations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rereading {
-    /// Observations that say something else than before, or something at all for the first time.
+    /// Observations that differ from before, or are new.
     pub changed: u64,
-    /// Observations that say what they said before.
+    /// Observations that are the same as before.
     pub unchanged: u64,
-    /// Observations that cannot be read; what they said before stays.
+    /// Observations that cannot be read; the old ones stay.
     pub unreadable: u64,
 }
 
-/// A ledger to which everything is brought anew: it knows of no file, and each batch replaces what was said before.
+/// A ledger that takes everything anew: it returns no position of a file, and each batch replaces old observations.
 pub struct Again {
     ledger: Arc<Ledger>,
     changed: AtomicU64,
@@ -42,7 +41,7 @@ pub struct Again {
 }
 
 impl Again {
-    /// Brings to this ledger.
+    /// Creates a sink that writes to this ledger.
     #[must_use]
     pub fn new(ledger: Arc<Ledger>) -> Self {
         Self {
@@ -53,7 +52,7 @@ impl Again {
         }
     }
 
-    /// What was brought so far.
+    /// Returns the counts so far.
     #[must_use]
     pub fn counts(&self) -> Rereading {
         let read = |number: &AtomicU64| number.load(Ordering::Relaxed);
@@ -68,7 +67,7 @@ impl Again {
 impl Sink for Again {
     fn append(&self, mut batch: Batch) -> Result<Receipt, AppendError> {
         batch.reread = true;
-        // They were counted when they were read for the first time.
+        // The first reading has counted them already.
         batch.skipped = 0;
         let receipt = Sink::append(self.ledger.as_ref(), batch)?;
         for outcome in &receipt.outcomes {
@@ -91,10 +90,10 @@ impl Sink for Again {
     }
 }
 
-/// Reads every envelope again that was kept, of one agent or of all. `watch` is told how many were read so far.
+/// Reads every kept envelope again, of one agent or of all. `watch` gets the number of envelopes so far.
 ///
 /// # Errors
-/// If the ledger cannot be read or written; what was brought until then stays.
+/// If the ledger cannot be read or written. Earlier batches stay.
 pub fn read_kept(
     again: &Again,
     agent: Option<Agent>,
@@ -121,7 +120,7 @@ pub fn read_kept(
     Ok(())
 }
 
-/// Reads kept bytes; none if they are no envelope.
+/// Reads kept bytes; `None` if they are no envelope.
 fn observe_again(kept: &RetainedPayload, projects: &Projects, said: &mut Said) -> Option<Observed> {
     if kept.channel == Channel::Http {
         return Some(observe_posted(kept));
@@ -130,7 +129,7 @@ fn observe_again(kept: &RetainedPayload, projects: &Projects, said: &mut Said) -
     Some(observe(&kept.name, &envelope.header, envelope.body, projects, said))
 }
 
-/// Reads a hook that was posted: its payload alone was kept, because nothing else came with it.
+/// Reads a hook that was posted. Only its payload was kept, because a post brings nothing else.
 fn observe_posted(kept: &RetainedPayload) -> Observed {
     let reading = read(&Observation {
         agent: kept.agent,

@@ -1,8 +1,8 @@
-//! The spool's other end: envelopes in, batches out, acknowledged once they are on disk.
+//! Drains the spool: envelopes in, batches out, acknowledged once they are on disk.
 //!
-//! [`SpoolIntake::step`] does one batch and decides nothing about time; [`run`] waits for the doorbell or for two seconds,
-//! whichever comes first, and does steps until nothing is left. Dying between the sink's answer and the acknowledgement
-//! brings the same envelopes again, and the ledger knows them by their names.
+//! [`SpoolIntake::step`] brings one batch and has no timing; [`run`] waits for the doorbell or for two seconds,
+//! whichever comes first, and steps until nothing is left. A crash between the sink's answer and the acknowledgement
+//! brings the same envelopes again, which the ledger recognises by their names.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use agent_tracer_spool::{Drain, EnvelopeName, Home, Spool, envelope};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Clock;
-use crate::drained::Drained;
+use crate::drain_watcher::DrainWatcher;
 use crate::liveness::Processes;
 use crate::note::{Note, Notes};
 use crate::pace::Pace;
@@ -29,19 +29,19 @@ use crate::transcript;
 
 /// The most envelopes of a batch, while few wait.
 const FILES_MAX: usize = 256;
-/// The same behind full batches. A commit syncs and writes some forty pages whatever it holds, so what waits is brought in
-/// fewer of them; whoever posts meanwhile waits for the larger one, some tenths of a second.
+/// The most envelopes after a full batch. A commit syncs and writes some forty pages whatever it holds, so a backlog
+/// takes fewer of them. A post that arrives meanwhile waits for the larger commit, some tenths of a second.
 const FILES_MAX_WAITING: usize = 1_024;
 /// The most bytes of a batch.
 const BYTES_MAX: u64 = 4 << 20;
-/// How long to wait for the doorbell before looking anyway: a ring may be lost.
+/// The longest wait for the doorbell: a ring may be lost.
 const LOOK: Duration = Duration::from_secs(2);
-/// The same if there is no doorbell.
+/// The pause without a doorbell.
 const LOOK_UNBELLED: Duration = Duration::from_millis(200);
-/// How often to clear away what dead hooks left.
+/// The interval between two removals of the leftovers of dead hooks.
 const SWEEP: Duration = Duration::from_secs(600);
 
-/// Why a step did not succeed. Nothing was acknowledged.
+/// The reason why a step failed. Nothing was acknowledged.
 #[derive(Debug, thiserror::Error)]
 pub enum StepError {
     /// The spool could not be read.
@@ -52,20 +52,20 @@ pub enum StepError {
     Sink(#[source] AppendError),
 }
 
-/// What a step did.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Step {
-    /// Envelopes that were brought.
+    /// Envelopes in the batch.
     pub envelopes: usize,
-    /// Files that are no envelopes, or damaged ones. They are out of the way.
+    /// Files that are no envelopes, or damaged ones. They were put aside.
     pub refused: usize,
-    /// Of the envelopes, those that the sink did not take although it takes others. They are out of the way.
+    /// Of the envelopes, those that the sink did not take although it takes others. They were put aside.
     pub unwritten: usize,
-    /// Whether nothing is left to bring.
+    /// Nothing is left to bring.
     pub is_empty: bool,
 }
 
-/// What was done so far, for whoever shows it.
+/// Counts of the work so far.
 #[derive(Debug, Default)]
 pub struct SpoolCounts {
     envelopes: AtomicU64,
@@ -75,22 +75,22 @@ pub struct SpoolCounts {
 }
 
 impl SpoolCounts {
-    /// Envelopes that were brought.
+    /// Returns the number of envelopes that the sink got.
     pub fn envelopes(&self) -> u64 {
         self.envelopes.load(Ordering::Relaxed)
     }
 
-    /// Files that were put aside because they could not be read.
+    /// Returns the number of files that were put aside because they could not be read.
     pub fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// Envelopes that were put aside because the sink did not take them.
+    /// Returns the number of envelopes that were put aside because the sink did not take them.
     pub fn unwritten(&self) -> u64 {
         self.unwritten.load(Ordering::Relaxed)
     }
 
-    /// Attempts that failed: the disk was full, or the ledger closed.
+    /// Returns the number of failed attempts: the disk was full, or the ledger closed.
     pub fn failures(&self) -> u64 {
         self.failures.load(Ordering::Relaxed)
     }
@@ -103,14 +103,14 @@ pub struct SpoolIntake {
     projects: Arc<Projects>,
     processes: Arc<Processes>,
     counts: Arc<SpoolCounts>,
-    drained: Option<Drained>,
+    drained: Option<DrainWatcher>,
     named: Option<NamedFiles>,
     /// The most envelopes of the next batch.
     files_max: usize,
 }
 
 impl SpoolIntake {
-    /// Takes the spool; refuses if another process has it.
+    /// Takes the spool. Fails if another process has it.
     pub fn open(spool: &Spool, sink: Arc<dyn Sink>, projects: Arc<Projects>) -> Result<Self, DrainError> {
         Ok(Self {
             drain: Drain::open(spool)?,
@@ -124,26 +124,26 @@ impl SpoolIntake {
         })
     }
 
-    /// Tells somebody whenever envelopes have left the spool.
+    /// Notifies a watcher whenever envelopes have left the spool.
     #[must_use]
-    pub fn telling(mut self, drained: Drained) -> Self {
+    pub fn telling(mut self, drained: DrainWatcher) -> Self {
         self.drained = Some(drained);
         self
     }
 
-    /// Notes the transcripts that hooks name.
+    /// Collects the transcripts that hooks name.
     #[must_use]
     pub fn naming(mut self, named: NamedFiles) -> Self {
         self.named = Some(named);
         self
     }
 
-    /// What was done so far.
+    /// Returns the counts, which go on changing.
     pub fn counts(&self) -> Arc<SpoolCounts> {
         Arc::clone(&self.counts)
     }
 
-    /// The processes that hooks named.
+    /// Returns the processes that hooks named.
     pub fn processes(&self) -> Arc<Processes> {
         Arc::clone(&self.processes)
     }
@@ -186,7 +186,7 @@ impl SpoolIntake {
             observe(name.as_str(), &header, &body, &self.projects, &mut said)
         });
         let brought = Batch { observed: observed.collect(), ..Batch::default() };
-        let named = processes_of(&brought);
+        let process_entries = processes_of(&brought);
         if let Some(named) = &self.named {
             named.learn(&brought);
         }
@@ -206,15 +206,15 @@ impl SpoolIntake {
             }
         }
         self.projects.remember(said);
-        self.processes.learn(&named);
+        self.processes.learn(&process_entries);
         self.drain.ack(batch.receipt).map_err(StepError::Spool)?;
         if let Some(drained) = &self.drained {
-            drained.tell();
+            drained.notify();
         }
         Ok(step)
     }
 
-    /// Clears away what dead hooks left.
+    /// Removes the leftovers of dead hooks.
     pub fn sweep(&mut self, now: Millis) -> Result<Vec<RefusedFile>, StepError> {
         let nanos = u64::try_from(now.0).unwrap_or(0).saturating_mul(1_000_000);
         let swept = self.drain.sweep(nanos).map_err(StepError::Spool)?;
@@ -224,14 +224,14 @@ impl SpoolIntake {
     }
 }
 
-/// Brings envelopes until it is asked to stop. What is in the spool then is brought before it ends.
+/// Brings envelopes until a stop is requested. The envelopes of that moment are brought before it ends.
 ///
-/// Whoever asks it to stop also calls [`wake`], because it may be waiting for the doorbell.
+/// The requester also calls [`wake`], because this may be waiting for the doorbell.
 pub fn run(mut intake: SpoolIntake, home: &Home, clock: &Clock, notes: &Notes, stop: &Stop) {
     let bell = Listener::bind(home).map_err(|error| {
         notes(Note::warning(format!("no doorbell, looking into the spool five times a second: {error}")));
     });
-    // What was not taken before may be taken now: a store was mended, or this version knows better.
+    // Another attempt may succeed now: the store was repaired, or this version reads more.
     match Spool::at(&home.spool()).requeue_unwritten() {
         Ok(0) => {}
         Ok(count) => notes(Note::info(format!("{count} envelopes that were put aside are tried again"))),
@@ -261,17 +261,17 @@ pub fn run(mut intake: SpoolIntake, home: &Home, clock: &Clock, notes: &Notes, s
         if is_last {
             return;
         }
-        let heard = match &bell {
+        let rang = match &bell {
             Ok(bell) => bell.wait(LOOK).is_ok(),
             Err(()) => false,
         };
-        if !heard {
+        if !rang {
             stop.wait(LOOK_UNBELLED);
         }
     }
 }
 
-/// Wakes whoever waits for the doorbell.
+/// Wakes a drain that waits for the doorbell.
 pub fn wake(home: &Home) {
     doorbell::ring(home);
 }
@@ -316,7 +316,7 @@ fn source_of(channel: envelope::Channel) -> Source {
     }
 }
 
-/// What an envelope says, or what is wrong with it.
+/// Reads an envelope. The error describes the fault in its header or body.
 pub(crate) fn read_envelope(
     name: &str,
     header: &envelope::Header<'_>,
@@ -354,7 +354,7 @@ pub(crate) fn observe(
         }
         Err(why) => Verdict::Malformed(why),
     };
-    // Equal bytes of some agents can be distinct calls; a status line is asked for again and again.
+    // Some agents send equal bytes for distinct calls, and a status line repeats itself all the time.
     let may_repeat = agent.spec().repeats_equal_events && source == Source::Hook && !body.is_empty();
     let payload = may_repeat.then(|| xxh3_64(body));
     let mut kept = Vec::new();
@@ -371,21 +371,21 @@ pub(crate) fn observe(
     }
 }
 
-/// What a batch says of processes: few of its entries, and little of those.
+/// Returns the few entries of a batch that name processes or end sessions, as the batch itself goes to the sink.
 fn processes_of(batch: &Batch) -> Vec<Entry> {
     let entries = batch.observed.iter().filter_map(|observed| match &observed.verdict {
         Verdict::Read(reading) => Some(&reading.entries),
         Verdict::Malformed(_) | Verdict::Refused(_) => None,
     });
-    let telling = entries.flatten().filter(|entry| match entry.subject {
+    let relevant = entries.flatten().filter(|entry| match entry.subject {
         Subject::Task => entry.metadata.contains_key(attributes::PID),
         Subject::Event(kind) => kind == Kind::SessionEnded,
         Subject::Turn | Subject::Account => false,
     });
-    telling.cloned().collect()
+    relevant.cloned().collect()
 }
 
-/// Readers say nothing at all only of bytes that are not JSON.
+/// Returns `true` if a reader found no JSON: only then is its reading empty but for one unrecognised line.
 pub(crate) fn is_malformed(reading: &Reading) -> bool {
     reading.entries.is_empty() && matches!(reading.unrecognised.as_slice(), [Unrecognised::Line(_)])
 }

@@ -1,47 +1,47 @@
-//! Asking threads to end, and waiting without missing that.
+//! Ends threads, and interrupts their pauses.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A request to end that many threads look at. Clones are the same request.
+/// A request to end, shared by many threads. Clones are the same request.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
     inner: Arc<(Mutex<bool>, Condvar)>,
 }
 
 impl Stop {
-    /// Nobody has been asked to end yet.
+    /// Creates a request that is not made yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks every thread to end and wakes those that wait here.
+    /// Makes the request and wakes the threads that wait for it.
     pub fn request(&self) {
         let (flag, wake) = &*self.inner;
         *flag.lock().unwrap_or_else(PoisonError::into_inner) = true;
         wake.notify_all();
     }
 
-    /// Whether somebody has asked.
+    /// Returns `true` once the request was made.
     #[must_use]
     pub fn is_requested(&self) -> bool {
         *self.inner.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until somebody asks or the time is up; says whether somebody has asked.
+    /// Waits for the request, at most this long. Returns `true` if it was made.
     pub fn wait(&self, most: Duration) -> bool {
         let (flag, wake) = &*self.inner;
         let until = Instant::now() + most;
-        let mut asked = flag.lock().unwrap_or_else(PoisonError::into_inner);
-        while !*asked {
+        let mut requested = flag.lock().unwrap_or_else(PoisonError::into_inner);
+        while !*requested {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
             }
-            asked = wake.wait_timeout(asked, left).unwrap_or_else(PoisonError::into_inner).0;
+            requested = wake.wait_timeout(requested, left).unwrap_or_else(PoisonError::into_inner).0;
         }
-        *asked
+        *requested
     }
 }
 
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_waits_is_woken_by_the_request() {
+    fn the_request_wakes_a_waiting_thread() {
         let stop = Stop::new();
         let waiting = stop.clone();
         let thread = std::thread::spawn(move || waiting.wait(Duration::from_secs(600)));

@@ -1,8 +1,8 @@
-//! Files as they grow.
+//! Follows files as they grow.
 //!
-//! The system tells which files change; that is quick, and sometimes wrong. So there is a second way, which costs little:
-//! every two seconds the files that changed lately and the folders themselves are looked at, and every few minutes
-//! everything is. Where the system tells nothing (no watcher, no watches left), everything is looked at every few seconds,
+//! The system reports changes of files, quickly but not reliably. So there is a second way, which costs little:
+//! every two seconds the recently changed files and the folders themselves are checked, and every few minutes
+//! everything is. Without reports (no watcher, no watches left), everything is checked every few seconds,
 //! less often the longer that takes.
 
 mod active;
@@ -25,15 +25,15 @@ pub use named::NamedFiles;
 pub use watch::Waker;
 use watch::{Wake, Watch};
 
-/// How often folders and active files are looked at.
+/// The interval between two checks of folders and active files.
 const TICK: Duration = Duration::from_secs(2);
-/// How long to gather changes before reading: a write is rarely alone.
+/// The time to gather changes before reading: a write is rarely alone.
 const GATHER: Duration = Duration::from_millis(15);
-/// How often everything is looked at although the system tells what changes.
+/// The interval between two checks of everything while the system reports changes.
 const WALK: Duration = Duration::from_secs(300);
-/// The same if the system tells nothing.
-const WALK_UNTOLD: Duration = Duration::from_secs(3);
-/// Looking at everything takes at most this part of the time.
+/// The same interval without reports.
+const WALK_BLIND: Duration = Duration::from_secs(3);
+/// Checks of everything take at most one part in so many of the time.
 const WALK_SHARE: u32 = 100;
 
 /// Follows the files of some folders.
@@ -60,13 +60,13 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Begins to watch. What changes from now on will be read by [`Tail::run`]; what is there already will not, unless it
-    /// changes or [`Tail::read_everything`] is asked for.
+    /// Begins to watch. [`Tail::run`] reads later changes. It reads what is there already only after a change, or after
+    /// [`Tail::read_everything`].
     pub fn new(files: Arc<Files>, roots: Vec<Root>, notes: Notes) -> (Self, Waker) {
         Self::with(files, roots, notes, Watch::new)
     }
 
-    /// The same without any help of the system, for one that cannot give it.
+    /// Creates a tail that checks for changes itself, for a system that cannot report them.
     pub fn polling(files: Arc<Files>, roots: Vec<Root>, notes: Notes) -> (Self, Waker) {
         Self::with(files, roots, notes, Watch::blind)
     }
@@ -103,7 +103,7 @@ impl Tail {
         (tail, waker)
     }
 
-    /// Follows the files that this collection holds, too.
+    /// Follows the files of this collection, too.
     #[must_use]
     pub fn with_named(mut self, named: NamedFiles) -> Self {
         named.wake_with(self.watch.waker());
@@ -111,12 +111,12 @@ impl Tail {
         self
     }
 
-    /// Reads everything that is there, too.
+    /// Lets [`Tail::run`] begin with the files that are there already.
     pub fn read_everything(&mut self) {
         self.walks_now = true;
     }
 
-    /// Reads what changes until it is asked to stop. Whoever asks also uses the [`Waker`].
+    /// Reads changes until a stop is requested. The requester also uses the [`Waker`].
     pub fn run(mut self, stop: &Stop) {
         let mut pace = Pace::default();
         let mut ticked = Instant::now();
@@ -148,7 +148,7 @@ impl Tail {
             Ok(wake) => self.woken(wake),
             Err(RecvTimeoutError::Timeout) => return,
             Err(RecvTimeoutError::Disconnected) => {
-                // Cannot be while the watch lives; waiting is better than spinning in any case.
+                // Cannot happen while the watch lives; a pause is better than a busy loop in any case.
                 stop.wait(most);
                 return;
             }
@@ -176,7 +176,7 @@ impl Tail {
         }
     }
 
-    /// Takes over what hooks named since the last look.
+    /// Follows the files that hooks named since the last call.
     fn follow_named(&mut self) {
         let Some(followed) = self.named.changed_since(&mut self.named_version) else { return };
         for root in self.roots.drain(self.fixed..) {
@@ -198,7 +198,7 @@ impl Tail {
         }
     }
 
-    /// Looks at the folders themselves, and at what changed lately.
+    /// Checks the folders themselves, and the files that changed recently.
     fn tick(&mut self) {
         for root in &self.roots {
             if self.watch.renew(root, &self.notes) {
@@ -212,14 +212,14 @@ impl Tail {
         }
         let files = &self.files;
         self.changed.extend(self.active.changed(|found| files.is_news(found)));
-        // The system is not asked about them: each is one file in a folder that is not ours to watch.
+        // Not watched, because each is one file in a folder that is not ours to watch.
         let named = self.named_files.iter().filter_map(|(path, kind)| found(path, kind));
         self.changed.extend(named.filter(|found| files.is_news(found)).map(|found| found.path));
         self.changed.extend(std::mem::take(&mut self.later).into_keys());
         self.changed.extend(self.files.due());
     }
 
-    /// Looks at everything.
+    /// Checks every file of every folder.
     fn walk(&mut self) {
         let begun = Instant::now();
         self.walks_now = false;
@@ -239,11 +239,11 @@ impl Tail {
     }
 
     fn walk_pause(&self) -> Duration {
-        let pause = if self.watch.is_blind() { WALK_UNTOLD } else { WALK };
+        let pause = if self.watch.is_blind() { WALK_BLIND } else { WALK };
         pause.max(self.walk_cost * WALK_SHARE)
     }
 
-    /// Reads what changed. What was not read because the sink took nothing stays for the next time.
+    /// Reads the changed files. After a refusal of the sink, the rest stays for the next time.
     fn read_changed(&mut self, stop: &Stop) -> Result<(), ReadError> {
         while let Some(path) = self.changed.pop_first() {
             if stop.is_requested() {
@@ -260,7 +260,7 @@ impl Tail {
             if is_folder {
                 let changed = &mut self.changed;
                 let mut failed = Vec::new();
-                // A new folder may have got its files before anybody watched it.
+                // A new folder may have got its files before it was watched.
                 find_in(
                     root,
                     &path,
@@ -289,7 +289,7 @@ impl Tail {
                 self.changed.insert(path);
                 return Err(error);
             }
-            // It is tried again when it is due; nothing waits for it.
+            // It is due again later; no other file waits for it.
             Err(error @ (ReadError::File { .. } | ReadError::Parked { .. })) => {
                 self.notes_failure(&error, None);
             }
@@ -304,7 +304,7 @@ impl Tail {
     }
 }
 
-/// What is there now of a file.
+/// Returns a file with its present metadata, if it exists.
 fn found(path: &Path, kind: &Kind) -> Option<Found> {
     let facts = look(path).ok().flatten()?;
     Some(Found { path: path.to_owned(), kind: kind.clone(), facts })

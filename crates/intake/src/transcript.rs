@@ -1,7 +1,8 @@
-//! The agent's own file when a compaction began: the hook saw how long it was, the server hashes it up to there.
+//! The agent's own file at the beginning of a compaction: the hook records its length, the server hashes it up to
+//! there.
 //!
-//! The hash goes into the header that is kept, so that a later reading tells the same. Law: only a regular file with the
-//! name of an agent's, and no more than a bound of it, is ever read for this.
+//! The hash goes into the header that is kept, so that a later reading gets the same. Law: only a regular file with the
+//! name of an agent's file is read for this, and only up to a limit.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -16,13 +17,13 @@ use sha2::{Digest, Sha256};
 
 use crate::files::{classify, look};
 
-/// The lines of the header.
+/// The names of the header lines.
 const BYTES: &str = "transcript-bytes";
 const HASH: &str = "transcript-sha256";
-/// No more than this is hashed: a compaction is rare, but nobody waits a minute for it.
+/// The longest prefix that is hashed: a longer one would hold up the spool for minutes.
 const HASHED_MAX: u64 = 1 << 30;
 
-/// What a header says of it.
+/// Returns the length and hash in a header.
 pub(crate) fn seen(header: &Header<'_>) -> Option<TranscriptSeen> {
     let line = |name: &str| {
         let (_, value) = header.other.iter().find(|(known, _)| known == name)?;
@@ -35,7 +36,7 @@ pub(crate) fn seen(header: &Header<'_>) -> Option<TranscriptSeen> {
     })
 }
 
-/// Adds the hash to a header that has just arrived. One that has nothing to hash stays as it is.
+/// Adds the hash to a header that has just arrived, if it has a length and no hash.
 pub(crate) fn hash(header: &mut Header<'_>, agent: Agent, body: &[u8]) {
     let Some(TranscriptSeen { bytes, sha256: None }) = seen(header) else { return };
     let Some(path) = path(agent, body) else { return };
@@ -44,7 +45,7 @@ pub(crate) fn hash(header: &mut Header<'_>, agent: Agent, body: &[u8]) {
     }
 }
 
-/// The file that the hook looked at.
+/// Returns the file whose length the hook took.
 fn path(agent: Agent, body: &[u8]) -> Option<PathBuf> {
     let payload: Value = serde_json::from_slice(body).ok()?;
     let text = |name: &str| payload.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
@@ -64,7 +65,7 @@ fn hash_of(path: &Path, bytes: u64) -> io::Result<Option<String>> {
     if bytes > HASHED_MAX {
         return Ok(None);
     }
-    // Asked before opening: to open a pipe would wait for somebody to write to it.
+    // Checked before opening: opening a pipe would block until another process writes to it.
     if look(path)?.is_none() {
         return Ok(None);
     }
@@ -79,6 +80,6 @@ fn hash_of(path: &Path, bytes: u64) -> io::Result<Option<String>> {
             }
         }
     }
-    // Shorter than it was: it is another file by now.
+    // Shorter than before means that it is another file by now.
     Ok((hashed == bytes).then(|| state.finalize().iter().map(|byte| format!("{byte:02x}")).collect()))
 }

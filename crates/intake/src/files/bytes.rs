@@ -8,7 +8,7 @@ use std::path::Path;
 use super::Kind;
 use ruzstd::decoding::StreamingDecoder;
 
-/// The most that one compressed file may grow to. Rollouts of weeks have a few hundred megabytes.
+/// The most bytes from one compressed file. Rollouts of weeks have a few hundred megabytes.
 const DECOMPRESSED_MAX: u64 = 8 << 30;
 
 /// Opens a file of an agent from its beginning, decompressed if need be.
@@ -55,7 +55,7 @@ impl Read for Bytes {
     }
 }
 
-/// Frames of zstd, one behind the other.
+/// Frames of zstd, one after the other.
 pub(super) struct Compressed {
     frame: Frame,
     left: u64,
@@ -64,7 +64,7 @@ pub(super) struct Compressed {
 enum Frame {
     Inside(Box<StreamingDecoder<BufReader<File>, ruzstd::decoding::FrameDecoder>>),
     Between(BufReader<File>),
-    /// Something was wrong; nothing follows.
+    /// Damaged; nothing follows.
     Broken,
 }
 

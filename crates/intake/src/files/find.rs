@@ -1,4 +1,4 @@
-//! Which files there are, and what each is by its name. Looks at names and facts; opens nothing.
+//! Finds session files and tells their kind by their names. Reads names and metadata, and opens no file.
 
 use std::fs::{self, DirEntry, Metadata};
 use std::io;
@@ -9,41 +9,41 @@ use agent_tracer_agents::claude::transcript::{Place, TranscriptFile};
 use agent_tracer_agents::codex::rollout::RolloutName;
 use agent_tracer_event::Agent;
 
-/// Folders in folders that are looked into. The agents' own files lie at most eight deep.
+/// The most levels of folders that are searched. The agents' own files lie at most eight deep.
 const DEPTH_MAX: usize = 12;
 
 /// A folder that an agent writes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
-    /// The agent; unknown if a person named a folder without saying whose it is.
+    /// The agent; `None` if a person named the folder without its agent.
     pub agent: Option<Agent>,
     /// The folder. It need not exist.
     pub folder: PathBuf,
 }
 
 impl Root {
-    /// A folder of an agent.
+    /// Creates the root of an agent.
     pub fn of(agent: Agent, folder: impl Into<PathBuf>) -> Self {
         Self { agent: Some(agent), folder: folder.into() }
     }
 }
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Rows of Claude Code.
     Transcript(TranscriptFile),
-    /// What a subagent of Claude Code is.
+    /// The description of a subagent of Claude Code.
     Meta(TranscriptFile),
     /// Rows of Codex.
     Rollout {
-        /// Whether they are compressed with zstd.
+        /// The rows are compressed with zstd.
         compressed: bool,
     },
 }
 
 impl Kind {
-    /// Whose file it is.
+    /// Returns the agent that writes such files.
     #[must_use]
     pub fn agent(&self) -> Agent {
         match self {
@@ -53,16 +53,16 @@ impl Kind {
     }
 }
 
-/// What the system says of a file without opening it.
+/// The metadata of a file, which is read without opening it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
     /// The device it is on.
     pub device: u64,
-    /// Its number there.
+    /// The number of the file on that device.
     pub inode: u64,
-    /// How long it is.
+    /// The length in bytes.
     pub length: u64,
-    /// When it last changed, in nanoseconds since 1970.
+    /// The time of the last change, in nanoseconds since 1970.
     pub changed_ns: i64,
 }
 
@@ -77,7 +77,7 @@ impl Facts {
     }
 }
 
-/// The facts of a regular file; anything else is nothing that we read.
+/// Returns the metadata of a regular file; `None` if there is none at this path.
 pub(crate) fn look(path: &Path) -> io::Result<Option<Facts>> {
     match fs::symlink_metadata(path) {
         Ok(metadata) => Ok(metadata.is_file().then(|| Facts::of(&metadata))),
@@ -86,7 +86,7 @@ pub(crate) fn look(path: &Path) -> io::Result<Option<Facts>> {
     }
 }
 
-/// Whether an error only says that there is no such file any more.
+/// Returns `true` if an error only means that the file is missing.
 pub(crate) fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
@@ -94,15 +94,15 @@ pub(crate) fn is_gone(error: &io::Error) -> bool {
 /// A file that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Where it is.
+    /// The path.
     pub path: PathBuf,
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
-    /// What the system says of it.
+    /// The metadata.
     pub facts: Facts,
 }
 
-/// Says what a file is by its name, in the folder of an agent or in one that nobody said whose it is.
+/// Returns the kind of a file by its name, in a folder of an agent or in one whose agent is not known.
 #[must_use]
 pub fn classify(agent: Option<Agent>, path: &Path) -> Option<Kind> {
     let name = path.file_name()?.to_str()?;
@@ -125,7 +125,7 @@ pub fn classify(agent: Option<Agent>, path: &Path) -> Option<Kind> {
     }
 }
 
-/// Returns a file that somebody names, if an agent would keep it under that name. Links are not followed.
+/// Returns a file by its path, if an agent would give it that name. Links are not followed.
 #[must_use]
 pub fn find_named(agent: Agent, path: &Path) -> Option<Found> {
     let kind = classify(Some(agent), path).filter(|_| path.is_absolute())?;
@@ -133,16 +133,16 @@ pub fn find_named(agent: Agent, path: &Path) -> Option<Found> {
     Some(Found { path: path.to_owned(), kind, facts })
 }
 
-/// Calls back for every file of a root; returns what could not be looked into.
+/// Calls `each` for every file of a root. Returns the folders that could not be listed.
 ///
-/// Links are not followed, except if the root itself is one. A folder that is missing is an empty one.
+/// Links are not followed, except if the root itself is one. A missing folder counts as empty.
 pub fn find(root: &Root, each: &mut dyn FnMut(Found)) -> Vec<(PathBuf, io::Error)> {
     let mut failed = Vec::new();
     find_in(root, &root.folder, each, &mut failed);
     failed
 }
 
-/// The same for a folder somewhere below the root.
+/// Searches a folder somewhere below the root, as [`find`] does the root.
 pub(crate) fn find_in(
     root: &Root,
     folder: &Path,
@@ -179,7 +179,7 @@ enum Seen {
 }
 
 fn look_at(root: &Root, entry: &DirEntry) -> io::Result<Seen> {
-    // The kind comes with the listing; only files that are ours cost another call.
+    // The file type comes with the listing; metadata costs another call, so only session files pay for it.
     let kind = entry.file_type()?;
     if kind.is_dir() {
         return Ok(Seen::Folder(entry.path()));

@@ -1,7 +1,7 @@
 //! One pass over a file: bytes in, batches out.
 //!
-//! The cursor in a batch stands behind the last of its rows. A line is told when it has ended, or when it is a whole
-//! JSON object at the end of the file: nothing that follows on the same line could change what it says.
+//! The cursor in a batch stands behind the last of its rows. A line is read once it has ended, or once it is a whole
+//! JSON object at the end of the file: nothing that follows on the same line could change it.
 
 use std::fs::File;
 use std::io;
@@ -22,32 +22,32 @@ use crate::project::{Projects, Said};
 const ROWS_MAX: usize = 2000;
 /// The most bytes that the rows of a batch had.
 const BYTES_MAX: usize = 4 << 20;
-/// The most bytes between two positions that are kept, if no row in between says anything.
+/// The most bytes between two stored positions, if no row in between has an observation.
 const SILENT_MAX: u64 = 64 << 20;
 
-/// A file that is being read.
+/// The state of one pass over a file.
 pub(super) struct Pass<'a> {
     pub(super) privacy: &'a Privacy,
     pub(super) projects: &'a Projects,
     pub(super) source: String,
     pub(super) agent: Agent,
     pub(super) arrived: Millis,
-    /// When the file was last changed: the time of rows that have none, in a file that has none.
+    /// The time of the file's last change: the time of rows without one, in a file without any.
     pub(super) written: Millis,
     pub(super) identity: FileIdentity,
-    /// The file itself if it is not compressed, to look at what stood before a position.
+    /// The file itself if it is not compressed, to hash the bytes before a position.
     pub(super) plain: Option<&'a File>,
     pub(super) reader: Reader,
     pub(super) splitter: LineSplitter,
     pub(super) project: Option<String>,
-    /// The position that was last kept.
+    /// The last position in a cursor.
     pub(super) kept: u64,
     pub(super) batch: Batch,
     pub(super) batch_bytes: usize,
     pub(super) said: Said,
 }
 
-/// What has been reached.
+/// The place that a pass has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reached {
     /// A place in the middle.
@@ -57,7 +57,7 @@ pub(super) enum Reached {
 }
 
 impl Pass<'_> {
-    /// Takes the next bytes up to the end of the line that fills the batch; returns how many.
+    /// Reads bytes up to the end of the line that fills the batch. Returns their number.
     pub(super) fn feed(&mut self, chunk: &[u8]) -> usize {
         let mut from = 0;
         for end in memchr_iter(b'\n', chunk) {
@@ -71,14 +71,14 @@ impl Pass<'_> {
         chunk.len()
     }
 
-    /// Whether the batch should go now.
+    /// Returns `true` if the batch should be brought now.
     pub(super) fn is_full(&self) -> bool {
         self.batch.observed.len() >= ROWS_MAX
             || self.batch_bytes >= BYTES_MAX
             || self.splitter.offset() - self.kept >= SILENT_MAX
     }
 
-    /// The file ends here: tells its last line if that is whole.
+    /// Ends the file: reads its last line if that is whole.
     pub(super) fn end(&mut self) {
         let Some((rest, offset)) = self.splitter.rest() else { return };
         if !is_whole(rest) {
@@ -86,10 +86,10 @@ impl Pass<'_> {
         }
         let rest = rest.to_vec();
         self.splitter = LineSplitter::new(self.splitter.expects());
-        self.tell(&Line::Complete { bytes: &rest, offset });
+        self.read(&Line::Complete { bytes: &rest, offset });
     }
 
-    /// Tells what the end of the file says, once nothing will follow.
+    /// Adds the observation of a finished file, once nothing will follow.
     pub(super) fn settle(&mut self) {
         if let Some(reading) = self.reader.settle(&self.privacy.rules()) {
             let name = format!("{}~end", self.reader.place(self.splitter.offset()));
@@ -97,12 +97,12 @@ impl Pass<'_> {
         }
     }
 
-    /// Whether there is something that is not kept yet.
+    /// Returns `true` if the pass has something that is not brought yet.
     pub(super) fn has_news(&self) -> bool {
         !self.batch.observed.is_empty() || self.batch.skipped > 0 || self.splitter.offset() != self.kept
     }
 
-    /// What will be known once the batch is on disk, and the batch.
+    /// Takes the batch, and the state that holds once the batch is on disk.
     pub(super) fn take(&mut self, reached: Reached) -> io::Result<(Batch, Known, Said)> {
         let known = self.known(reached)?;
         let state = known.mark.encode(&self.reader.state());
@@ -119,7 +119,7 @@ impl Pass<'_> {
         Ok((batch, known, std::mem::take(&mut self.said)))
     }
 
-    /// What is known of the file now.
+    /// Returns the state of the file at this position.
     pub(super) fn known(&self, reached: Reached) -> io::Result<Known> {
         let offset = self.splitter.offset();
         let mut identity = self.identity.clone();
@@ -146,13 +146,13 @@ impl Pass<'_> {
     }
 
     fn push(&mut self, piece: &[u8]) {
-        // The splitter is taken out for the moment: what it hands on borrows from it.
+        // Taken out for the moment, because the lines borrow from the splitter while `self` changes.
         let mut splitter = std::mem::replace(&mut self.splitter, LineSplitter::new(0));
-        splitter.push(piece, |line| self.tell(&line));
+        splitter.push(piece, |line| self.read(&line));
         self.splitter = splitter;
     }
 
-    fn tell(&mut self, line: &Line<'_>) {
+    fn read(&mut self, line: &Line<'_>) {
         match self.reader.read(&self.privacy.rules(), line, self.written) {
             None => self.batch.skipped += 1,
             Some(verdict) => {
@@ -185,7 +185,7 @@ impl Pass<'_> {
     }
 }
 
-/// Whether bytes are a JSON object with nothing behind it. Half of one never is.
+/// Returns `true` for a JSON object with nothing behind it. A part of one never qualifies.
 fn is_whole(bytes: &[u8]) -> bool {
     bytes.trim_ascii_start().first() == Some(&b'{')
         && bytes.last() == Some(&b'}')

@@ -1,7 +1,7 @@
-//! What is remembered of a file between two looks, beside the position in it.
+//! The state of a file between two readings, beside the position in it.
 //!
-//! On disk it is one line of JSON, then what the reader needs. The line alone tells whether a file has changed, so that
-//! thousands of files are compared without reading what their readers need.
+//! On disk it is one line of JSON, followed by the state of the reader. The line alone shows a change of the file, so
+//! thousands of files are compared without decoding the states of their readers.
 
 use agent_tracer_agents::files::{Change, FileIdentity, FileSight};
 use serde::{Deserialize, Serialize};
@@ -9,32 +9,32 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::find::Facts;
 
-/// The form that this version writes. Another one is not read: the file is read again instead.
+/// The version of this format. A state of another version is ignored and the file read again.
 const VERSION: u32 = 1;
-/// How many bytes before the position are compared before reading goes on.
+/// The number of bytes before the position that are compared before reading goes on.
 pub(super) const BEFORE_BYTES: u64 = 1024;
 
-/// What is remembered of a file.
+/// The stored state of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Mark {
     version: u32,
-    /// Which file it was. Its length is how much of it was seen, the line that had not ended included.
+    /// The identity of the file. Its length covers everything that was seen, an unfinished last line included.
     pub(super) identity: FileIdentity,
-    /// When it had last changed, in nanoseconds since 1970; none if it was not read to its end.
+    /// The time of the last change, in nanoseconds since 1970; `None` if the file was not read to its end.
     pub(super) changed_ns: Option<i64>,
-    /// A hash of what stood before the position, and of how much.
+    /// A hash of the bytes before the position, and their number.
     pub(super) before: (u64, u64),
-    /// Its end says something once it is known to be the end.
+    /// The end of the file is an observation once no more rows follow.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) unsettled: bool,
-    /// A hash of the exclusions under which it was read.
+    /// A hash of the exclusions at the time of reading.
     #[serde(default)]
     pub(super) exclusions: u64,
-    /// Whether nothing of it may be recorded; unknown until it names a directory.
+    /// `true` if nothing of the file may be recorded; `None` until it names a directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) excluded: Option<bool>,
-    /// The project that its first row was in.
+    /// The project of the first row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) project: Option<String>,
 }
@@ -53,7 +53,7 @@ impl Mark {
         }
     }
 
-    /// Whether the file was read to its end and nothing of it has changed since.
+    /// Returns `true` if the file was read to its end and has not changed since.
     pub(super) fn is_current(&self, facts: &Facts) -> bool {
         self.changed_ns == Some(facts.changed_ns)
             && self.identity.device == facts.device
@@ -61,27 +61,27 @@ impl Mark {
             && self.identity.length == facts.length
     }
 
-    /// What became of the file.
+    /// Compares the file with an earlier sight of it.
     pub(super) fn change(&self, sight: &FileSight<'_>) -> Change {
         self.identity.change(sight)
     }
 
-    /// The line, and behind it what the reader needs.
+    /// Writes the line, and the state of the reader behind it.
     pub(super) fn encode(&self, reader: &[u8]) -> Vec<u8> {
-        // Numbers, texts and flags: there is nothing in it that could fail.
+        // Numbers, texts and flags always encode.
         let mut state = serde_json::to_vec(self).unwrap_or_default();
         state.push(b'\n');
         state.extend_from_slice(reader);
         state
     }
 
-    /// The same without anything that was read in the file: enough to know that it has not changed. A file that has is read
-    /// from its beginning.
+    /// Writes the line without anything from the file's contents: enough to see that it has not changed. A changed file
+    /// is then read from its beginning.
     pub(super) fn bare(&self) -> Vec<u8> {
         Self { project: None, unsettled: false, ..self.clone() }.encode(&[])
     }
 
-    /// Reads the line; what is behind it stays as it is.
+    /// Reads the line and returns the rest unread.
     pub(super) fn decode(state: &[u8]) -> Option<(Self, &[u8])> {
         let end = memchr::memchr(b'\n', state)?;
         let mark: Self = serde_json::from_slice(state.get(..end)?).ok()?;
@@ -89,12 +89,12 @@ impl Mark {
     }
 }
 
-/// Returns what is remembered of a file without anything that was read in it; none if it cannot be understood.
+/// Returns a state without anything from the file's contents; `None` if it cannot be decoded.
 pub(crate) fn without_content(state: &[u8]) -> Option<Vec<u8>> {
     Mark::decode(state).map(|(mark, _)| mark.bare())
 }
 
-/// A hash of bytes that stood before a position, and their number.
+/// Hashes the bytes before a position, and returns their number too.
 pub(super) fn before(bytes: &[u8]) -> (u64, u64) {
     (xxh3_64(bytes), bytes.len() as u64)
 }
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn it_comes_back_with_what_the_reader_needs() {
+    fn a_mark_round_trips_with_the_readers_state() {
         let mut mark = mark();
         mark.unsettled = true;
         mark.excluded = Some(false);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn without_what_was_read_it_still_tells_whether_the_file_has_changed() {
+    fn a_bare_mark_still_shows_a_change_of_the_file() {
         let mut mark = mark();
         mark.project = Some("/home/dev/secret".into());
         mark.unsettled = true;
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_version_wrote_is_not_read() {
+    fn a_state_of_another_version_is_ignored() {
         for state in [&b""[..], b"{}", b"{}\n", b"\n", b"{\"version\":2}\n", b"\xff\n"] {
             assert_eq!(Mark::decode(state), None);
         }
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn any_change_of_the_facts_makes_it_worth_opening() {
+    fn a_change_of_any_fact_makes_a_mark_outdated() {
         let facts = Facts { device: 1, inode: 2, length: 4, changed_ns: 7 };
         assert!(mark().is_current(&facts));
         for other in [

@@ -1,9 +1,9 @@
-//! The files in which agents keep their sessions: found, read in parts, and remembered by how far they were read.
+//! The agents' session files: found, read in parts, and remembered with the position in each.
 //!
-//! A file is known by its path; whether it is still the file that was read is told by its number on the device, its
-//! length, its time of change, a hash of its beginning and a hash of what stood before the position. If any of them
-//! disagrees it is read from its beginning, which is safe: a row's name holds its place and a hash of its bytes, so what
-//! was brought before is a duplicate and what is new is not.
+//! A file is known by its path. Its number on the device, its length, its time of change, a hash of its beginning and
+//! a hash of the bytes before the position show whether it is still the file that was read. If any of them
+//! disagrees, it is read from its beginning. That is safe: a row's name holds its place and a hash of its bytes, so a
+//! row that was brought before is a duplicate.
 
 mod bytes;
 mod find;

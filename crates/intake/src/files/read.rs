@@ -26,26 +26,26 @@ use crate::sink::Sink;
 use crate::stop::Stop;
 use crate::tail::NamedFiles;
 
-/// How much is read at once.
+/// The number of bytes that are read at once.
 const CHUNK_BYTES: usize = 64 * 1024;
-/// How long a file must be quiet before its end is believed to be the end.
+/// The time without changes after which a file counts as finished.
 const QUIET: Duration = Duration::from_secs(600);
-/// How long a small file may be half written.
+/// The time for which a small file may be half written.
 const HALF_WRITTEN: Duration = Duration::from_secs(10);
-/// How long ago a file of an unknown folder may have changed to be looked at again by a new server.
+/// The age up to which a new server follows a file of an unknown folder again.
 const RECENT: Duration = Duration::from_secs(24 * 3600);
 /// The longest description of a subagent that is read.
 const META_BYTES: u64 = 1 << 20;
 
-/// Why a file was not read.
+/// The reason why a file was not read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The sink did not take it; what was not taken will be read again.
+    /// The sink did not take the batch, which will be read again.
     #[error("cannot keep what `{}` says", path.display())]
     Sink {
         /// The file.
         path: PathBuf,
-        /// What the sink said.
+        /// The error of the sink.
         source: AppendError,
     },
     /// The sink takes others, but not this file. It is tried again later, and nothing waits for it.
@@ -53,9 +53,9 @@ pub enum ReadError {
     Parked {
         /// The file.
         path: PathBuf,
-        /// When it is tried again.
+        /// The time until the next attempt.
         pause: Duration,
-        /// What the sink said.
+        /// The error of the sink.
         source: AppendError,
     },
     /// The file could not be read.
@@ -63,25 +63,25 @@ pub enum ReadError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
-/// What reading a file came to.
+/// The result of reading a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// It says nothing that was not known.
+    /// The file has nothing new.
     Nothing,
-    /// It is not there, or no file.
+    /// The file is missing, or is no regular file.
     Gone,
-    /// Somebody else reads it just now, and will look again before leaving it.
+    /// Another thread is reading the file, and will read on before it gives the file back.
     Busy,
-    /// It cannot be read yet: half written, or not known to be allowed.
+    /// The file cannot be read yet: it is half written, or not known to be allowed.
     Later,
-    /// It was read.
+    /// The file was read.
     Read,
-    /// It was read in part, because somebody asked to stop.
+    /// The file was read in part, because a stop was requested.
     Stopped,
 }
 
@@ -96,7 +96,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// Nothing is known of any file yet; see [`Files::load`].
+    /// Creates a reader without positions; see [`Files::load`].
     pub fn new(
         sink: Arc<dyn Sink>,
         privacy: Arc<PrivacyFile>,
@@ -106,11 +106,11 @@ impl Files {
         Self { sink, privacy, projects, clock, registry: Registry::default(), tally: Tally::default() }
     }
 
-    /// Learns from the sink how far every file was read.
+    /// Loads the positions of all files from the sink.
     pub fn load(&self) -> Result<(), AppendError> {
         for agent in Agent::ALL {
             for cursor in self.sink.cursors(*agent)? {
-                // Only the mark: what readers need would be tens of megabytes for a long history.
+                // Only the mark: the readers' states would be tens of megabytes for a long history.
                 if let Some((mark, _)) = Mark::decode(&cursor.state) {
                     let known = Known { mark, offset: cursor.offset, reader: None };
                     self.registry.put(PathBuf::from(cursor.source), known);
@@ -121,7 +121,7 @@ impl Files {
     }
 
     /// Names the files that were read before and changed within the last day: an agent may have written on while no
-    /// server ran, and its hooks may never name the file again. What lies in a folder that is followed is left out.
+    /// server ran, and its hooks may never name the file again. Files in followed folders are left out.
     pub(crate) fn name_recent(&self, named: &NamedFiles) {
         let now = (self.clock)();
         for path in self.registry.paths() {
@@ -134,17 +134,17 @@ impl Files {
         }
     }
 
-    /// What was done so far.
+    /// Returns the work so far.
     pub fn counts(&self) -> Counts {
         Counts { parked: self.registry.parked((self.clock)()).0, ..self.tally.counts() }
     }
 
-    /// Files that the sink did not take and that should be tried again now.
+    /// Returns the files that the sink did not take and whose next attempt is due.
     pub fn due(&self) -> Vec<PathBuf> {
         self.registry.parked((self.clock)()).1
     }
 
-    /// Whether a file may say something that is not known, by its facts alone.
+    /// Returns `true` if a file may have something new, by its metadata alone.
     pub fn is_news(&self, found: &Found) -> bool {
         let now = (self.clock)();
         if self.registry.has_failed(&found.path, &found.facts) || self.registry.waits(&found.path, now) {
@@ -159,14 +159,14 @@ impl Files {
         }
     }
 
-    /// How many bytes of a file were not seen yet.
+    /// Returns the number of bytes of a file that were not seen yet.
     pub fn unseen(&self, found: &Found) -> u64 {
         let seen = self.registry.seen(&found.path).unwrap_or(0);
-        // A shorter file is another one, and read from its beginning.
+        // A shorter file is another one, to be read from its beginning.
         found.facts.length.checked_sub(seen).unwrap_or(found.facts.length)
     }
 
-    /// Reads a file on from where it stopped, and brings what it says.
+    /// Reads a file on from its position, and brings the new rows.
     pub fn read(&self, path: &Path, kind: &Kind, stop: &Stop) -> Result<Work, ReadError> {
         if self.registry.waits(path, (self.clock)()) {
             return Ok(Work::Nothing);
@@ -200,7 +200,7 @@ impl Files {
         }
     }
 
-    /// Reads a file that was claimed. Afterwards `known` is what is known to be on disk.
+    /// Reads a file that was claimed. Afterwards `known` is the state on disk.
     fn read_claimed(
         &self,
         path: &Path,
@@ -210,7 +210,7 @@ impl Files {
         stop: &Stop,
     ) -> Result<Work, ReadError> {
         let on_file = |source| ReadError::File { path: path.to_owned(), source };
-        // Before it is known what may be recorded, a file waits. The health page says why.
+        // Without settings it is not known what may be recorded, so the file waits. The health page shows the reason.
         let Ok(privacy) = self.privacy.current() else { return Ok(Work::Later) };
         if self.privacy.keeps_out(path) {
             return Ok(Work::Nothing);
@@ -248,7 +248,7 @@ impl Files {
         })
     }
 
-    /// What the sink knows of a file that we do not know.
+    /// Returns the sink's state of a file that is not in the registry.
     fn stored(&self, path: &Path) -> Result<Option<Known>, ReadError> {
         let on_sink = |source| ReadError::Sink { path: path.to_owned(), source };
         let cursor = self.sink.cursor(&source_of(path)).map_err(on_sink)?;
@@ -310,7 +310,7 @@ impl Files {
                 Ok(0) => break,
                 Ok(read) => read,
                 Err(error) => {
-                    // What was read until then stands; only the rest is out of reach.
+                    // The rows before the damage are sound, so they are brought; only the rest is lost.
                     if pass.has_news() {
                         self.bring(&mut pass, Reached::Middle, known)?;
                     }
@@ -338,13 +338,13 @@ impl Files {
             keep_warm(known, pass.reader);
             return Ok(Work::Read);
         }
-        // Nothing to keep: a line that has not ended, or a touched file. That is remembered here and not on disk.
+        // An unfinished line or a touched file changes no row, so the new state is not worth a commit.
         *known = Some(pass.known(reached)?);
         keep_warm(known, pass.reader);
         Ok(Work::Nothing)
     }
 
-    /// Where to begin: where it stopped if it is still that file, else at the beginning.
+    /// Returns the place to begin: the old position if it is still the same file, else the beginning.
     fn begin<'k>(
         &self,
         path: &Path,
@@ -385,7 +385,7 @@ impl Files {
         Ok(Begin { offset: 0, reader, known: None })
     }
 
-    /// Brings what was read, and believes the position once that is on disk.
+    /// Brings the batch of a pass, and adopts its position once that is on disk.
     fn bring(&self, pass: &mut Pass<'_>, reached: Reached, known: &mut Option<Known>) -> Result<(), Fault> {
         let (batch, now_known, said) = pass.take(reached)?;
         self.append(batch, said)?;
@@ -402,7 +402,7 @@ impl Files {
         Ok(())
     }
 
-    /// Reads the description of a subagent, if the session beside it may be recorded.
+    /// Reads the description of a subagent, if the transcript beside it may be recorded.
     fn read_meta(
         &self,
         path: &Path,
@@ -418,7 +418,7 @@ impl Files {
         }
         let mut content = Vec::new();
         File::open(path)?.take(META_BYTES).read_to_end(&mut content)?;
-        // It has no time of its own; that of its last change stays the same however often it is read.
+        // It has no time of its own; the time of its last change is the same at every reading.
         let written = Millis(facts.changed_ns.div_euclid(1_000_000));
         let mut reading = read_meta(&privacy.rules(), file, &content, written);
         let is_json = !matches!(reading.unrecognised.first(), Some(Unrecognised::Line(_)));
@@ -459,7 +459,8 @@ impl Files {
         Ok(Work::Read)
     }
 
-    /// Whether what lies beside a transcript may be recorded; none while the transcript has not named a directory.
+    /// Returns whether the description beside a transcript may be recorded; `None` until the transcript names a
+    /// directory.
     fn is_allowed(
         &self,
         path: &Path,
@@ -494,7 +495,7 @@ impl Files {
 struct Begin<'k> {
     offset: u64,
     reader: Reader,
-    /// What was known, if it still holds.
+    /// The state before, if it still holds.
     known: Option<&'k Known>,
 }
 
@@ -515,7 +516,7 @@ fn keep_warm(known: &mut Option<Known>, reader: Reader) {
     }
 }
 
-/// Whether what stood before the position still stands there.
+/// Returns `true` if the bytes before the position are the same as before.
 fn stood_before(file: &File, known: &Known) -> io::Result<bool> {
     let length = known.offset.min(BEFORE_BYTES);
     Ok(before(&read_at(file, known.offset - length, length)?) == known.mark.before)
@@ -525,15 +526,15 @@ fn is_quiet(facts: &Facts, now: Millis) -> bool {
     has_rested(facts, QUIET, now)
 }
 
-/// Returns whether a file has not changed for longer than this.
+/// Returns `true` if a file has not changed for longer than this.
 fn has_rested(facts: &Facts, time: Duration, now: Millis) -> bool {
     let changed_ms = facts.changed_ns.div_euclid(1_000_000);
     now.0.saturating_sub(changed_ms) > time.as_millis() as i64
 }
 
-/// The name of a file as a source.
+/// Returns the name of a file as a source.
 fn source_of(path: &Path) -> String {
-    // Names that are no text cannot be told apart by their text alone.
+    // Two names that are no UTF-8 can have the same text, so a hash tells them apart.
     match path.to_str() {
         Some(text) => text.to_owned(),
         None => format!("{}#{:016x}", path.to_string_lossy(), xxh3_64(path.as_os_str().as_encoded_bytes())),

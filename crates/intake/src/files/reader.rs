@@ -1,4 +1,4 @@
-//! The two agents' readers behind one door.
+//! One interface for the readers of both agents.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub(super) enum Reader {
 }
 
 impl Reader {
-    /// Starts at the beginning of a file; none for a file that has no lines.
+    /// Starts at the beginning of a file; `None` for a file without rows.
     pub(super) fn start(kind: &Kind, path: &Path) -> Option<Self> {
         match kind {
             Kind::Transcript(file) => Some(Self::Transcript {
@@ -34,7 +34,7 @@ impl Reader {
         }
     }
 
-    /// Goes on with what another reader of the same file left; none if that cannot be understood.
+    /// Goes on from the state of another reader of the same file; `None` if that cannot be decoded.
     pub(super) fn resume(kind: &Kind, path: &Path, state: &[u8]) -> Option<Self> {
         match kind {
             Kind::Transcript(file) => Some(Self::Transcript {
@@ -51,12 +51,12 @@ impl Reader {
         }
     }
 
-    /// The same reader after the user has excluded other directories: what it decided about its own is decided anew.
+    /// Resumes after the user has changed the exclusions: the decision about the file's directory is taken anew.
     pub(super) fn reconsider(self, kind: &Kind, path: &Path, privacy: &Privacy) -> Option<Self> {
         let mut state: serde_json::Value = serde_json::from_slice(&self.state()).ok()?;
         let members = state.as_object_mut()?;
         match self {
-            // Until a row names the directory again nothing is said.
+            // Nothing is recorded until a row names the directory again.
             Self::Transcript { .. } => drop(members.remove("directory")),
             Self::Rollout { reader } => {
                 let cwd = reader.state().cwd.as_deref();
@@ -68,7 +68,7 @@ impl Reader {
         Self::resume(kind, path, &serde_json::to_vec(&state).ok()?)
     }
 
-    /// What another reader needs to go on.
+    /// Returns the state from which another reader can go on.
     pub(super) fn state(&self) -> Vec<u8> {
         match self {
             Self::Transcript { reader, .. } => serde_json::to_vec(reader.state()),
@@ -77,7 +77,7 @@ impl Reader {
         .unwrap_or_default()
     }
 
-    /// Whether nothing of the file may be recorded; unknown until it names a directory.
+    /// Returns `true` if nothing of the file may be recorded; `None` until it names a directory.
     pub(super) fn is_excluded(&self) -> Option<bool> {
         match self {
             Self::Transcript { reader, .. } => reader.state().is_excluded(),
@@ -85,7 +85,8 @@ impl Reader {
         }
     }
 
-    /// Reads a line. `written` is used only where nothing in the file has a time. None if it says nothing.
+    /// Reads a line. `written` is used only where nothing in the file has a time. `None` if the line has no
+    /// observation.
     pub(super) fn read(&mut self, rules: &Rules<'_>, line: &Line<'_>, written: Millis) -> Option<Verdict> {
         let malformed = || Verdict::Malformed("not a JSON object".to_owned());
         match self {
@@ -108,7 +109,7 @@ impl Reader {
             Self::Rollout { reader } => {
                 let row = match *line {
                     Line::Complete { bytes, offset } => reader.read(rules, bytes, offset, written),
-                    // Its type stands at its beginning, but nothing that names what it is about.
+                    // The cut line has a type at its beginning, but no identity.
                     Line::TooLong { .. } => Row::Read(Reading {
                         unrecognised: vec![Unrecognised::Line("too long".to_owned())],
                         ..Reading::default()
@@ -124,7 +125,7 @@ impl Reader {
         }
     }
 
-    /// What the end of the file says if nothing follows; whoever keeps it must keep the new state too.
+    /// Returns the observation of a finished file. It changes the state, so both must be stored together.
     pub(super) fn settle(&mut self, rules: &Rules<'_>) -> Option<Reading> {
         let reading = match self {
             Self::Transcript { reader, .. } => reader.finish(rules),
@@ -133,8 +134,8 @@ impl Reader {
         (!reading.entries.is_empty()).then_some(reading)
     }
 
-    /// The name of a line: its file, its place and its bytes. The same wherever the file lies; another one if the file
-    /// was rewritten and another line stands there now.
+    /// Returns the name of a line: its file, its place and a hash of its bytes. It is the same wherever the file lies,
+    /// and differs if the file was rewritten with another line at this place.
     pub(super) fn name(&self, line: &Line<'_>) -> String {
         let (offset, hash) = match *line {
             Line::Complete { bytes, offset } => (offset, xxh3_64(bytes.trim_ascii_end())),
@@ -149,7 +150,7 @@ impl Reader {
         format!("{}~{hash:016x}", self.place(offset))
     }
 
-    /// The name of a place in the file.
+    /// Returns the name of a place in the file.
     pub(super) fn place(&self, offset: u64) -> String {
         match self {
             Self::Transcript { stem, .. } => format!("{stem}@{offset}"),
@@ -158,7 +159,7 @@ impl Reader {
     }
 }
 
-/// What a transcript is called wherever it lies.
+/// Returns the name of a transcript, which is the same wherever it lies.
 pub(super) fn stem(file: &TranscriptFile) -> String {
     let session = file.session.as_deref().unwrap_or("unknown");
     match &file.agent_id {

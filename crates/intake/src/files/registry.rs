@@ -1,4 +1,4 @@
-//! What is known of every file: its mark, who reads it just now, and a few readers that are kept warm.
+//! The state of every file: its mark, a claim of the thread that reads it, and a few readers that stay in memory.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -13,19 +13,19 @@ use super::mark::Mark;
 use super::reader::Reader;
 use crate::pace::Pace;
 
-/// Readers that are kept between two looks: of files that grow now.
+/// The most readers that stay in memory, for files that are growing.
 const WARM: usize = 32;
 
-/// Pauses between attempts of a file that the sink does not take.
+/// The pauses between attempts to bring a file that the sink does not take.
 const PARKED_FIRST: Duration = Duration::from_secs(5);
 const PARKED_LONGEST: Duration = Duration::from_secs(600);
 
-/// How far a file was read.
+/// The position in a file.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub(super) mark: Mark,
     pub(super) offset: u64,
-    /// The reader at that position, if it is kept.
+    /// The reader at that position, if it is in memory.
     pub(super) reader: Option<Reader>,
 }
 
@@ -33,9 +33,9 @@ pub(super) struct Known {
 struct Slot {
     known: Option<Known>,
     busy: bool,
-    /// Somebody wanted to read it meanwhile.
+    /// Another thread wanted to read it meanwhile.
     again: bool,
-    /// What it was when it could not be read: not worth another attempt until it changes.
+    /// The metadata of a failed reading: no other attempt is made until it changes.
     failed: Option<Facts>,
     /// Set while the sink does not take it although it takes others.
     parked: Option<Parked>,
@@ -50,7 +50,7 @@ struct Parked {
 }
 
 impl Parked {
-    /// Whether the next attempt is due. A clock that was set back does not put it off.
+    /// Returns `true` if the next attempt is due. A clock that was set back does not postpone it.
     fn is_due(&self, now: Millis) -> bool {
         u128::from(now.0.abs_diff(self.since.0)) >= self.pause.as_millis()
     }
@@ -62,18 +62,18 @@ struct Slots {
     warm: VecDeque<PathBuf>,
 }
 
-/// What was done so far.
+/// Counts of the work on files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Rows that were brought.
+    /// Rows that the sink took.
     pub rows: u64,
     /// Bytes that were read.
     pub bytes: u64,
-    /// Rows that say nothing, or nothing that may be said.
+    /// Rows without an observation, or excluded ones.
     pub skipped: u64,
-    /// Times that a file had to be read from its beginning because it was not the one that it was.
+    /// Files that were read from the beginning, because another file was in their place.
     pub replaced: u64,
-    /// Times that a file could not be read.
+    /// Failed readings.
     pub failed: u64,
     /// Files that wait for their next attempt, because the sink does not take them although it takes others.
     pub parked: u64,
@@ -112,17 +112,17 @@ impl Registry {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers a file that nobody reads.
+    /// Stores the state of a file that no thread reads.
     pub(super) fn put(&self, path: PathBuf, known: Known) {
         self.slots().files.entry(path).or_default().known = Some(known);
     }
 
-    /// Returns every file that was read at some time.
+    /// Returns the path of every file with a state.
     pub(super) fn paths(&self) -> Vec<PathBuf> {
         self.slots().files.keys().cloned().collect()
     }
 
-    /// Takes a file to read it, with what is known of it; none if somebody else has it, who will look again.
+    /// Claims a file for reading and returns its state. `None` if another thread has it, which will then read on.
     pub(super) fn claim(&self, path: &Path) -> Option<Option<Known>> {
         let mut slots = self.slots();
         if let Some(slot) = slots.files.get_mut(path) {
@@ -137,7 +137,7 @@ impl Registry {
         Some(None)
     }
 
-    /// Gives a file back; says whether somebody wanted to read it meanwhile.
+    /// Gives a file back. Returns `true` if another thread wanted to read it meanwhile.
     pub(super) fn release(&self, path: &Path, known: Option<Known>, failed: Option<Facts>) -> bool {
         let mut slots = self.slots();
         let Some(slot) = slots.files.get_mut(path) else { return false };
@@ -165,18 +165,18 @@ impl Registry {
         again
     }
 
-    /// Looks at what is known of a file.
+    /// Reads the mark of a file.
     pub(super) fn look<T>(&self, path: &Path, look: impl FnOnce(&Mark) -> T) -> Option<T> {
         let slots = self.slots();
         slots.files.get(path).and_then(|slot| slot.known.as_ref()).map(|known| look(&known.mark))
     }
 
-    /// Whether the last attempt to read exactly this failed.
+    /// Returns `true` if reading the file in exactly this state failed.
     pub(super) fn has_failed(&self, path: &Path, facts: &Facts) -> bool {
         self.slots().files.get(path).is_some_and(|slot| slot.failed.as_ref() == Some(facts))
     }
 
-    /// Has a file wait for its next attempt; returns for how long.
+    /// Lets a file wait for its next attempt. Returns the pause.
     pub(super) fn park(&self, path: &Path, now: Millis) -> Duration {
         let mut slots = self.slots();
         let slot = slots.files.entry(path.to_owned()).or_default();
@@ -189,21 +189,21 @@ impl Registry {
         pause
     }
 
-    /// Notes that the sink takes a file.
+    /// Ends the wait of a file that the sink took.
     pub(super) fn unpark(&self, path: &Path) {
         if let Some(slot) = self.slots().files.get_mut(path) {
             slot.parked = None;
         }
     }
 
-    /// Whether a file waits for an attempt that is not due yet.
+    /// Returns `true` if a file waits for an attempt that is not due yet.
     pub(super) fn waits(&self, path: &Path, now: Millis) -> bool {
         let slots = self.slots();
         let parked = slots.files.get(path).and_then(|slot| slot.parked.as_ref());
         parked.is_some_and(|parked| !parked.is_due(now))
     }
 
-    /// How many files wait, and those of them whose attempt is due.
+    /// Returns the number of waiting files, and those whose attempt is due.
     pub(super) fn parked(&self, now: Millis) -> (u64, Vec<PathBuf>) {
         let slots = self.slots();
         let parked = slots.files.iter().filter_map(|(path, slot)| Some((path, slot.parked.as_ref()?)));
@@ -213,7 +213,7 @@ impl Registry {
         (count, due)
     }
 
-    /// How much of a file was seen.
+    /// Returns the number of bytes of a file that were seen.
     pub(super) fn seen(&self, path: &Path) -> Option<u64> {
         let slots = self.slots();
         slots.files.get(path).and_then(|slot| slot.known.as_ref()).map(|known| known.mark.identity.length)

@@ -1,4 +1,4 @@
-//! Files that changed lately: those that are most likely to change again.
+//! Recently changed files, which are the most likely to change again.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use super::found;
 use crate::files::{Found, Kind};
 
-/// Files that are looked at.
+/// The most files that are checked.
 const MOST: usize = 64;
-/// How long a file counts as active.
+/// The time for which a file counts as active.
 const LATELY: Duration = Duration::from_secs(3600);
 
 #[derive(Default)]
 pub(super) struct Active {
-    /// The one that changed longest ago first.
+    /// Ordered by their last change, the oldest first.
     files: Vec<(PathBuf, Kind, Instant)>,
 }
 
@@ -30,7 +30,7 @@ impl Active {
         self.files.retain(|(known, ..)| known != path);
     }
 
-    /// Those that have changed.
+    /// Returns the files that have changed.
     pub(super) fn changed(&mut self, is_news: impl Fn(&Found) -> bool) -> Vec<PathBuf> {
         self.files.retain(|(_, _, at)| at.elapsed() < LATELY);
         let looked = self.files.iter().filter_map(|(path, kind, _)| found(path, kind));
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_latest_are_looked_at() {
+    fn only_the_latest_are_checked() {
         let folder = tempfile::tempdir().unwrap();
         let mut active = Active::default();
         let kind = Kind::Rollout { compressed: false };

@@ -46,11 +46,11 @@ impl NamedFiles {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Takes the transcripts that a batch names.
+    /// Adds the transcripts that a batch names.
     pub fn learn(&self, batch: &Batch) {
         for observed in &batch.observed {
             let Verdict::Read(reading) = &observed.verdict else { continue };
-            // A row of a file says nothing of where the file is.
+            // A row of a file does not name the file.
             if observed.source.is_some() {
                 continue;
             }
@@ -67,7 +67,7 @@ impl NamedFiles {
         }
     }
 
-    /// Adds a file unless it lies in a folder that is followed, or is no file that an agent would keep.
+    /// Adds a file unless it lies in a followed folder, or no agent would give it that name.
     pub(crate) fn add(&self, agent: Agent, path: &Path) {
         if self.is_followed(path) || !path.is_absolute() || classify(Some(agent), path).is_none() {
             return;
@@ -89,18 +89,18 @@ impl NamedFiles {
         }
     }
 
-    /// Returns whether a file lies in a folder that is followed anyway.
+    /// Returns `true` if a file lies in a folder that is followed anyway.
     pub(crate) fn is_followed(&self, path: &Path) -> bool {
         self.inner.folders.iter().any(|folder| path.starts_with(folder))
     }
 
-    /// Wakes this tail whenever a file is added.
+    /// Sets the tail to wake whenever a file is added.
     pub(super) fn wake_with(&self, waker: Waker) {
-        // A second tail would be a mistake of the caller; the first one keeps its place.
+        // A second tail would be a mistake of the caller; the first one stays.
         drop(self.inner.waker.set(waker));
     }
 
-    /// Returns what there is to follow if it is not what `version` stands for, and remembers that version.
+    /// Returns the files to follow if they changed since `version`, and updates `version`.
     pub(super) fn changed_since(&self, version: &mut u64) -> Option<Followed> {
         let list = self.list();
         if list.version == *version {
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_files_that_were_named_last_stay() {
+    fn the_most_recently_named_files_stay() {
         let named = NamedFiles::outside(&[]);
         let path = |number: usize| PathBuf::from(format!("/b/{number}.jsonl"));
         for number in 0..FILES_MAX {

@@ -1,4 +1,4 @@
-//! What the system tells of changes.
+//! Reports of the system about changed files.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,39 +14,39 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use crate::files::Root;
 use crate::note::{Note, Notes};
 
-/// Changes that may wait; if there are more, everything is looked at instead.
+/// The most changes that wait. Beyond, everything is checked instead.
 const WAITING: usize = 4096;
 
-/// Why the tail wakes.
+/// A reason for the tail to wake.
 pub(super) enum Wake {
-    /// Something changed at this path.
+    /// A file or folder changed at this path.
     Changed(PathBuf),
-    /// What was at this path is gone.
+    /// The file or folder at this path is gone.
     Gone(PathBuf),
-    /// Somebody wants it to look up.
+    /// A [`Waker`] was used, or changes were missed.
     Look,
 }
 
-/// Wakes a tail that waits.
+/// Wakes a waiting tail.
 #[derive(Clone, Debug)]
 pub struct Waker {
     sender: SyncSender<Wake>,
 }
 
 impl Waker {
-    /// Makes the tail look up. If so much waits that there is no room, it does so anyway.
+    /// Wakes the tail. A full queue is ignored, because it wakes the tail anyway.
     pub fn wake(&self) {
         drop(self.sender.try_send(Wake::Look));
     }
 }
 
-/// What tells a folder from another one of the same name: device, number and, because numbers are used again, birth.
+/// The identity of a folder: device, number and, because numbers are used again, the time of its creation.
 type Identity = (u64, u64, Option<SystemTime>);
 
 /// The system's watcher and what it watches.
 pub(super) struct Watch {
     watcher: Option<RecommendedWatcher>,
-    /// The folders that are there, and whether they are watched.
+    /// The existing folders; the flag is `true` if the system watches the folder.
     watched: HashMap<PathBuf, (Identity, bool)>,
     sender: SyncSender<Wake>,
     missed: Arc<AtomicBool>,
@@ -56,8 +56,8 @@ impl Watch {
     pub(super) fn new(notes: &Notes) -> (Self, Receiver<Wake>) {
         let (mut watch, wakes) = Self::blind(notes);
         let (sender, missed) = (watch.sender.clone(), Arc::clone(&watch.missed));
-        let hear = move |event: notify::Result<Event>| hear(event, &sender, &missed);
-        match notify::recommended_watcher(hear) {
+        let on_event = move |event: notify::Result<Event>| report(event, &sender, &missed);
+        match notify::recommended_watcher(on_event) {
             Ok(watcher) => watch.watcher = Some(watcher),
             Err(error) => notes(Note::warning(format!(
                 "the system does not tell which files change, looking every few seconds: {error}"
@@ -66,7 +66,7 @@ impl Watch {
         (watch, wakes)
     }
 
-    /// Nobody tells of changes.
+    /// Creates a watch without reports of the system.
     pub(super) fn blind(_: &Notes) -> (Self, Receiver<Wake>) {
         let (sender, wakes) = sync_channel(WAITING);
         (Self { watcher: None, watched: HashMap::new(), sender, missed: Arc::default() }, wakes)
@@ -76,17 +76,17 @@ impl Watch {
         Waker { sender: self.sender.clone() }
     }
 
-    /// Whether some folder that is there is not watched.
+    /// Returns `true` if an existing folder is not watched.
     pub(super) fn is_blind(&self) -> bool {
         self.watched.values().any(|(_, watched)| !watched)
     }
 
-    /// Whether changes were not told; asking forgets it.
+    /// Returns `true` if reports were lost since the last call.
     pub(super) fn has_missed(&self) -> bool {
         self.missed.swap(false, Ordering::Relaxed)
     }
 
-    /// Watches a folder if it is there and was not, or is another one than it was; says whether that is so.
+    /// Watches a folder that is new, or another one than before. Returns `true` if it is.
     pub(super) fn renew(&mut self, root: &Root, notes: &Notes) -> bool {
         let now = fs::metadata(&root.folder).ok().filter(fs::Metadata::is_dir);
         let now = now.map(|facts| (facts.dev(), facts.ino(), facts.created().ok()));
@@ -115,19 +115,19 @@ impl Watch {
         true
     }
 
-    /// The folder itself was touched: it may be another one now.
+    /// Forgets a folder that was touched itself, as it may be another one now.
     pub(super) fn forget(&mut self, folder: &Path) {
         if self.watched.remove(folder).is_some()
             && let Some(watcher) = &mut self.watcher
         {
-            // It may be gone already, which is what is wanted.
+            // Fails if the folder is gone already, which is the usual reason to forget it.
             drop(watcher.unwatch(folder));
         }
     }
 }
 
-/// Called by the watcher's own thread.
-fn hear(event: notify::Result<Event>, sender: &SyncSender<Wake>, missed: &AtomicBool) {
+/// Passes a report on to the tail. Called by the watcher's own thread.
+fn report(event: notify::Result<Event>, sender: &SyncSender<Wake>, missed: &AtomicBool) {
     let Ok(event) = event else {
         missed.store(true, Ordering::Relaxed);
         drop(sender.try_send(Wake::Look));
@@ -137,7 +137,7 @@ fn hear(event: notify::Result<Event>, sender: &SyncSender<Wake>, missed: &Atomic
         missed.store(true, Ordering::Relaxed);
         drop(sender.try_send(Wake::Look));
     }
-    // Reading a file is told too, and we read them.
+    // Our own reading is reported too, and would wake the tail for ever.
     if matches!(event.kind, EventKind::Access(_)) {
         return;
     }

@@ -19,17 +19,17 @@ fn names(world: &World) -> Vec<String> {
 }
 
 #[test]
-fn a_line_is_told_once_it_is_whole_and_only_once() {
+fn a_line_is_read_once_it_is_whole_and_only_once() {
     let world = World::new();
     let row = row(1);
     let (head, tail) = row.split_at(40);
     world.put(FILE, head.as_bytes());
     assert_eq!(world.read(FILE), Work::Nothing);
-    assert_eq!(world.sink.asked(), 0, "half a line is not worth a write");
+    assert_eq!(world.sink.attempts(), 0, "half a line is not worth a write");
     world.append(FILE, tail.trim_end().as_bytes());
     assert_eq!(world.read(FILE), Work::Read);
     assert_eq!(names(&world).len(), 1);
-    // Its ending comes late, with the next line.
+    // The line break comes late, with the next line.
     world.append(FILE, b"\n");
     world.read(FILE);
     world.append(FILE, self::row(2).as_bytes());
@@ -60,15 +60,15 @@ fn a_file_that_was_cut_and_written_anew_is_read_from_its_beginning() {
 #[test]
 fn a_file_that_was_cut_and_grew_past_its_old_length_is_noticed() {
     let world = World::new();
-    // Beginnings that are equal far beyond what is hashed of them.
+    // The beginnings are equal far beyond the part that is hashed.
     let beginning = rows(0..60);
     world.put(FILE, format!("{beginning}{}", rows(60..62)).as_bytes());
     world.read(FILE);
     world.sink.forget_rows();
     world.put(FILE, format!("{beginning}{}", rows(70..80)).as_bytes());
     world.read(FILE);
-    let told = names(&world);
-    assert_eq!(told.len(), 70, "all of it is read again, so nothing is missed");
+    let names = names(&world);
+    assert_eq!(names.len(), 70, "all of it is read again, so nothing is missed");
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn after_a_start_of_the_program_reading_goes_on_where_it_was() {
 }
 
 #[test]
-fn what_the_sink_refused_is_brought_the_next_time() {
+fn a_refused_batch_is_brought_the_next_time() {
     let world = World::new();
     world.put(FILE, rows(0..3).as_bytes());
     world.read(FILE);
@@ -149,10 +149,10 @@ fn long_rows_fill_a_batch_by_their_bytes() {
 }
 
 #[test]
-fn a_run_that_died_in_the_middle_of_a_file_is_gone_on_with() {
+fn a_run_that_died_in_the_middle_of_a_file_is_continued() {
     let mut world = World::new();
     world.put(FILE, rows(0..4100).as_bytes());
-    // The third batch is refused: the program dies of it.
+    // The third batch is refused, which ends the run.
     let path = world.path(FILE);
     world.sink.refuse(AppendError::Closed);
     assert!(world.files.read(&path, &kind(&path), &Stop::new()).is_err());
@@ -162,7 +162,7 @@ fn a_run_that_died_in_the_middle_of_a_file_is_gone_on_with() {
     assert_eq!(world.files.read(&path, &kind(&path), &stop).unwrap(), Work::Stopped);
     world.read(FILE);
     world.restart();
-    // A cursor from the middle says that there is more, although nothing in the file has changed.
+    // A cursor from the middle shows that there is more, although nothing in the file has changed.
     let middle = world.sink.batches()[0].cursors[0].clone();
     agent_tracer_intake::Sink::append(
         &*world.sink,
@@ -186,12 +186,12 @@ fn rows_that_are_no_json_are_malformed_and_do_not_stop_the_others() {
 }
 
 #[test]
-fn nothing_is_brought_of_an_excluded_directory_nor_of_what_lies_beside_it() {
+fn nothing_is_brought_of_an_excluded_directory_or_of_files_beside_it() {
     let world = World::new();
     world.put("home/privacy.conf", b"exclude /nowhere/shop/**\nexclude /nowhere/shop\n");
     let meta = "claude/projects/-nowhere-shop/5a13/subagents/agent-a1.meta.json";
     world.put(meta, br#"{"agentType":"Explore","description":"secret plan"}"#);
-    assert_eq!(world.read(meta), Work::Later, "nobody knows yet where the session works");
+    assert_eq!(world.read(meta), Work::Later, "the session's directory is not known yet");
     world.put(FILE, format!("{}garbage\n{}", row(0), row(1)).as_bytes());
     assert_eq!(world.read(FILE), Work::Read);
     assert_eq!(world.read(meta), Work::Nothing);
@@ -231,7 +231,7 @@ fn a_description_that_is_half_written_is_read_later_and_a_broken_one_counted() {
 }
 
 #[test]
-fn an_exclusion_that_is_made_later_counts_from_the_next_row() {
+fn an_exclusion_that_is_made_later_applies_from_the_next_row() {
     let mut world = World::new();
     let rollout = format!("codex/sessions/2026/11/15/{ROLLOUT}");
     let content = rollout_rows();
@@ -261,7 +261,7 @@ fn an_exclusion_that_is_made_later_counts_from_the_next_row() {
 }
 
 #[test]
-fn a_task_is_told_its_project_and_it_stays_the_first_one() {
+fn a_task_gets_its_first_project_and_keeps_it() {
     let world = World::new();
     let moved = row(1).replace("/nowhere/shop", "/nowhere/other");
     world.put(FILE, format!("{}{moved}", row(0)).as_bytes());
@@ -282,9 +282,9 @@ fn a_task_is_told_its_project_and_it_stays_the_first_one() {
 }
 
 #[test]
-fn the_last_words_of_an_old_client_are_told_once_the_file_is_quiet() {
+fn the_last_words_of_an_old_client_are_brought_once_the_file_is_quiet() {
     let world = World::new();
-    // Old clients do not say why a message ended.
+    // Old clients do not record why a message ended.
     let words = concat!(
         r#"{"type":"assistant","uuid":"a1","sessionId":"5a13","cwd":"/nowhere/shop","timestamp":"2026-11-15T21:10:04.001Z","#,
         r#""message":{"id":"msg_1","role":"assistant","model":"m","content":[{"type":"text","text":"done"}],"#,
@@ -307,7 +307,7 @@ fn rollout_rows() -> Vec<u8> {
 }
 
 #[test]
-fn a_compressed_rollout_says_what_the_plain_one_said() {
+fn a_compressed_rollout_reads_as_the_plain_one() {
     let world = World::new();
     let plain = format!("codex/sessions/2026/11/15/{ROLLOUT}");
     let archived = format!("codex/archived_sessions/{ROLLOUT}.zst");
@@ -318,7 +318,7 @@ fn a_compressed_rollout_says_what_the_plain_one_said() {
     world.sink.forget_rows();
     let content = rollout_rows();
     let (head, tail) = content.split_at(content.len() / 3);
-    // Two frames, one behind the other.
+    // Two frames, one after the other.
     let mut bytes = compress(head);
     bytes.extend(compress(tail));
     world.put(&archived, &bytes);
@@ -371,7 +371,7 @@ fn a_rollout_that_is_moved_to_the_archive_brings_no_new_names() {
 }
 
 #[test]
-fn what_is_no_file_is_not_waited_for() {
+fn a_path_that_is_no_regular_file_does_not_block() {
     let world = World::new();
     fs::create_dir_all(world.path(FILE)).unwrap();
     assert_eq!(world.read(FILE), Work::Gone);
@@ -381,21 +381,21 @@ fn what_is_no_file_is_not_waited_for() {
     assert_eq!(world.files.read(&pipe, &kind(&pipe), &Stop::new()).unwrap(), Work::Gone);
 }
 
-/// Rows of every sort, whole and broken.
+/// Returns rows of every kind, whole and broken.
 fn any_line() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => (0..50_usize).prop_map(row),
         1 => Just("\n".to_owned()),
         1 => Just("garbage\n".to_owned()),
         1 => Just("{\"type\":\"mode\",\"sessionId\":\"5a13\"}\r\n".to_owned()),
-        1 => Just("{\"type\":\"never-heard-of\",\"sessionId\":\"5a13\",\"uuid\":\"x\"}\n".to_owned()),
+        1 => Just("{\"type\":\"never-seen\",\"sessionId\":\"5a13\",\"uuid\":\"x\"}\n".to_owned()),
     ]
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
-    fn however_a_file_comes_about_it_says_the_same_in_sum(
+    fn a_file_reads_the_same_however_it_grows(
         lines in proptest::collection::vec(any_line(), 0..12),
         ends in any::<bool>(),
         cuts in proptest::collection::vec((0..4000_usize, any::<bool>()), 0..8),
@@ -423,8 +423,8 @@ proptest! {
                 parts.restart();
             }
         }
-        let told = |world: &World| world.sink.told_by(&world.path(FILE));
-        prop_assert_eq!(told(&parts), told(&whole));
+        let observed = |world: &World| world.sink.observed_in(&world.path(FILE));
+        prop_assert_eq!(observed(&parts), observed(&whole));
         prop_assert_eq!(parts.sink.skipped(), whole.sink.skipped());
     }
 }

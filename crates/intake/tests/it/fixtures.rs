@@ -1,4 +1,4 @@
-//! Every captured file, laid into agents' homes and read by this room: the same rows come out as from the readers.
+//! Every captured file, laid into agents' homes and read by this room, which must agree with the agents' readers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn below(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// Every transcript, description and rollout, with where it lies in an agent's home.
+/// Returns every transcript, description and rollout, with its path in an agent's home.
 pub(crate) fn captured() -> Vec<(String, Vec<u8>)> {
     let mut paths = Vec::new();
     below(&fixtures().join("claude-code"), &mut paths);
@@ -56,24 +56,24 @@ pub(crate) fn captured() -> Vec<(String, Vec<u8>)> {
     captured
 }
 
-/// What the readers say of a file that is read at once.
+/// Reads a whole file with the agents' readers. Returns the readings and the number of lines without one.
 fn expected(path: &Path, bytes: &[u8]) -> (Vec<Reading>, u64) {
     let config = Config::default();
     let rules = Rules { config: &config, hash_key: [7; 16], home_dir: None };
     let text = path.to_str().unwrap();
-    let (mut told, mut silent) = (Vec::new(), 0);
+    let (mut readings, mut silent) = (Vec::new(), 0);
     let mut each = |bytes: &[u8], read: &mut dyn FnMut(&[u8], u64) -> Option<Reading>| {
         let mut splitter = LineSplitter::new(0);
-        let mut say = |line: &[u8], offset| match read(line, offset) {
-            Some(reading) => told.push(reading),
+        let mut push = |line: &[u8], offset| match read(line, offset) {
+            Some(reading) => readings.push(reading),
             None => silent += 1,
         };
         splitter.push(bytes, |line| {
             let Line::Complete { bytes, offset } = line else { panic!("no captured line is too long") };
-            say(bytes, offset);
+            push(bytes, offset);
         });
         if let Some((rest, offset)) = splitter.rest() {
-            say(rest, offset);
+            push(rest, offset);
         }
     };
     if text.contains("/codex/") {
@@ -83,12 +83,12 @@ fn expected(path: &Path, bytes: &[u8]) -> (Vec<Reading>, u64) {
             Row::Malformed => panic!("{text} has a line that is no JSON"),
             Row::Skipped | Row::Copied | Row::Excluded => None,
         });
-        return (told, silent);
+        return (readings, silent);
     }
     match Place::of(text) {
         Place::Meta(file) => match read_meta(&rules, &file, bytes, Millis(WRITTEN)) {
             reading if reading.entries.is_empty() => silent += 1,
-            reading => told.push(reading),
+            reading => readings.push(reading),
         },
         Place::Rows(file) => {
             let mut reader = TranscriptReader::new(file);
@@ -101,23 +101,23 @@ fn expected(path: &Path, bytes: &[u8]) -> (Vec<Reading>, u64) {
         }
         Place::Other => panic!("{text} is nothing of ours"),
     }
-    (told, silent)
+    (readings, silent)
 }
 
 #[track_caller]
-fn assert_all_told(world: &World, captured: &[(String, Vec<u8>)]) {
+fn assert_all_brought(world: &World, captured: &[(String, Vec<u8>)]) {
     let mut silent = 0;
     for (name, bytes) in captured {
         let path = world.path(name);
         let (readings, silent_here) = expected(&path, bytes);
         silent += silent_here;
-        let told = world.sink.told_by(&path);
-        let mut names: Vec<&String> = told.iter().map(|(name, _)| name).collect();
+        let observed = world.sink.observed_in(&path);
+        let mut names: Vec<&String> = observed.iter().map(|(name, _)| name).collect();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), told.len(), "{name}: every row has a name of its own");
-        assert_eq!(told.len(), readings.len(), "{name}");
-        for ((row, verdict), reading) in told.into_iter().zip(readings) {
+        assert_eq!(names.len(), observed.len(), "{name}: every row has a name of its own");
+        assert_eq!(observed.len(), readings.len(), "{name}");
+        for ((row, verdict), reading) in observed.into_iter().zip(readings) {
             assert_eq!(verdict, Verdict::Read(reading), "{name} {row}");
         }
     }
@@ -141,27 +141,27 @@ fn the_whole_history_is_brought_once_and_a_second_run_writes_nothing() {
     let last = last.unwrap();
     assert_eq!((last.files, last.files_total), (captured.len(), captured.len()));
     assert_eq!(last.bytes, last.bytes_total);
-    assert_all_told(&world, &captured);
+    assert_all_brought(&world, &captured);
 
     world.restart();
     let again = Plan::make(&world.files, &world.roots(), None);
     assert_eq!((again.files.len(), again.unchanged, again.bytes), (0, captured.len(), 0));
-    let asked = world.sink.asked();
+    let attempts = world.sink.attempts();
     run(&world.files, &again, Patience::Fail, &Stop::new(), &mut |_| {}).unwrap();
-    assert_eq!(world.sink.asked(), asked);
+    assert_eq!(world.sink.attempts(), attempts);
 }
 
 #[test]
-fn files_that_grow_in_pieces_say_what_they_say_as_a_whole() {
+fn files_that_grow_in_pieces_read_as_if_whole() {
     let mut world = World::new();
     let captured = captured();
-    // Pieces of ever other sizes, with a start of the program in between.
+    // Pieces of many sizes, with a restart of the program in between.
     let sizes = [977, 3, 4096, 1, 20_011, 333];
     let mut places = vec![0; captured.len()];
     let mut round = 0;
     while places.iter().zip(&captured).any(|(place, (_, bytes))| *place < bytes.len()) {
         for (index, ((name, bytes), place)) in captured.iter().zip(&mut places).enumerate() {
-            // A description is written at once.
+            // Clients write a description at once.
             let size = if name.ends_with(".meta.json") {
                 bytes.len()
             } else {
@@ -179,5 +179,5 @@ fn files_that_grow_in_pieces_say_what_they_say_as_a_whole() {
             world.restart();
         }
     }
-    assert_all_told(&world, &captured);
+    assert_all_brought(&world, &captured);
 }

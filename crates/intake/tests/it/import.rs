@@ -1,4 +1,4 @@
-//! Import: what the plan leaves out, what stops it, and what it says of itself.
+//! The plan, the stops and the counts of an import.
 
 use agent_tracer_ledger::AppendError;
 use std::fs;
@@ -57,7 +57,7 @@ fn one_appended_row_is_all_that_a_second_run_reads() {
 }
 
 #[test]
-fn a_sink_that_takes_nothing_ends_an_import_that_has_no_patience() {
+fn a_sink_that_takes_nothing_ends_an_import_without_patience() {
     let mut world = World::new();
     history(&world, 5);
     for _ in 0..2 {
@@ -90,7 +90,7 @@ fn an_import_with_patience_waits_for_the_sink() {
 }
 
 #[test]
-fn a_stopped_import_is_gone_on_with() {
+fn a_stopped_import_is_continued() {
     let mut world = World::new();
     history(&world, 4);
     let stop = Stop::new();

@@ -37,10 +37,10 @@ fn start(world: &World, notes: Notes) -> Result<Intake, StartError> {
 fn history_live_rows_and_envelopes_all_arrive_and_a_second_start_brings_nothing() {
     let world = World::new();
     world.put(FILE, rows(0..3).as_bytes());
-    let heard: Arc<Mutex<Vec<String>>> = Arc::default();
+    let notes_so_far: Arc<Mutex<Vec<String>>> = Arc::default();
     let notes: Notes = {
-        let heard = Arc::clone(&heard);
-        Arc::new(move |note| heard.lock().unwrap().push(note.to_string()))
+        let notes_so_far = Arc::clone(&notes_so_far);
+        Arc::new(move |note| notes_so_far.lock().unwrap().push(note.to_string()))
     };
     let intake = start(&world, Arc::clone(&notes)).unwrap();
     let count = |rows: usize| {
@@ -58,7 +58,7 @@ fn history_live_rows_and_envelopes_all_arrive_and_a_second_start_brings_nothing(
     world.sink.wait_until("an envelope", count(5));
     let busy = start(&world, Arc::clone(&notes));
     assert!(matches!(busy, Err(StartError::Spool(_))), "one at a time");
-    // The counts follow the commit: they are looked at until they have caught up with what the sink was given.
+    // The counts follow the commit, so they are polled until they have caught up with the sink.
     let begun = Instant::now();
     let state = loop {
         let state = intake.state();
@@ -71,21 +71,21 @@ fn history_live_rows_and_envelopes_all_arrive_and_a_second_start_brings_nothing(
     assert_eq!((state.envelopes, state.refused, state.failures), (1, 0, 0));
     assert_eq!(state.files.rows, 4);
     intake.stop();
-    let said = heard.lock().unwrap().join("\n");
+    let said = notes_so_far.lock().unwrap().join("\n");
     assert!(said.contains("reading 1 files of history") && said.contains("history: done"), "{said}");
     assert!(!said.contains("prompt number"), "{said}");
 
-    let asked = world.sink.asked();
+    let attempts = world.sink.attempts();
     let again = start(&world, notes).unwrap();
-    // Ends once the thread of the history has ended, because stopping waits for it.
+    // Stopping waits for the thread of the history.
     while !matches!(again.state().history, History::Done(_)) {
         std::thread::yield_now();
     }
     again.stop();
-    assert_eq!(world.sink.asked(), asked);
+    assert_eq!(world.sink.attempts(), attempts);
 }
 
-/// Hands an event of a hook over that names a transcript.
+/// Accepts a hook event that names a transcript.
 fn say(world: &World, body: &str) {
     let header = Header::new(Agent::CLAUDE_CODE, envelope::Channel::Hook, 1_790_000_000_000_000_000);
     Spool::at(&world.home().spool()).accept(&header, body.as_bytes(), header.arrived_nanos, 812).unwrap();
@@ -116,7 +116,7 @@ fn a_transcript_that_a_hook_names_is_read_wherever_it_is() {
     world.sink.wait_until("a row that comes later", rows_of(world.path(file), 3));
     world.put(agent, rows(4..6).as_bytes());
     world.sink.wait_until("the rows of a subagent", rows_of(world.path(agent), 2));
-    // Lies flat, beside nothing, as some older clients write it; its hook names it alone.
+    // A file without folders around it, as some older clients write it. Only its hook names it.
     let flat = "elsewhere/agent-b2.jsonl";
     world.put(flat, rows(0..1).as_bytes());
     let path = world.path(flat).display().to_string();
@@ -131,7 +131,7 @@ fn a_transcript_that_a_hook_names_is_read_wherever_it_is() {
     let all = world.sink.batches();
     assert!(!rows_of(world.path(other), 1)(&all), "what no hook named is not read");
 
-    // What was written while no server ran is read by the next one, although no hook names the file again.
+    // The next server reads rows that were written while none ran, although no hook names the file again.
     world.append(file, row(3).as_bytes());
     let intake = start(&world, quiet).unwrap();
     world.sink.wait_until("the row written meanwhile", rows_of(world.path(file), 4));

@@ -1,4 +1,4 @@
-//! The same against the real ledger: what is on disk is known, and nothing is counted twice.
+//! The intake with the real ledger: its positions hold, and nothing is counted twice.
 
 use std::fs;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use std::sync::Mutex;
 use crate::fixtures::captured;
 use crate::world::{WRITTEN, World, rows};
 
-/// Remembers what became of everything.
+/// Remembers the outcome of every observation.
 struct Watched {
     ledger: Ledger,
     outcomes: Mutex<Vec<Outcome>>,

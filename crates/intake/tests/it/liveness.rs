@@ -1,4 +1,4 @@
-//! Processes that are there, gone, used again, and out of sight.
+//! Processes that run, are gone, have a reused id, or are in another namespace.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -47,7 +47,7 @@ fn a_process_is_gone_if_it_ended_or_its_id_belongs_to_another_now() {
 }
 
 #[test]
-fn what_could_not_be_said_is_said_the_next_time() {
+fn a_report_that_failed_is_repeated_the_next_time() {
     let world = World::new();
     std::fs::create_dir_all(world.path("proc/self/ns")).unwrap();
     symlink("pid:[7]", world.path("proc/self/ns/pid")).unwrap();
@@ -58,11 +58,11 @@ fn what_could_not_be_said_is_said_the_next_time() {
 }
 
 #[test]
-fn without_a_proc_nobody_is_said_to_be_gone() {
+fn without_a_proc_no_process_is_reported() {
     let sink = Recorder::new();
     let mut liveness = Liveness::at(Path::new("/nowhere/proc"));
     assert_eq!(liveness.check([process(13, 100, 7)], &*sink, Millis(5)).unwrap(), 0);
-    assert_eq!(sink.asked(), 0);
+    assert_eq!(sink.attempts(), 0);
 }
 
 #[test]

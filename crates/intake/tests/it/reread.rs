@@ -1,4 +1,4 @@
-//! Reading again: what a worse reader once said is replaced, and what cannot be read any more stays.
+//! Rereading: better readings replace older ones, and observations that cannot be read again stay.
 
 use std::fs;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use agent_tracer_spool::envelope::{self, Header};
 use crate::fixtures::captured;
 use crate::world::{WRITTEN, World, rows};
 
-/// A reader that once said less: of every observation only a part of its entries.
+/// A sink that drops some entries of every observation, as an older reader would.
 struct Worse(Arc<Ledger>, fn(usize) -> usize);
 
 impl Sink for Worse {
@@ -62,8 +62,8 @@ fn reread(world: &World, ledger: &Arc<Ledger>) -> Rereading {
     again.counts()
 }
 
-/// Every row of every task, without the places at which they were delivered.
-fn told(ledger: &Ledger) -> Vec<Row> {
+/// Returns every row of every task, without the places at which they were delivered.
+fn all_rows(ledger: &Ledger) -> Vec<Row> {
     let store = ledger.store();
     let mut all = Vec::new();
     let mut paging = Paging { limit: MAX_LIMIT, ..Paging::default() };
@@ -91,7 +91,7 @@ fn told(ledger: &Ledger) -> Vec<Row> {
 }
 
 #[test]
-fn every_captured_file_says_the_same_when_it_is_read_again_and_more_if_it_was_read_badly() {
+fn every_captured_file_rereads_the_same_and_better_if_it_was_read_badly() {
     let world = World::new();
     for (name, bytes) in captured() {
         world.put(&name, &bytes);
@@ -99,22 +99,22 @@ fn every_captured_file_says_the_same_when_it_is_read_again_and_more_if_it_was_re
     let good = ledger(&world, "good.db");
     let sink: Arc<dyn Sink> = Arc::<Ledger>::clone(&good);
     import(&world, sink);
-    let expected = told(&good);
+    let expected = all_rows(&good);
     assert!(expected.len() > 1000, "{}", expected.len());
     let same = reread(&world, &good);
     assert_eq!((same.changed, same.unreadable), (0, 0), "{same:?}");
     assert!(same.unchanged > 1000, "{same:?}");
-    assert_eq!(told(&good), expected);
+    assert_eq!(all_rows(&good), expected);
 
     let bad = ledger(&world, "bad.db");
     import(&world, Arc::new(Worse(Arc::clone(&bad), |count| count / 2)));
-    assert_ne!(told(&bad), expected);
+    assert_ne!(all_rows(&bad), expected);
     assert!(reread(&world, &bad).changed > 100);
-    assert_eq!(told(&bad), expected);
+    assert_eq!(all_rows(&bad), expected);
 }
 
 #[test]
-fn what_a_vanished_file_told_stays_and_the_next_import_goes_on_where_it_was() {
+fn rows_of_a_vanished_file_stay_and_the_next_import_goes_on_where_it_was() {
     let world = World::new();
     let (gone, there) =
         ("claude/projects/-nowhere-shop/5a12.jsonl", "claude/projects/-nowhere-shop/5a13.jsonl");
@@ -123,11 +123,11 @@ fn what_a_vanished_file_told_stays_and_the_next_import_goes_on_where_it_was() {
     let ledger = ledger(&world, "ledger.db");
     let sink: Arc<dyn Sink> = Arc::<Ledger>::clone(&ledger);
     import(&world, Arc::clone(&sink));
-    let before = told(&ledger);
+    let before = all_rows(&ledger);
     fs::remove_file(world.path(gone)).unwrap();
     let done = reread(&world, &ledger);
     assert_eq!((done.changed, done.unchanged), (0, 5));
-    assert_eq!(told(&ledger), before);
+    assert_eq!(all_rows(&ledger), before);
     assert_eq!(import(&world, sink), 0, "reading again forgets no position");
 }
 
@@ -146,26 +146,26 @@ fn kept_envelopes_are_read_again_of_the_agent_that_is_meant() {
     let ledger = ledger(&world, "ledger.db");
     let worse: Arc<dyn Sink> = Arc::new(Worse(Arc::clone(&ledger), |_| 0));
     SpoolIntake::open(&spool, worse, Arc::new(Projects::new())).unwrap().step().unwrap();
-    let before = told(&ledger).len();
+    let before = all_rows(&ledger).len();
     let again = Again::new(Arc::clone(&ledger));
     let mut read = 0;
     read_kept(&again, Some(Agent::CODEX), &Projects::new(), &Stop::new(), &mut |count| read = count).unwrap();
     assert_eq!(read, 1);
-    let codex = told(&ledger).len();
+    let codex = all_rows(&ledger).len();
     assert!(codex > before, "{before} {codex}");
     read_kept(&again, None, &Projects::new(), &Stop::new(), &mut |_| {}).unwrap();
-    assert!(told(&ledger).len() > codex);
+    assert!(all_rows(&ledger).len() > codex);
     assert_eq!(again.counts().unreadable, 0);
 }
 
 #[test]
-fn kept_bytes_that_are_no_envelope_are_counted_and_what_they_said_stays() {
+fn kept_bytes_that_are_no_envelope_are_counted_and_their_rows_stay() {
     let world = World::new();
     let ledger = ledger(&world, "ledger.db");
     world.put("claude/projects/-nowhere-shop/5a13.jsonl", rows(0..2).as_bytes());
     let sink: Arc<dyn Sink> = Arc::<Ledger>::clone(&ledger);
     import(&world, sink);
-    let before = told(&ledger);
+    let before = all_rows(&ledger);
     let strange = agent_tracer_ledger::Observed {
         name: "strange".to_owned(),
         source: None,
@@ -180,5 +180,5 @@ fn kept_bytes_that_are_no_envelope_are_counted_and_what_they_said_stays() {
     let again = Again::new(Arc::clone(&ledger));
     read_kept(&again, None, &Projects::new(), &Stop::new(), &mut |_| {}).unwrap();
     assert_eq!(again.counts(), Rereading { unreadable: 1, ..Rereading::default() });
-    assert_eq!(told(&ledger), before);
+    assert_eq!(all_rows(&ledger), before);
 }

@@ -16,7 +16,7 @@ use agent_tracer_spool::{Spool, doorbell};
 use serde_json::Value;
 
 use crate::fixtures::fixtures;
-use crate::world::{Recorder, World, no_notes, told};
+use crate::world::{Recorder, World, no_notes, without_projects};
 
 const T0: u64 = 1_790_000_000_000_000_000;
 
@@ -91,10 +91,11 @@ fn every_captured_hook_comes_through_the_spool_as_the_reader_reads_it() {
     for batch in world.sink.batches() {
         assert!(batch.observed.len() <= 1_024);
     }
-    let told: Vec<Verdict> = world.sink.observed().into_iter().map(|observed| told(observed).1).collect();
-    assert_eq!(told.len(), expected.len());
-    for (told, expected) in told.into_iter().zip(expected) {
-        assert_eq!(told, Verdict::Read(expected));
+    let verdicts: Vec<Verdict> =
+        world.sink.observed().into_iter().map(|observed| without_projects(observed).1).collect();
+    assert_eq!(verdicts.len(), expected.len());
+    for (verdict, expected) in verdicts.into_iter().zip(expected) {
+        assert_eq!(verdict, Verdict::Read(expected));
     }
 }
 
@@ -146,13 +147,13 @@ fn spool_name(world: &World, header: &Header<'_>, body: &[u8]) -> String {
 }
 
 #[test]
-fn dying_between_commit_and_acknowledgement_brings_the_same_names_again() {
+fn a_crash_between_commit_and_acknowledgement_brings_the_same_names_again() {
     let world = World::new();
     let name = spool_name(&world, &hook(Agent::CLAUDE_CODE, T0), &claude("Stop"));
     let file = spool(&world).root().join("new").join(name);
     fs::hard_link(&file, world.path("as it was")).unwrap();
     assert_eq!(drain(&mut intake(&world)), 1);
-    // The unlink was lost with the power.
+    // The unlink was lost in a power cut.
     fs::rename(world.path("as it was"), &file).unwrap();
     assert_eq!(drain(&mut intake(&world)), 1);
     let observed = world.sink.observed();
@@ -161,7 +162,7 @@ fn dying_between_commit_and_acknowledgement_brings_the_same_names_again() {
 }
 
 #[test]
-fn what_was_delivered_and_not_acknowledged_is_delivered_again() {
+fn unacknowledged_envelopes_are_delivered_again() {
     let world = World::new();
     accept(&world, &hook(Agent::CLAUDE_CODE, T0), &claude("Stop"));
     let mut dying = agent_tracer_spool::Drain::open(&spool(&world)).unwrap();
@@ -202,7 +203,7 @@ fn a_sink_that_takes_nothing_leaves_everything_in_the_spool() {
 }
 
 #[test]
-fn what_is_no_json_is_malformed_and_what_is_no_envelope_is_put_aside() {
+fn bytes_that_are_no_json_are_malformed_and_files_that_are_no_envelope_are_put_aside() {
     let world = World::new();
     accept(&world, &hook(Agent::CLAUDE_CODE, T0), b"{not json");
     accept(&world, &hook(Agent::CODEX, T0 + 1), b"");
@@ -253,15 +254,15 @@ fn only_hooks_of_claude_code_have_a_hash_and_everything_can_be_read_again() {
 }
 
 #[test]
-fn a_running_intake_hears_the_bell_survives_a_full_disk_and_drains_before_it_ends() {
+fn a_running_intake_answers_the_bell_survives_a_full_disk_and_drains_before_it_ends() {
     let world = World::new();
     world.sink.refuse(AppendError::DiskFull);
     let stop = Stop::new();
     let notes: Arc<Mutex<Vec<String>>> = Arc::default();
     let thread = {
         let (intake, home, clock, stop) = (intake(&world), world.home(), world.clock(), stop.clone());
-        let heard = Arc::clone(&notes);
-        let notes: Notes = Arc::new(move |note| heard.lock().unwrap().push(note.to_string()));
+        let received = Arc::clone(&notes);
+        let notes: Notes = Arc::new(move |note| received.lock().unwrap().push(note.to_string()));
         std::thread::spawn(move || run(intake, &home, &clock, &notes, &stop))
     };
     accept(&world, &hook(Agent::CLAUDE_CODE, T0), &claude("Stop"));
@@ -336,7 +337,7 @@ fn an_envelope_that_the_sink_does_not_take_is_put_aside_and_the_others_go_on() {
     let letters = spool(&world).dead_letters(9).unwrap();
     assert!(letters.len() == 1 && letters[0].reason.ends_with("a page is damaged"), "{letters:?}");
 
-    // The next start tries it again, and then the cause is gone.
+    // The next start tries it again, when the cause is gone.
     world.sink.poison(None);
     let stop = Stop::new();
     stop.request();
@@ -360,7 +361,7 @@ fn a_sink_that_takes_nothing_leaves_the_spool_as_it_is() {
 }
 
 #[test]
-fn what_waited_long_is_brought_in_larger_batches_and_little_in_small_ones() {
+fn a_backlog_is_brought_in_larger_batches() {
     let world = World::new();
     let mut intake = intake(&world);
     let fill = |from: u64, count: u64| {

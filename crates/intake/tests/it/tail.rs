@@ -65,11 +65,11 @@ fn folders_that_do_not_exist_yet_are_followed_once_they_do() {
     let _running = Running::start(&world, false, false);
     world.put(FILE, rows(0..2).as_bytes());
     world.sink.wait_until("the first folder", has(2));
-    // A folder that is made and filled at once, and a file in a folder that is deeper.
+    // A folder that is made and filled at once, and a file in a deeper folder.
     world.put("claude/projects/-other/7c/subagents/agent-b.jsonl", rows(5..6).as_bytes());
     world.sink.wait_until("a new folder", has(3));
     fs::remove_dir_all(world.path("claude")).unwrap();
-    // Times of change are fixed here, so it has to have another length to be another file.
+    // Times of change are fixed here, so only another length makes it another file.
     world.put(FILE, rows(7..10).as_bytes());
     world.sink.wait_until("the folder that was made again", has(6));
     world.append(FILE, rows(10..11).as_bytes());
@@ -77,7 +77,7 @@ fn folders_that_do_not_exist_yet_are_followed_once_they_do() {
 }
 
 #[test]
-fn what_was_there_before_is_read_if_that_is_asked_for() {
+fn existing_files_are_read_on_request() {
     let world = World::new();
     world.put(FILE, rows(0..3).as_bytes());
     let _running = Running::start(&world, false, true);
@@ -105,7 +105,7 @@ fn a_sink_that_took_nothing_gets_the_rows_later() {
     }
     let _running = Running::start(&world, false, true);
     world.sink.wait_until("the row after two refusals", has(1));
-    assert_eq!(world.sink.asked(), 3);
+    assert_eq!(world.sink.attempts(), 3);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn every_fixture_that_grows_while_it_is_followed_is_brought_whole() {
     world.sink.wait_until("all rows", has(expected));
     for (name, _) in &captured {
         let names = |world: &World| {
-            world.sink.told_by(&world.path(name)).into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+            world.sink.observed_in(&world.path(name)).into_iter().map(|(name, _)| name).collect::<Vec<_>>()
         };
         assert_eq!(names(&world), names(&whole), "{name}");
     }

@@ -14,10 +14,10 @@ use agent_tracer_intake::{Clock, Notes, PrivacyFile, Projects, Sink, Stop};
 use agent_tracer_ledger::{AppendError, Batch, Cursor, Observed, Receipt, Verdict};
 use agent_tracer_spool::Home;
 
-/// The time that files of a test are written at.
+/// The modification time of the files of a test.
 pub(crate) const WRITTEN: i64 = 1_790_000_000_000;
 
-/// Remembers what was brought, in its order.
+/// A sink that remembers every batch in order.
 #[derive(Default)]
 pub(crate) struct Recorder {
     inner: Mutex<Recorded>,
@@ -29,11 +29,11 @@ struct Recorded {
     batches: Vec<Batch>,
     cursors: HashMap<String, Cursor>,
     names: HashSet<String>,
-    /// What the next calls answer instead of taking anything.
+    /// Errors for the next batches.
     refusals: Vec<AppendError>,
-    /// What is not taken although others are: observations whose name or source has this in it.
+    /// Observations with this text in their name or source are refused, while others are taken.
     poison: Option<String>,
-    asked: usize,
+    attempts: usize,
 }
 
 impl Recorder {
@@ -41,19 +41,19 @@ impl Recorder {
         Arc::default()
     }
 
-    /// The next batch is refused with this; calls stack up.
+    /// Refuses the next batch with this error. Several calls refuse as many batches.
     pub(crate) fn refuse(&self, error: AppendError) {
         self.inner.lock().unwrap().refusals.push(error);
     }
 
-    /// From now on nothing is taken of names and sources that have this in them, if anything.
+    /// Refuses observations with this text in their name or source from now on; none without a text.
     pub(crate) fn poison(&self, part: Option<&str>) {
         self.inner.lock().unwrap().poison = part.map(str::to_owned);
     }
 
-    /// How often somebody tried to bring something.
-    pub(crate) fn asked(&self) -> usize {
-        self.inner.lock().unwrap().asked
+    /// Returns the number of batches that were offered.
+    pub(crate) fn attempts(&self) -> usize {
+        self.inner.lock().unwrap().attempts
     }
 
     pub(crate) fn batches(&self) -> Vec<Batch> {
@@ -68,14 +68,14 @@ impl Recorder {
         self.batches().iter().map(|batch| batch.skipped).sum()
     }
 
-    /// What the named file said, in its order, without what we infer.
-    pub(crate) fn told_by(&self, path: &Path) -> Vec<(String, Verdict)> {
+    /// Returns the observations of a file in order, without the projects that the intake added.
+    pub(crate) fn observed_in(&self, path: &Path) -> Vec<(String, Verdict)> {
         let source = path.to_str().unwrap();
         let inner = self.inner.lock().unwrap();
         let observed = inner.batches.iter().flat_map(|batch| &batch.observed);
         observed
             .filter(|observed| observed.source.as_deref() == Some(source))
-            .map(|observed| told(observed.clone()))
+            .map(|observed| without_projects(observed.clone()))
             .collect()
     }
 
@@ -83,7 +83,7 @@ impl Recorder {
         self.inner.lock().unwrap().batches.clear();
     }
 
-    /// Waits until what was brought satisfies a condition; fails after ten seconds.
+    /// Waits until the batches satisfy a condition; fails after sixty seconds.
     #[track_caller]
     pub(crate) fn wait_until(&self, what: &str, is_met: impl Fn(&[Batch]) -> bool) -> Duration {
         let begun = Instant::now();
@@ -97,8 +97,8 @@ impl Recorder {
     }
 }
 
-/// Name and verdict of an observation, without the projects that were added.
-pub(crate) fn told(mut observed: Observed) -> (String, Verdict) {
+/// Returns the name and verdict of an observation, without the projects that the intake added.
+pub(crate) fn without_projects(mut observed: Observed) -> (String, Verdict) {
     if let Verdict::Read(reading) = &mut observed.verdict {
         reading.entries.retain(|entry| {
             !(entry.subject == Subject::Task
@@ -112,7 +112,7 @@ pub(crate) fn told(mut observed: Observed) -> (String, Verdict) {
 impl Sink for Recorder {
     fn append(&self, batch: Batch) -> Result<Receipt, AppendError> {
         let mut inner = self.inner.lock().unwrap();
-        inner.asked += 1;
+        inner.attempts += 1;
         self.news.notify_all();
         if let Some(refusal) = inner.refusals.pop() {
             return Err(refusal);
@@ -170,13 +170,13 @@ impl World {
         Self { folder, sink, now, files }
     }
 
-    /// The same world after the program was started again.
+    /// Restarts the program in the same world.
     pub(crate) fn restart(&mut self) {
         self.files = make_files(self.folder.path(), &self.sink, &self.now);
         self.files.load().unwrap();
     }
 
-    /// The same files for a sink that knows nothing.
+    /// Replaces the sink by an empty one and keeps the files.
     pub(crate) fn with_new_sink(&mut self) {
         self.sink = Recorder::new();
         self.restart();
@@ -252,12 +252,12 @@ fn make_files(folder: &Path, sink: &Arc<Recorder>, now: &Arc<AtomicI64>) -> Arc<
     Arc::new(Files::new(sink, Arc::new(privacy), Arc::new(Projects::new()), clock))
 }
 
-/// Notes that a test does not look at.
+/// Ignores notes.
 pub(crate) fn no_notes() -> Notes {
     Arc::new(|_| {})
 }
 
-/// A row of Claude Code that says something.
+/// Returns a row of Claude Code that becomes an observation.
 pub(crate) fn row(number: usize) -> String {
     format!(
         concat!(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agent_tracer_event::{Millis, Reading};
-use agent_tracer_intake::Drained;
+use agent_tracer_intake::DrainWatcher;
 use agent_tracer_policy::daemon::{Arrivals, Now, PolicyServer, Setup};
 use agent_tracer_spool::EnvelopeName;
 
@@ -15,7 +15,7 @@ use crate::local_time::LocalTime;
 
 pub(super) fn open(
     shared: &Shared,
-    drained: &Drained,
+    drained: &DrainWatcher,
     environment: &Environment,
 ) -> io::Result<PolicyServer> {
     let zone = LocalTime::of(environment);
@@ -35,7 +35,7 @@ pub(super) fn open(
 }
 
 /// Shows the drain state of the spool to the policy server.
-struct SpoolArrivals(Drained);
+struct SpoolArrivals(DrainWatcher);
 
 impl Arrivals for SpoolArrivals {
     fn wait_for_earlier(&self, name: &EnvelopeName, session: Option<&str>, most: Duration) -> bool {

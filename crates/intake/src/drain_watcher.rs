@@ -1,4 +1,4 @@
-//! Waiting until an envelope is in the ledger: somebody who answers by the past has to know the past up to now.
+//! Waits until an envelope is in the ledger, for rules that decide by the history up to now.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -12,50 +12,50 @@ use agent_tracer_spool::{EnvelopeName, Home, envelope};
 
 use crate::spool;
 
-/// More envelopes than this are not read to see whose they are: all of them are waited for.
+/// The most envelopes that are read to find their session. Of more, all are waited for.
 const READ_MAX: usize = 64;
-/// A longer one is not read for that.
+/// The longest envelope that is read for that.
 const READ_BYTES: u64 = 256 << 10;
 /// The longest envelope that is read ahead of its turn.
 const ENVELOPE_MAX: u64 = 4 << 20;
 
-/// Tells when envelopes have left the spool. Clones tell of the same one.
+/// Waits for envelopes to leave the spool. Clones watch the same spool.
 #[derive(Clone, Debug)]
-pub struct Drained {
+pub struct DrainWatcher {
     new: PathBuf,
     inner: Arc<(Mutex<u64>, Condvar)>,
 }
 
-impl Drained {
-    /// Of the spool of this home.
+impl DrainWatcher {
+    /// Creates a watcher of the spool of this home.
     #[must_use]
     pub fn of(home: &Home) -> Self {
         Self { new: home.spool().join("new"), inner: Arc::default() }
     }
 
-    /// A batch was acknowledged.
-    pub(crate) fn tell(&self) {
-        let (count, told) = &*self.inner;
+    /// Wakes the waiting threads after a batch was acknowledged.
+    pub(crate) fn notify(&self) {
+        let (count, changed) = &*self.inner;
         *count.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        told.notify_all();
+        changed.notify_all();
     }
 
-    /// Waits until an envelope is no longer in the spool, because it is in the ledger; says whether it is not.
+    /// Waits until an envelope is committed. Returns `false` on timeout.
     ///
-    /// Envelopes are brought oldest first, so those that the same agent wrote before are in the ledger too.
+    /// Envelopes are committed oldest first, so the earlier ones of the same agent are in the ledger too.
     pub fn wait(&self, name: &EnvelopeName, most: Duration) -> bool {
         let path = self.new.join(name.as_str());
         self.wait_while(most, || path.exists())
     }
 
-    /// Waits until every envelope that a session wrote before this one is in the ledger; says whether they are. Without
-    /// a session, every envelope counts.
+    /// Waits until every envelope that a session wrote before this one is committed. Returns `false` on timeout.
+    /// Without a session, every envelope counts.
     pub fn wait_for_earlier(&self, name: &EnvelopeName, session: Option<&str>, most: Duration) -> bool {
         let mut earlier = self.earlier(name);
         if earlier.len() <= READ_MAX
             && let Some(session) = session.filter(|session| is_spelled_plainly(session))
         {
-            earlier.retain(|path| may_tell_of(path, session.as_bytes()));
+            earlier.retain(|path| may_name(path, session.as_bytes()));
         }
         self.wait_while(most, || {
             earlier.retain(|path| path.exists());
@@ -63,7 +63,7 @@ impl Drained {
         })
     }
 
-    /// What an envelope says that is still in the spool. `None` if it is in the ledger by now, or cannot be read.
+    /// Reads an envelope that is still in the spool. `None` if it was committed by now, or cannot be read.
     #[must_use]
     pub fn peek(&self, name: &EnvelopeName) -> Option<Reading> {
         let bytes = contents(&self.new.join(name.as_str()), ENVELOPE_MAX)?;
@@ -72,7 +72,7 @@ impl Drained {
         read.ok().filter(|reading| !reading.entries.is_empty())
     }
 
-    /// Envelopes that were named before this one.
+    /// Returns the envelopes with an earlier name.
     fn earlier(&self, name: &EnvelopeName) -> Vec<PathBuf> {
         let Ok(listed) = fs::read_dir(&self.new) else { return Vec::new() };
         let names = listed.flatten().map(|entry| entry.file_name());
@@ -83,33 +83,33 @@ impl Drained {
 
     fn wait_while(&self, most: Duration, mut is_there: impl FnMut() -> bool) -> bool {
         let until = Instant::now() + most;
-        let (count, told) = &*self.inner;
-        // Looked at with the lock held: whoever takes the file away tells only afterwards, and needs the lock for it.
+        let (count, changed) = &*self.inner;
+        // Checked with the lock held: the drain removes the file first and notifies under the lock, so no wake is lost.
         let mut seen = count.lock().unwrap_or_else(PoisonError::into_inner);
         while is_there() {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;
             }
-            seen = told.wait_timeout(seen, left).unwrap_or_else(PoisonError::into_inner).0;
+            seen = changed.wait_timeout(seen, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         true
     }
 }
 
-/// Whether JSON has no second way to spell this, that anybody uses.
+/// Returns `true` if JSON has only one usual spelling of this id.
 fn is_spelled_plainly(session: &str) -> bool {
     !session.is_empty()
         && session.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-/// Whether an envelope may tell of a session: it names it, or nobody can say.
-fn may_tell_of(path: &Path, session: &[u8]) -> bool {
+/// Returns `true` if an envelope names a session, or cannot be read.
+fn may_name(path: &Path, session: &[u8]) -> bool {
     contents(path, READ_BYTES)
         .is_none_or(|bytes| bytes.windows(session.len()).any(|window| window == session))
 }
 
-/// The bytes of a file, if it is one and no longer than this.
+/// Reads a regular file of at most this length.
 fn contents(path: &Path, most: u64) -> Option<Vec<u8>> {
     let facts = fs::symlink_metadata(path).ok()?;
     if !facts.is_file() || facts.len() > most {
@@ -129,12 +129,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn somebody_who_waits_is_told_once_the_envelope_is_gone_and_not_before() {
+    fn a_waiting_thread_is_woken_once_the_envelope_is_gone_and_not_before() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::in_folder(folder.path());
-        let drained = Drained::of(&home);
+        let drained = DrainWatcher::of(&home);
         let name = EnvelopeName::new(1, 2, 3);
-        assert!(drained.wait(&name, Duration::ZERO), "what is not there need not be waited for");
+        assert!(drained.wait(&name, Duration::ZERO), "a missing envelope is not waited for");
         fs::create_dir_all(home.spool().join("new")).unwrap();
         let path = home.spool().join("new").join(name.as_str());
         File::create(&path).unwrap();
@@ -143,10 +143,10 @@ mod tests {
             let drained = drained.clone();
             std::thread::spawn(move || drained.wait(&name, Duration::from_secs(60)))
         };
-        // Other batches do not count.
-        drained.tell();
+        // A batch without this envelope does not end the wait.
+        drained.notify();
         fs::remove_file(&path).unwrap();
-        drained.tell();
+        drained.notify();
         assert!(waits.join().unwrap());
     }
 
@@ -161,18 +161,18 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_same_session_told_before_is_waited_for() {
+    fn only_earlier_envelopes_of_the_same_session_are_waited_for() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::in_folder(folder.path());
-        let drained = Drained::of(&home);
+        let drained = DrainWatcher::of(&home);
         let earlier = leave(&home, 10, "s-1");
         let own = leave(&home, 20, "s-1");
         leave(&home, 30, "s-1");
         let waits = |session| drained.wait_for_earlier(&own, session, Duration::from_millis(1));
         assert!(!waits(Some("s-1")));
         assert!(waits(Some("s-2")), "another session's envelopes are not waited for");
-        assert!(!waits(None), "nobody knows whose they are");
-        assert!(!waits(Some("s 2")), "a name that could be spelled otherwise");
+        assert!(!waits(None), "without a session, every envelope counts");
+        assert!(!waits(Some("s 2")), "a name that has more than one spelling");
         fs::remove_file(home.spool().join("new").join(earlier.as_str())).unwrap();
         assert!(waits(Some("s-1")) && waits(None), "its own envelope and later ones need not be gone");
     }
@@ -185,20 +185,20 @@ mod tests {
             leave(&home, nanos, "s-1");
         }
         let own = leave(&home, 1000, "s-2");
-        assert!(!Drained::of(&home).wait_for_earlier(&own, Some("s-2"), Duration::from_millis(1)));
+        assert!(!DrainWatcher::of(&home).wait_for_earlier(&own, Some("s-2"), Duration::from_millis(1)));
     }
 
     #[test]
     fn an_envelope_is_read_ahead_of_its_turn_while_it_is_there() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::in_folder(folder.path());
-        let drained = Drained::of(&home);
+        let drained = DrainWatcher::of(&home);
         let own = leave(&home, 20, "s-1");
         let reading = drained.peek(&own).unwrap();
         assert!(reading.entries.iter().any(|entry| entry.tool_use_id.as_deref() == Some("t")));
         let path = home.spool().join("new").join(own.as_str());
         File::create(&path).and_then(|mut file| file.write_all(b"torn")).unwrap();
-        assert!(drained.peek(&own).is_none(), "nobody can read it");
+        assert!(drained.peek(&own).is_none(), "it is malformed");
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
         assert!(drained.peek(&own).is_none(), "it is no file");
