@@ -2,7 +2,7 @@
 
 use crate::words::Field;
 
-/// How options are written.
+/// The spelling of a program's options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     /// `-abc`, `-o value`, `--long`, `--long=value`.
@@ -13,12 +13,12 @@ pub(crate) enum Style {
     Cmdlet,
 }
 
-/// Arguments, told apart.
+/// The arguments of a call, split into options and operands.
 pub(crate) struct Arguments<'f, 't> {
     style: Style,
     options: Vec<Given<'f, 't>>,
     pub(crate) operands: Vec<&'f Field<'t>>,
-    /// How many operands stand before `--`; absent without one.
+    /// The number of operands before `--`; absent without a `--`.
     pub(crate) before_dashes: Option<usize>,
 }
 
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn clusters_values_and_operands_are_told_apart() {
+    fn clusters_values_and_operands_are_distinguished() {
         let fields = fields("-rf -n5 --depth=2 --file x a -- -b");
         let read = Arguments::read(&fields, "-n --file", Style::Gnu);
         assert!(read.has("-r") && read.has("-f --force") && !read.has("-x"));

@@ -1,4 +1,4 @@
-//! What the caller knows about the command beside its text.
+//! Facts about a command that its text does not contain.
 
 /// The language a command is written in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -10,14 +10,14 @@ pub enum Dialect {
     PowerShell,
 }
 
-/// What the caller knows. Nothing here is needed; everything makes the answer better.
+/// Facts about a command from outside its text. All are optional; each one makes the analysis more precise.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Context<'a> {
     /// The language of the command.
     pub dialect: Dialect,
-    /// Where the command starts. With it, the paths in [`crate::Files`] are absolute.
+    /// The directory in which the command starts. If it is given, the paths in [`crate::Files`] are absolute.
     pub cwd: Option<&'a str>,
-    /// What `~` and `$HOME` stand for.
+    /// The directory that `~` and `$HOME` expand to.
     pub home: Option<&'a str>,
     /// Texts that mark a command as the check of a rule, such as the command a rule asks for.
     pub rule_patterns: &'a [&'a str],

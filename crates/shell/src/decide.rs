@@ -1,10 +1,12 @@
-//! Which step a command line was run for.
+//! The choice of the step for which a command line was run.
 
 use crate::draft::Draft;
 use crate::effect::{Effect, Effects};
 
-/// How much a step tells about the purpose of the whole. Checks come first, in the order in which people care:
-/// whoever builds and then tests wanted to test. Everything else weighs what it does to the world.
+/// Returns the weight of a step as evidence of the purpose of the whole line.
+///
+/// Checks come first, tests before linters before builds: a line that builds and then tests was run for the tests.
+/// Every other step is weighed by its effects.
 pub(crate) fn weight(draft: &Draft) -> u32 {
     if !draft.members.is_empty() {
         return draft.members.iter().map(weight).max().unwrap_or_default();
@@ -86,8 +88,8 @@ pub(crate) fn innermost(draft: &Draft) -> &Draft {
     }
 }
 
-/// What the step is about: a member of a pipeline, or what runs inside its words if that weighs more than
-/// the step itself, as in `echo $(rm -rf x)`.
+/// Returns the step that gives another its meaning: the decisive member of a pipeline, or a substitution that weighs
+/// more than the step around it, as in `echo $(rm -rf x)`.
 pub(crate) fn meaning(draft: &Draft) -> &Draft {
     let step = innermost(draft);
     let inner = decisive(&step.substitutions).and_then(|position| step.substitutions.get(position));

@@ -143,7 +143,7 @@ pub(crate) fn formatted(format: &str, arguments: &[&str]) -> String {
     }
 }
 
-/// What a filter makes of a text that the command line holds, if that can be worked out.
+/// Returns the output of a filter for a text from the command line, or `None` if it cannot be computed here.
 pub(crate) fn through(name: &str, words: &[&str], input: &str) -> Option<String> {
     let has = |options: &[&str]| words.iter().any(|word| options.contains(word));
     let operands = || words.iter().filter(|word| !word.starts_with('-'));
@@ -152,7 +152,8 @@ pub(crate) fn through(name: &str, words: &[&str], input: &str) -> Option<String>
         "openssl" if has(&["base64", "-base64", "-a"]) && has(&["-d"]) => base64(input),
         "xxd" if has(&["-r", "-rp", "-pr"]) => hex(input),
         "rev" if words.is_empty() => Some(reversed(input)),
-        // Packed and unpacked again: what is in between is nobody's text, and nobody reads it.
+        // Read as the identity: a text that the line packs and unpacks again is itself, and the packed bytes in
+        // between mean nothing to the readers of this crate.
         "gzip" | "gunzip" | "zcat" | "bzip2" | "bunzip2" | "xz" | "unxz" | "zstd" | "unzstd" => {
             operands().next().is_none().then(|| input.to_owned())
         }

@@ -13,7 +13,7 @@ const MAX_TARGETS: usize = 100;
 /// Most wrappers that are listed.
 const MAX_WRAPPERS: usize = 8;
 
-/// What is done to a target.
+/// The way in which a step uses a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// Its content is read.
@@ -36,13 +36,14 @@ pub(crate) struct Aim {
     pub(crate) access: Access,
     /// On this machine's disk: not inside a container or on another host.
     pub(crate) local: bool,
-    /// How much the value stands for.
+    /// The files that the value covers.
     pub(crate) breadth: Breadth,
 }
 
-/// Where the words that a title quotes are to be found. They are looked up only for the steps that get there.
+/// The source of the words that a title quotes. The words are copied only for steps that a title names: a line may have
+/// hundreds of steps, and its title quotes two.
 #[derive(Clone, Debug)]
-pub(crate) enum Shown {
+pub(crate) enum QuoteSource {
     Nothing,
     /// A stretch of the command line.
     Root(Span),
@@ -53,7 +54,7 @@ pub(crate) enum Shown {
 /// Longest text of a command that a title is made from, in characters.
 const MAX_SHOWN: usize = 160;
 
-impl Shown {
+impl QuoteSource {
     pub(crate) fn of(frame: &Frame<'_>, span: Span) -> Self {
         match &frame.origin {
             Origin::Whole(_) => Self::Text(one_line(span.of(frame.text))),
@@ -90,7 +91,7 @@ fn one_line(text: &str) -> String {
     shown
 }
 
-/// Whether a path begins with a variable that is neither the home nor the working directory.
+/// Returns `true` if a path begins with a variable other than those of the home and the working directory.
 fn is_unknown(path: &str) -> bool {
     path.starts_with('$')
         && !["$HOME/", "${HOME}/", "$PWD/", "${PWD}/"].iter().any(|known| path.starts_with(known))
@@ -117,11 +118,11 @@ pub(crate) struct Draft {
     pub(crate) members: Vec<Self>,
     pub(crate) substitutions: Vec<Self>,
     pub(crate) selectors: Selectors,
-    /// What the title names beside the targets: a commit message, a branch, a script.
+    /// A name for the title beside the targets: a commit message, a branch, a script.
     pub(crate) detail: Option<String>,
     /// The words of the command behind its wrappers.
-    pub(crate) shown: Shown,
-    /// What the step prints, if the command line says it.
+    pub(crate) quote_source: QuoteSource,
+    /// The output of the step, if the command line determines it.
     pub(crate) output: Option<String>,
     /// Why it cannot be seen through.
     pub(crate) opaque: Opacities,
@@ -150,7 +151,7 @@ impl Draft {
             substitutions: Vec::new(),
             selectors: Selectors::default(),
             detail: None,
-            shown: Shown::Nothing,
+            quote_source: QuoteSource::Nothing,
             output: None,
             opaque: Opacities::default(),
             hosts: Vec::new(),
@@ -198,7 +199,8 @@ impl Draft {
         }
     }
 
-    /// What cannot be seen through: what was noted, and an effect that the command line does not tell.
+    /// Returns the reasons for which the step is not understood: those noted so far, and [`Opacity::Program`] if its
+    /// effects are unknown or only guessed.
     pub(crate) fn opacities(&self) -> Opacities {
         let mut opaque = self.opaque;
         if self.effects.has(Effect::Unknown) || self.confidence == Confidence::Low {
@@ -315,7 +317,7 @@ impl Draft {
                 TargetType::File | TargetType::Directory | TargetType::Path => {
                     Some(aim.value.clone()).filter(|value| !is_unknown(value))
                 }
-                // Where a program is told to work is where it writes.
+                // `-C folder` and its like set where a program works, so that is where it writes.
                 TargetType::Workspace if whole != FileAccess::Read => Some(aim.value.clone()),
                 TargetType::Unknown => None,
                 TargetType::Url => {

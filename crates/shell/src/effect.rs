@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a step may do, least grave first, so that the greater of two is the graver.
+/// A possible effect of a step, ordered by gravity: the greater of two is the graver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
@@ -12,7 +12,7 @@ pub enum Effect {
     Neutral,
     /// Looks at files, processes or services and leaves them as they are.
     ReadOnly,
-    /// Cannot be told from the command line.
+    /// The command line does not show it.
     Unknown,
     /// Runs a check or a build: what it leaves behind can be made again.
     ExecuteCheck,

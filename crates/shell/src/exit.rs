@@ -1,4 +1,4 @@
-//! What the exit code of a command line says about one of its steps.
+//! Conclusions from the exit code of a command line to the success of one of its steps.
 //!
 //! The line is a tree of steps. Assume that one step fails (or passes), let every other step do either, and
 //! follow the rules of the shell: the set of exit codes that the whole can then have tells whether the code
@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use crate::syntax::ast::Link;
 
-/// What a step does to the status.
+/// The effect of a step on the status of the shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ends {
     /// Any way.
@@ -74,7 +74,7 @@ const LEFT_BADLY: Set = 8;
 const STAYED: Set = WELL | BADLY;
 const LEFT: Set = LEFT_WELL | LEFT_BADLY;
 
-/// What is assumed about the steps.
+/// An assumption about the statuses of all steps.
 #[derive(Clone, Copy)]
 struct Assume {
     leaf: usize,
@@ -111,14 +111,14 @@ pub(crate) fn can_hide_failure(tree: &Node, leaf: usize) -> bool {
     out.through && out.set & WELL != 0
 }
 
-/// True if the command line reports success although the step failed, even if everything else fails as well:
-/// somebody wrote it so.
+/// Returns `true` if the command line reports success even if the step and all others that can fail do: the line was
+/// written to hide the failure, as with `|| true`.
 pub(crate) fn hides_failure_on_purpose(tree: &Node, leaf: usize) -> bool {
     let out = possible(tree, Assume { leaf, status: BADLY, others: BADLY, pipes_count: true, follow: true });
     out.through && out.set & BADLY == 0
 }
 
-/// What the exit code of the whole proves about one step.
+/// The conclusions that the exit code of the whole line permits about one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Proof {
     /// Zero says that the step ran and passed.
@@ -194,8 +194,10 @@ impl Shell {
         self.pipefail = options.pipefail.unwrap_or(self.pipefail);
     }
 
-    /// Under `set -e` a failure that nobody tests ends the shell. A compound that fails without having ended it
-    /// holds a failure that was tested inside, and an inverted command never ends it.
+    /// Applies `set -e`: an untested failure ends the shell.
+    ///
+    /// Only simple commands, pipelines and subshells count. A compound that failed without ending the shell contains a
+    /// failure that was tested inside, and an inverted command never ends it.
     const fn guard(&self, node: &Node, out: Out) -> Out {
         let counts = matches!(node, Node::Step { .. } | Node::Pipeline(_) | Node::Subshell(..));
         if self.errexit && !self.tested && counts && out.set & BADLY != 0 {

@@ -1,5 +1,5 @@
-//! What a rule has to know about a command beside its analysis: what cannot be seen through, which variables and
-//! programs the line brings along, and every file and host that a step may reach.
+//! The facts about a command that rules need beside its analysis: the parts that are not understood, the variables and
+//! programs that the line brings along, and every file and host that a step may reach.
 //!
 //! The analysis answers "what is this"; a person reads it. An exposure answers "what else could this be"; a rule that
 //! permits something reads it. So a limit that was reached, a script in a file or a variable of the environment is an
@@ -70,17 +70,17 @@ impl Opacities {
     }
 }
 
-/// What the whole command line brings along.
+/// The properties of a whole command line that a rule must consider before it permits anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Exposure {
-    /// What cannot be seen through; empty if all of it can.
+    /// The reasons for which the line is not fully understood; empty if it is.
     pub opacity: Vec<Opacity>,
     /// Names of all variables that the line sets, for one program or for all that follow.
     pub environment: Vec<String>,
     /// Programs that are named by a path outside the folders of the system, as written.
     pub programs: Vec<String>,
-    /// Whether a substitution such as `$(echo x)` was taken for the text that it prints: no step stands for it.
+    /// A substitution such as `$(echo x)` was replaced by the text that it prints, so that no step represents it.
     pub printed: bool,
 }
 
@@ -92,7 +92,7 @@ impl Exposure {
     }
 }
 
-/// What is done to a file that a step reaches.
+/// The access of a step to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileAccess {
     /// It is read, listed or run.
@@ -103,7 +103,7 @@ pub enum FileAccess {
     Delete,
 }
 
-/// How much a path of a step stands for.
+/// The set of files that a path of a step covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Breadth {
     /// The file or folder of this name.
@@ -122,9 +122,9 @@ pub enum Breadth {
 pub struct FileUse {
     /// As seen from where the command started; absent if only running the command would tell.
     pub path: Option<String>,
-    /// What is done.
+    /// The way in which the step uses it.
     pub access: FileAccess,
-    /// How much it stands for.
+    /// The files that `path` covers.
     pub breadth: Breadth,
 }
 

@@ -1,4 +1,4 @@
-//! Which files a command touches, as far as its words tell.
+//! The files that a command touches, as far as its words name them.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Tables by name.
 //!
-//! Every command asks several tables for its name. The keys are fixed when the program is built, so nobody can
-//! choose them to collide, and a short hash is enough.
+//! Every command is looked up in several tables by its name. The keys are fixed when the program is built, so no input
+//! can be chosen to make them collide, and a short hash is enough.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

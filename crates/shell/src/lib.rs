@@ -1,9 +1,9 @@
-//! What a shell command does.
+//! Analysis of shell commands.
 //!
-//! [`analyze`] reads a command line as the shell would, without running anything, and says what its steps are,
-//! what they touch and how grave that is; [`describe`] adds the words in which a timeline tells it. Both are
-//! pure and total: any text gives an answer, in time that grows with its length and in bounded stack. What is
-//! not understood is `unknown` with low confidence, never a guess dressed as knowledge.
+//! [`analyze`] reads a command line as the shell would, without running anything, and returns its steps, their targets
+//! and their effects; [`describe`] adds the title, lane and semantic fields of a timeline row. Both are pure and total:
+//! any text has a result, in time linear in its length and in bounded stack. A part that is not understood is `unknown`
+//! with low confidence; it is never guessed at with high confidence.
 //!
 //! ```
 //! use agent_tracer_shell::{Context, Effect, describe};
@@ -15,8 +15,8 @@
 //! assert_eq!(call.title, "Run tests: npm test");
 //! ```
 //!
-//! The way of a command: `syntax` (text to tree) → `words` (words to arguments) → `walk` (tree to steps, with
-//! `tools` as its tables) → `decide` and `exit` (which step counts, and what the exit code proves) →
+//! A command passes through `syntax` (text to tree) → `words` (words to arguments) → `walk` (tree to steps, with
+//! `tools` as its tables) → `decide` and `exit` (the decisive step, and the conclusions from the exit code) →
 //! `semantics`, `title` and `files`.
 
 mod arguments;
@@ -66,17 +66,17 @@ const MAX_CHECKS: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ShellCall {
-    /// What the command does.
+    /// The steps of the command and their effects.
     pub analysis: CommandAnalysis,
     /// The same in the words of the event vocabulary.
     pub semantics: Semantics,
-    /// Where it belongs in the timeline.
+    /// The lane of the timeline in which it belongs.
     pub lane: Lane,
-    /// How a person would call it.
+    /// A title of a few words, for people.
     pub title: String,
     /// The files it names.
     pub files: Files,
-    /// What rules have to know besides.
+    /// The facts that rules need beside the analysis.
     #[serde(default)]
     pub exposure: Exposure,
 }

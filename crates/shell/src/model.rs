@@ -1,21 +1,21 @@
-//! What an analysis says. The names are part of the wire contract and spelled in camel case there.
+//! The result of an analysis. Its names are part of the wire contract, where they are in camel case.
 
 use serde::{Deserialize, Serialize};
 
 use crate::effect::Effect;
 use crate::exposure::Uses;
 
-/// What one command line does.
+/// The analysis of one command line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandAnalysis {
     /// The command as it was given.
     pub raw: String,
-    /// How its steps are put together.
+    /// The composition of its steps.
     pub structure: Structure,
     /// The gravest effect of any step.
     pub overall_effect: Effect,
-    /// How sure the reading is: as sure as its least sure step.
+    /// The confidence of the reading: that of its least certain step.
     pub confidence: Confidence,
     /// True if the decisive step can fail and the command still reports success.
     pub failure_masked: bool,
@@ -31,7 +31,7 @@ pub struct CommandAnalysis {
     pub omitted_steps: usize,
 }
 
-/// How steps are put together.
+/// The composition of the steps of a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Structure {
@@ -45,7 +45,7 @@ pub enum Structure {
     Compound,
 }
 
-/// How sure a reading is, least first.
+/// The confidence of a reading, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
@@ -57,7 +57,7 @@ pub enum Confidence {
     High,
 }
 
-/// What joins a step to the one before it.
+/// The operator between a step and the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Operator {
     /// Runs if the step before succeeded.
@@ -91,35 +91,35 @@ pub struct Step {
     /// The subcommand, for programs that have them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subcommand: Option<String>,
-    /// What is done, as one word: `search`, `run_test`, `delete_file`, `pipeline`, …
+    /// The operation, as one word: `search`, `run_test`, `delete_file`, `pipeline`, …
     pub operation: String,
-    /// What it is done to.
+    /// The targets of the operation.
     pub targets: Vec<Target>,
     /// All effects, gravest first.
     pub effects: Vec<Effect>,
     /// The gravest of them.
     pub effect: Effect,
-    /// How sure the reading of this step is.
+    /// The confidence of the reading of this step.
     pub confidence: Confidence,
     /// A destructive step reaches everything below its targets, or whatever a list on its input names.
     #[serde(default, skip_serializing_if = "is_false")]
     pub recursive: bool,
-    /// What joins it to the step before; absent on the first.
+    /// The operator between it and the step before; absent on the first step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operator_from_previous: Option<Operator>,
     /// Redirections, as written.
     #[serde(default)]
     pub redirects: Vec<Redirect>,
-    /// What was unwrapped to reach the program, outermost first: `sudo`, `bash -c`, `uv run`.
+    /// The wrappers around the program, outermost first: `sudo`, `bash -c`, `uv run`.
     #[serde(default)]
     pub wrappers: Vec<String>,
     /// The members, if the step is a pipeline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<Vec<Step>>,
-    /// What runs inside `$(…)`, backticks and `<(…)` to make this step's words.
+    /// The steps inside `$(…)`, backticks and `<(…)` that produce this step's words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub substitutions: Vec<Step>,
-    /// Which part of its targets a reading step looks at.
+    /// The part of its targets that a reading step looks at.
     #[serde(default, skip_serializing_if = "Selectors::is_empty")]
     pub selectors: Selectors,
     /// The files and hosts it reaches, for rules; no part of the wire contract. Empty for a pipeline: its members
@@ -131,14 +131,14 @@ pub struct Step {
 /// Something a step works on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Target {
-    /// What it is.
+    /// The kind of the target.
     #[serde(rename = "type")]
     pub kind: TargetType,
     /// Its name; paths as seen from where the command started.
     pub value: String,
 }
 
-/// What a target is.
+/// A kind of target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TargetType {
@@ -169,14 +169,14 @@ pub struct Redirect {
     pub target: Target,
 }
 
-/// Which part of its targets a step looks at.
+/// The part of its targets that a step looks at.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Selectors {
     /// Lines: `10-40`, `10-`, `-20` for the last twenty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line_range: Option<String>,
-    /// What is searched for.
+    /// The search pattern.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
 }
@@ -205,7 +205,7 @@ pub struct Check {
     pub non_zero_means_failed: bool,
 }
 
-/// What is known of a check once the command has ended.
+/// The result of a check, as far as the end of the command shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -218,7 +218,7 @@ pub enum Verdict {
 }
 
 impl Check {
-    /// What the exit code of the whole command says about this check.
+    /// Returns the verdict on this check that follows from the exit code of the whole command.
     #[must_use]
     pub const fn verdict(&self, exit_code: i32) -> Verdict {
         match exit_code {

@@ -5,20 +5,20 @@ use std::rc::Rc;
 /// Longest directory that is followed, in bytes.
 const MAX_PLACE: usize = 1024;
 
-/// Where the shell stands, as far as the command line tells.
+/// The working directory of the shell, as far as the command line determines it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Where the command was started.
+    /// The directory in which the command was started.
     #[default]
     Start,
     /// A directory, relative to the start or absolute.
     At(Rc<str>),
-    /// Somewhere that only running the command would tell.
+    /// A directory that only running the command would reveal.
     Unknown,
 }
 
 impl Place {
-    /// Where `cd path` leads from here.
+    /// Returns the working directory after `cd path`.
     pub(crate) fn enter(&self, path: &str) -> Self {
         if is_anchored(path) {
             return Self::from_text(&tidy(path));

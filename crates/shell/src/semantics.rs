@@ -1,8 +1,8 @@
-//! From an analysis to the words in which every tool call is told.
+//! Translation of an analysis into the semantic fields that every tool call has.
 //!
-//! The rule, first match wins: a configured rule pattern; a test, then a linter, a build, a verification
-//! anywhere in the line; a line that only looks; and then whatever its decisive step does. The spellings are
-//! those of the event vocabulary; this crate knows them by name only and depends on nobody.
+//! The first match decides: a configured rule pattern; a test, a linter, a build or a verification anywhere in the
+//! line, in this order; a line that only looks; and else the operation of its decisive step. The spellings are those of
+//! the event vocabulary, repeated here so that this crate depends on no other.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,7 @@ macro_rules! words {
 }
 
 words! {
-    /// What a shell command was, among the things a tool call can be.
+    /// The kind of tool call that a shell command amounts to.
     SubtypeKey {
         /// It looked and changed nothing.
         ShellProbe = "shell_probe",
@@ -104,7 +104,7 @@ words! {
 }
 
 words! {
-    /// What the command was about.
+    /// The kind of thing that the command acted on.
     EntityType {
         /// A program.
         Command = "command",
@@ -120,7 +120,7 @@ words! {
 }
 
 words! {
-    /// How much a person should care.
+    /// The importance of the command to a person.
     Importance {
         /// It only looked.
         Minor = "minor",
@@ -147,7 +147,7 @@ words! {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Semantics {
-    /// What it was.
+    /// The kind of tool call.
     pub subtype_key: SubtypeKey,
     /// The words a person reads.
     pub subtype_label: String,
@@ -157,11 +157,11 @@ pub struct Semantics {
     pub tool_family: ToolFamily,
     /// The verb; of a probe, the operation of its decisive step.
     pub operation: String,
-    /// What it was about.
+    /// The kind of thing that it acted on.
     pub entity_type: EntityType,
     /// Its name.
     pub entity_name: String,
-    /// How much a person should care. A denied or failed call is the caller's to raise.
+    /// The importance to a person. The caller raises it for a denied or failed call: the command line shows neither.
     pub importance: Importance,
     /// For a probe that does what a dedicated tool does: which one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -246,7 +246,7 @@ fn by_decisive(main: &Draft, effects: Effects) -> SubtypeKey {
         "install_dependency" | "remove_dependency" => SubtypeKey::InstallDependency,
         "fetch_url" | "download" => SubtypeKey::WebFetch,
         "apply_patch" => SubtypeKey::ApplyPatch,
-        // `git diff > x.patch` makes a file, whoever fills it.
+        // `git diff > x.patch` creates a file; the program that fills it does not matter.
         "write_file" => SubtypeKey::CreateFile,
         "append_file" => SubtypeKey::ModifyFile,
         _ if is_version_control(main) => SubtypeKey::Vcs,
@@ -269,7 +269,7 @@ fn is_version_control(main: &Draft) -> bool {
         && changes
 }
 
-/// What a probe would have been with a tool made for it.
+/// Returns the dedicated tool that does what a probe does with a shell command.
 fn probe(main: &Draft) -> Option<ProbeKey> {
     match (main.operation, main.name.as_str()) {
         ("read_file" | "read_range" | "follow", _) => Some(ProbeKey::ReadFile),

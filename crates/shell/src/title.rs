@@ -1,7 +1,7 @@
-//! How a person would call a command.
+//! Titles of commands, for people.
 //!
-//! A title says what was done to what, in a few words, and never more than [`MAX_TITLE`] characters. It shows
-//! nothing that is not in the command.
+//! A title names an operation and its targets in a few words and at most [`MAX_TITLE`] characters. It shows nothing
+//! that is not in the command.
 
 use crate::decide;
 use crate::draft::{Access, Draft};
@@ -50,7 +50,7 @@ pub(crate) fn title(steps: &[Draft], root: &str) -> String {
     cut(&text.replace(['\n', '\r'], " "), MAX_TITLE)
 }
 
-/// What a step does, seen together with what feeds it.
+/// Returns the phrase for a step together with the steps that feed it, such as `curl … | sh`.
 fn whole_phrase(step: &Draft, root: &str) -> String {
     let main = decide::meaning(step);
     if step.all_effects().has(Effect::RemoteExecution)
@@ -64,7 +64,7 @@ fn whole_phrase(step: &Draft, root: &str) -> String {
         && main.aims.is_empty()
         && let Some(finder) = finder
     {
-        return format!("Delete what `{}` finds", cut(&finder.shown.text(root), 60));
+        return format!("Delete what `{}` finds", cut(&finder.quote_source.text(root), 60));
     }
     let place = match main.wrappers.iter().rev().find(|wrapper| is_elsewhere(wrapper)) {
         Some(wrapper) if wrapper.contains("ssh") => " over ssh",
@@ -89,7 +89,7 @@ fn fetched_from(step: &Draft) -> Option<String> {
     own.or_else(|| step.members.iter().chain(&step.substitutions).find_map(fetched_from))
 }
 
-/// What one step does.
+/// Returns the phrase for one step.
 fn phrase(draft: &Draft, root: &str) -> String {
     let words = || quote(draft, root);
     let detail =
@@ -181,7 +181,7 @@ fn phrase(draft: &Draft, root: &str) -> String {
     }
 }
 
-/// How long `sleep` is told to: a bare number means seconds.
+/// Returns the duration in an argument of `sleep`, where a bare number means seconds.
 fn seconds(word: String) -> String {
     if word.parse::<f64>().is_ok() { format!("{word} s") } else { word }
 }
@@ -196,7 +196,7 @@ fn git_phrase(draft: &Draft, detail: Option<String>, root: &str) -> Option<Strin
             "inspect_history" if draft.name == "git" => match draft.subcommand.as_deref() {
                 Some("blame") => with_place("Blame", files(), "Blame"),
                 Some("show") => {
-                    format!("Show {}", or(shown_objects(&draft.shown.text(root)), "the last commit"))
+                    format!("Show {}", or(shown_objects(&draft.quote_source.text(root)), "the last commit"))
                 }
                 Some("log" | "shortlog" | "reflog" | "whatchanged") => {
                     with_place("Show history of", files(), "Show git history")
@@ -332,11 +332,11 @@ fn enumerate(values: &[&str]) -> Option<String> {
 }
 
 fn quote(draft: &Draft, root: &str) -> String {
-    let words = draft.shown.text(root);
+    let words = draft.quote_source.text(root);
     cut(if words.is_empty() { &draft.name } else { &words }, MAX_QUOTE)
 }
 
-/// What `git show` is asked for: its words without the options.
+/// Returns the objects in a call of `git show`: its words without the options.
 fn shown_objects(words: &str) -> Option<String> {
     let objects: Vec<&str> = words.split(' ').skip(2).filter(|word| !word.starts_with('-')).collect();
     (!objects.is_empty()).then(|| cut(&objects.join(" "), MAX_QUOTE))

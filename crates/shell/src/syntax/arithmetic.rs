@@ -4,8 +4,8 @@ use super::ast::Part;
 use super::cursor::Parser;
 
 impl Parser<'_> {
-    /// Where the expression that starts `skip` bytes ahead ends, if both its brackets close together. If they
-    /// do not, the two opening brackets were subshells.
+    /// Returns the end of the expression that starts `skip` bytes ahead, or `None` if its two brackets do not close
+    /// together: then they open subshells.
     pub(super) fn arithmetic_end(&self, skip: usize) -> Option<usize> {
         if self.depth >= super::MAX_DEPTH {
             return None;

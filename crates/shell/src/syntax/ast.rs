@@ -1,7 +1,7 @@
 //! The tree of a command line.
 //!
-//! Nodes hold positions, never text: whoever walks the tree has the source at hand, and a tree without
-//! copies costs little even for hostile input. Every span lies on character boundaries of that source.
+//! Nodes hold positions, never text: every walk of the tree has the source at hand, and a tree without copies costs
+//! little even for hostile input. Every span lies on character boundaries of that source.
 
 use crate::few::Few;
 
@@ -43,7 +43,7 @@ pub(crate) struct Chain {
     pub(crate) rest: Vec<(Link, Pipeline)>,
 }
 
-/// How a pipeline of a chain depends on what ran before it.
+/// The operator between two pipelines of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Link {
     And,
@@ -142,7 +142,7 @@ pub(crate) struct Redirect {
     pub(crate) operator: Span,
     pub(crate) kind: RedirectKind,
     pub(crate) target: Word,
-    /// Where the body of a here-document is, in [`super::Parsed::heredocs`].
+    /// The index of the here-document's body in [`super::Parsed::heredocs`].
     pub(crate) heredoc: Option<usize>,
 }
 
@@ -161,7 +161,7 @@ pub(crate) enum RedirectKind {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heredoc {
     pub(crate) body: Span,
-    /// What is expanded in the body; nothing if its delimiter was quoted.
+    /// The expansions in the body; empty if its delimiter was quoted.
     pub(crate) parts: Vec<Part>,
 }
 
@@ -202,7 +202,7 @@ pub(crate) struct Parameter {
     /// `$name` or `${name}` and nothing else.
     pub(crate) plain: bool,
     pub(crate) quoted: bool,
-    /// What is expanded inside the braces.
+    /// The expansions inside the braces.
     pub(crate) operand: Few<Part>,
 }
 

@@ -375,7 +375,8 @@ impl Parser<'_> {
         (self.peek_at(length) == Some(b'=')).then_some((name, length + 1, whole))
     }
 
-    /// Where the subscript that opens at `open` ends. Subscripts are short; a longer one is not worth reading twice.
+    /// Returns the end of the subscript that opens at `open`. The search gives up after 128 bytes: it only looks ahead,
+    /// the word is read again afterwards, and real subscripts are short.
     fn subscript_end(&self, open: usize) -> Option<usize> {
         let mut depth = 0_usize;
         for ahead in open..open + 128 {

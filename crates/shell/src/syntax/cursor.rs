@@ -1,11 +1,11 @@
-//! Where the parser stands, and the smallest steps it can make.
+//! The position of the parser in the source, and its smallest steps.
 
 use super::ast::{Heredoc, Span};
 use super::heredoc::Pending;
 use super::{Fault, MAX_DEPTH};
 
-/// Constructs that a closing token may belong to. Kept as counts, so that a stray closer can be told from
-/// one that ends something further out.
+/// Counts of the open constructs to which a closing token may belong. They distinguish a stray closer from one that
+/// ends an outer construct.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Open {
     pub(super) parentheses: usize,
@@ -58,7 +58,7 @@ impl<'s> Parser<'s> {
         self.position >= self.limit
     }
 
-    /// What is left to read. Empty at the limit.
+    /// Returns the unread source. Empty at the limit.
     pub(super) fn rest(&self) -> &'s str {
         self.source.get(self.position..self.limit).unwrap_or_default()
     }

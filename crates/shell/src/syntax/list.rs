@@ -1,10 +1,10 @@
-//! Lists, chains and pipelines: what joins commands.
+//! Lists, chains and pipelines, which join commands.
 
 use super::ast::{Chain, Command, Item, Link, Pipeline, Script, Span};
 use super::cursor::Parser;
 use crate::few::Few;
 
-/// What ends the script that is being read.
+/// The token that ends the script being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Until {
     End,
@@ -22,13 +22,13 @@ pub(super) enum Until {
     Arm,
 }
 
-/// What stands at a place where a command could begin.
+/// A closing token in the place of a command.
 enum Closer {
-    /// Ours: the script ends.
+    /// It ends the innermost construct, and with it the script.
     Expected,
-    /// Somebody's further out: the script ends, and something in between was left open.
+    /// It ends an outer construct: the script ends too, and a construct in between was left open.
     Outer,
-    /// Nobody's, and this many bytes long.
+    /// It belongs to no open construct. Its length in bytes.
     Stray(usize),
 }
 

@@ -20,11 +20,11 @@ mod word;
 use ast::{Heredoc, Script};
 use cursor::Parser;
 
-/// How deep commands may nest before the tree stops following them. Real commands stay below ten; these
-/// levels, read and walked through, fit a 512 KiB stack even without optimisation.
+/// Greatest depth of nested commands that the tree follows. Real commands stay below ten levels; this many, parsed and
+/// walked, fit a 512 KiB stack even without optimisation.
 pub(crate) const MAX_DEPTH: usize = 24;
 
-/// What went wrong while reading, as a set.
+/// The set of faults in a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fault {
     /// The text ended inside a quote, bracket, here-document or compound command.

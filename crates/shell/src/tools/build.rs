@@ -84,7 +84,7 @@ fn make(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// Whether a target is a check or a build by its name.
+/// Returns `true` if the name of a target is that of a check or a build.
 fn names_a_check(target: &str) -> bool {
     matches!(target, "all" | "world" | "check" | "distcheck")
         || target.ends_with(".o")

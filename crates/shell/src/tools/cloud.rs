@@ -33,7 +33,7 @@ pub(super) const TOOLS: &[Tool] = &[
     runs("stripe twilio ngrok cloudflared localtunnel lt tailscale", "call_cloud"),
 ];
 
-/// What a verb does, by how it begins.
+/// Returns the effects of a verb, known by its first word, as in `delete-bucket`.
 fn verb(word: &str) -> Option<Effects> {
     let lower = word.to_ascii_lowercase();
     let starts =

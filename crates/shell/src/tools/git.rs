@@ -356,7 +356,7 @@ fn has_file_ending(text: &str) -> bool {
     })
 }
 
-/// What follows the number in the name of a release.
+/// Suffixes behind the number in the name of a release.
 const RELEASE_STAGES: &[&str] =
     &["x", "a", "b", "rc", "alpha", "beta", "dev", "pre", "post", "next", "final", "lts"];
 

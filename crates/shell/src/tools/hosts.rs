@@ -213,8 +213,8 @@ fn curl(rest: &[Field<'_>], draft: &mut Draft) {
     }
 }
 
-/// Whether a variable or the output of a command stands in a word without quotes: the shell splits what it holds, so that
-/// the word may be several, and any of them an address or an option.
+/// Returns `true` if a word contains a variable or the output of a command without quotes. The shell splits such a
+/// value, so the word may become several, and any of them may be an address or an option.
 fn may_be_several(field: &Field<'_>) -> bool {
     let splits = |part: &Part| match part {
         Part::Parameter(parameter) => !parameter.quoted,
@@ -225,7 +225,7 @@ fn may_be_several(field: &Field<'_>) -> bool {
     field.alternatives.is_empty() && field.word.is_some_and(|word| word.parts.as_slice().iter().any(splits))
 }
 
-/// Whether the host itself is named by a variable, rather than the path behind it.
+/// Returns `true` if a variable is part of the host, and not only of the path behind it.
 fn host_is_dynamic(text: &str) -> bool {
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

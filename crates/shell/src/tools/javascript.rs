@@ -264,7 +264,7 @@ fn by_words(call: &mut Call<'_, '_, '_>, words: &[String]) {
     }
 }
 
-/// A package that is fetched and run: nobody here knows it, and it comes from outside.
+/// Reads a package that is fetched and run. It is not in the tables, and it comes from another machine.
 fn fetched_package(call: &mut Call<'_, '_, '_>) {
     call.also(Effects::NETWORK);
 }

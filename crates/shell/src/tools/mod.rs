@@ -48,7 +48,7 @@ use crate::walk::Input;
 use crate::words::Field;
 use table::{Operands, Tool};
 
-/// Where and how a program is called.
+/// The working directory, input and dialect of a call.
 pub(crate) struct Setting<'a> {
     pub(crate) place: &'a Place,
     pub(crate) input: &'a Input,
@@ -59,7 +59,7 @@ pub(crate) struct Setting<'a> {
 pub(crate) struct Call<'a, 'f, 't> {
     pub(crate) arguments: Arguments<'f, 't>,
     pub(crate) draft: &'a mut Draft,
-    /// Where the program works: its `-C` counts.
+    /// The directory in which the program works, after its `-C`.
     pub(crate) place: &'a Place,
     pub(crate) input: &'a Input,
 }
@@ -331,7 +331,7 @@ fn take_values(tool: &Tool, values: &mut String) {
     }
 }
 
-/// Where the subcommand stands: the first field that is neither an option nor the value of one.
+/// Returns the index of the subcommand: the first field that is neither an option nor the value of one.
 fn first_operand(fields: &[Field<'_>], values: &str) -> Option<usize> {
     let mut at = 0;
     while let Some(field) = fields.get(at) {
@@ -461,7 +461,7 @@ fn each(call: &mut Call<'_, '_, '_>, fields: &[&Field<'_>], expected: TargetType
     }
 }
 
-/// What a program does to the status, where its name alone decides that.
+/// Returns the effect of a program on the status, as far as its name decides it.
 pub(crate) fn ends(operation: &str, name: &str) -> Ends {
     match (operation, name) {
         ("print", _) | (_, "true" | ":") => Ends::Well,

@@ -132,7 +132,7 @@ fn httpie(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// What a method does on the other side.
+/// Sets the operation and effects of a request by its method.
 fn send(call: &mut Call<'_, '_, '_>, method: Option<&str>, has_body: bool) {
     let method = method.unwrap_or(if has_body { "POST" } else { "GET" });
     match method {

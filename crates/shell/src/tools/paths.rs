@@ -6,8 +6,8 @@ use crate::model::TargetType;
 use crate::path::Place;
 use crate::words::Field;
 
-/// What a field names, seen from where the command started. `expected` is what it is if nothing about it says
-/// otherwise.
+/// Returns the kind and name of the target in a field, relative to the directory in which the command started.
+/// `expected` is the kind of a field that does not show its own.
 pub(crate) fn typed(field: &Field<'_>, place: &Place, expected: TargetType) -> (TargetType, String) {
     let text = &*field.text;
     if is_stream(text) {

@@ -1,5 +1,5 @@
-//! Which files a step reaches beyond the names in its arguments: everything below a folder that is searched, copied or
-//! packed as a whole.
+//! The files that a step reaches beyond the names in its arguments: everything below a folder that is searched, copied
+//! or packed as a whole.
 
 use crate::arguments::{Arguments, Style, listed};
 use crate::draft::{Access, Draft};
@@ -10,7 +10,7 @@ use crate::path::Place;
 use crate::walk::{awk, sed};
 use crate::words::Field;
 
-/// How a program reaches below the folders that it is given.
+/// The way in which a program uses the contents of the folders in its arguments.
 enum Manner {
     /// Searches and shows lines.
     Search { hidden: bool },
@@ -18,7 +18,7 @@ enum Manner {
     Whole,
 }
 
-/// Widens what a step reads to what is below it.
+/// Extends the reads of a step to the files below its targets.
 pub(crate) fn widen(name: &str, rest: &[Field<'_>], place: &Place, draft: &mut Draft) {
     second_names(name, rest, place, draft);
     named_by_options(name, rest, place, draft);

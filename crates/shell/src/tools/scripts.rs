@@ -1,7 +1,7 @@
-//! Scripts and tasks of a project, told by their names.
+//! Scripts and tasks of a project, recognised by their names.
 //!
-//! Nobody can know what `npm run ci` does without the project. Names are still honest far more often than not:
-//! a name says what the script is for, and the confidence says that it was only a name.
+//! The effects of `npm run ci` cannot be known without the project. Most names are honest, though: the purpose comes
+//! from the name, and the lower confidence says that it was only a name.
 
 use crate::draft::Draft;
 use crate::effect::Effects;
@@ -9,7 +9,7 @@ use crate::exposure::Opacity;
 use crate::model::Confidence;
 use crate::path::base;
 
-/// What a script is for.
+/// The purpose of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Test,
@@ -25,7 +25,7 @@ pub(crate) enum Purpose {
     Other,
 }
 
-/// Tells what a script is for by the words in its name.
+/// Returns the purpose of a script by the words in its name.
 pub(crate) fn purpose(name: &str) -> Purpose {
     let lower = name.to_ascii_lowercase();
     let mut words: Vec<&str> = Vec::new();

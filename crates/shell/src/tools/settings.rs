@@ -159,7 +159,7 @@ pub(crate) fn notice(name: &str, rest: &[Field<'_>], draft: &mut Draft) {
     }
 }
 
-/// Whether a variable given to `make` names a program or holds commands.
+/// Returns `true` if a variable in the arguments of `make` names a program or contains commands.
 fn make_runs(text: &str) -> bool {
     let Some((name, value)) = text.split_once('=').filter(|(name, _)| !name.starts_with('-')) else {
         return false;
@@ -169,8 +169,8 @@ fn make_runs(text: &str) -> bool {
     name == "SHELL" || value.contains([';', '|', '&', '`', '(']) || is_program && value.contains(['/', ' '])
 }
 
-/// Whether a text given to a database runs something or loads a file: a command that is not known to show something
-/// only, or a function that writes, loads or edits.
+/// Returns `true` if a text for a database client runs a program or loads a file: a dot command outside the list of
+/// those that only show something, or a function that writes, loads or edits.
 fn database_runs(text: &str) -> bool {
     const SHOWS: &str = "bail changes databases dbconfig dbinfo dump echo eqp exit explain fullschema headers header help \
         import indexes indices limit lint mode nullvalue output once parameter print prompt quit scanstats schema \
@@ -184,14 +184,14 @@ fn database_runs(text: &str) -> bool {
         })
 }
 
-/// Whether the desktop runs a file of this name instead of showing it.
+/// Returns `true` if the desktop runs a file of this name instead of showing it.
 fn is_runnable(path: &str) -> bool {
     let endings =
         [".bat", ".cmd", ".command", ".sh", ".exe", ".app", ".desktop", ".jar", ".ps1", ".py", ".workflow"];
     endings.iter().any(|ending| path.ends_with(ending))
 }
 
-/// Whether a session of a test runner is named after something other than a check.
+/// Returns `true` if the name of a test runner's session is not that of a check.
 fn names_other_task(name: &str) -> bool {
     use super::scripts::{Purpose, purpose};
     !name.starts_with(['-', '.', '/'])

@@ -1,5 +1,5 @@
-//! What SQL does, by its statements. Not a parser: text, comments and quotes are skipped, and the word that
-//! begins a statement decides.
+//! The effects of SQL. This is not a parser: strings, comments and quoted names are skipped, and the first word of each
+//! statement decides.
 
 use crate::effect::Effects;
 

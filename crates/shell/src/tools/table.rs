@@ -1,4 +1,4 @@
-//! The words in which tables are written.
+//! The rows and constructors from which the tables of programs are built.
 
 use super::Call;
 use crate::arguments::Style;
@@ -10,7 +10,7 @@ use crate::model::Confidence;
 pub(crate) struct Tool {
     /// Its names, separated by blanks.
     pub(crate) names: &'static str,
-    /// What it does.
+    /// The operation without any options.
     pub(crate) operation: &'static str,
     pub(crate) effects: Effects,
     pub(crate) confidence: Confidence,
@@ -23,7 +23,7 @@ pub(crate) struct Tool {
     pub(crate) outputs: &'static str,
     /// Options whose value is a file that is read.
     pub(crate) inputs: &'static str,
-    /// What its operands are.
+    /// The kind of its operands.
     pub(crate) operands: Operands,
     pub(crate) cases: &'static [Case],
     pub(crate) subcommands: &'static [Tool],
@@ -32,10 +32,10 @@ pub(crate) struct Tool {
     pub(crate) builtin: bool,
 }
 
-/// What a table cannot say.
+/// A function that reads a call where a row of a table is not enough.
 pub(crate) type Reader = fn(&mut Call<'_, '_, '_>);
 
-/// What the operands of a program are.
+/// The kind of a program's operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operands {
     Ignored,
@@ -56,11 +56,11 @@ pub(crate) enum Operands {
     Detail,
 }
 
-/// What an option changes.
+/// A change of operation or effects by an option.
 pub(crate) struct Case {
     /// Any of these.
     pub(crate) options: &'static str,
-    /// What is done then; empty if it stays the same.
+    /// The operation with that option; empty if the option does not change it.
     pub(crate) operation: &'static str,
     pub(crate) effects: Effects,
     /// The effects come on top; otherwise they are all there is.

@@ -48,7 +48,7 @@ pub(crate) fn commands(program: &str) -> Vec<String> {
     found
 }
 
-/// Whether a program runs something that is not a text as it stands.
+/// Returns `true` if a program runs a command that is not a literal text in it, and so cannot be read here.
 pub(crate) fn hides(program: &str) -> bool {
     let pieces = pieces(program);
     let at = |place: usize| pieces.get(place);
@@ -161,7 +161,7 @@ fn pieces(program: &str) -> Vec<Piece> {
     pieces
 }
 
-/// Whether a slash here begins a pattern; behind a value it divides.
+/// Returns `true` if a slash after `before` begins a pattern; after a value it divides.
 fn begins_pattern(before: Option<&Piece>) -> bool {
     match before {
         None | Some(Piece::LineEnd | Piece::Pipe) => true,
@@ -173,7 +173,7 @@ fn begins_pattern(before: Option<&Piece>) -> bool {
     }
 }
 
-/// What stands before the next delimiter that is not escaped, and what follows it.
+/// Splits a text at the next delimiter that is not escaped.
 fn quoted(text: &str, delimiter: char) -> (&str, &str) {
     let mut escaped = false;
     for (at, character) in text.char_indices() {
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_told_from_comparisons() {
+    fn files_are_distinguished_from_comparisons() {
         use FileAccess::{Read, Write};
         let named = |name: &str, access| vec![(Some(name.to_owned()), access)];
         assert_eq!(files("{print > \"f\"}"), named("f", Write));

@@ -255,7 +255,7 @@ fn inline(code: &str, draft: &mut Draft) {
     draft.at_most(Confidence::Low);
 }
 
-/// Whether a text holds words that take a tree away.
+/// Returns `true` if a text contains calls that delete a directory tree.
 pub(super) fn names_deletion(text: &str) -> bool {
     // A plain name is none.
     text.contains([' ', '(', ',', ':'])
@@ -320,7 +320,7 @@ fn perl_in_place(rest: &[Field<'_>], place: &Place, draft: &mut Draft) -> bool {
     true
 }
 
-/// Whether code of `perl` is nothing but `s/a/b/g`, `tr/a/b/` and `y/a/b/`, and none of them runs anything.
+/// Returns `true` if code of `perl` consists of `s/a/b/g`, `tr/a/b/` and `y/a/b/` only, none of which runs code.
 pub(crate) fn only_substitutes(code: &str) -> bool {
     let mut rest = code.trim_start_matches(|c: char| c.is_whitespace() || c == ';');
     while !rest.is_empty() {
@@ -343,10 +343,10 @@ pub(crate) fn only_substitutes(code: &str) -> bool {
     true
 }
 
-/// What stands between three delimiters, or in two pairs of brackets, and what follows.
+/// Returns the text between three delimiters, and the rest behind them.
 fn delimited(text: &str) -> Option<(&str, &str)> {
     let open = text.chars().next().filter(|c| c.is_ascii_punctuation() && *c != ',' && *c != ';')?;
-    // Brackets nest; whoever writes them is asked about.
+    // Brackets nest, which this reader does not follow. `None` makes the code count as not understood.
     if matches!(open, '(' | '[' | '{' | '<') {
         return None;
     }
@@ -368,7 +368,7 @@ fn delimited(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Whether a pattern or a replacement holds code: `(?{…})`, `@{[…]}`, `$x[…]`, `$x{…}`.
+/// Returns `true` if a pattern or a replacement contains code: `(?{…})`, `@{[…]}`, `$x[…]`, `$x{…}`.
 fn runs_inside(bodies: &str) -> bool {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     bodies.contains("(?{")

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{Input, Walker};
-use crate::draft::Shown;
+use crate::draft::QuoteSource;
 use crate::effect::Effects;
 use crate::exit::{Node, Options};
 use crate::exposure::Opacity;
@@ -128,7 +128,7 @@ impl Walker {
         Node::Nothing
     }
 
-    /// What a call of a function of this command line does to the status.
+    /// Returns the node of a call of a function that this command line defines.
     pub(super) fn called(&self, name: &str) -> Option<Node> {
         let (_, body) = self.state.functions.iter().rev().find(|(known, _)| known == name)?;
         Some(Node::Call(Rc::clone(body)))
@@ -139,7 +139,7 @@ impl Walker {
         "[[".clone_into(&mut draft.name);
         draft.operation = "test";
         draft.effects = draft.effects.and(Effects::READ);
-        draft.shown = Shown::of(frame, command.span);
+        draft.quote_source = QuoteSource::of(frame, command.span);
         for word in words {
             draft.substitutions.extend(self.scripts_inside(frame, &word.parts));
             let text = word.span.of(frame.text);
@@ -157,7 +157,7 @@ impl Walker {
         "((".clone_into(&mut draft.name);
         draft.operation = "compute";
         draft.effects = draft.effects.and(Effects::NEUTRAL);
-        draft.shown = Shown::of(frame, command.span);
+        draft.quote_source = QuoteSource::of(frame, command.span);
         draft.substitutions = self.scripts_inside(frame, parts);
         draft.substitutions.extend(self.set_by_arithmetic(command.span.of(frame.text)));
         let node = Self::leaf(&draft);
@@ -190,7 +190,7 @@ fn multiplies(name: &str, body: &str) -> bool {
     tight.strip_prefix('{').is_some_and(|inner| inner.starts_with(&format!("{name}|{name}&")))
 }
 
-/// What the variable of a loop stands for.
+/// Returns the value of a loop's variable: one of the words, if all of them are known.
 fn loop_value(fields: &[Field<'_>]) -> Value {
     if fields.is_empty() || fields.iter().any(|field| field.dynamic) {
         return Value::Unknown;

@@ -154,7 +154,7 @@ const INSTALLED: [&str; 6] =
 /// Wrappers of build tools that are part of a project by convention.
 const BUILD_WRAPPERS: [&str; 4] = ["gradlew", "mvnw", "gradlew.bat", "mvnw.cmd"];
 
-/// Whether a program is named by a path into a folder of the system.
+/// Returns `true` if a program is named by its path in a folder of the system.
 pub(crate) fn is_of_system(written: &str) -> bool {
     let path = tidy(written);
     SYSTEM.iter().any(|folder| path.strip_prefix(folder).is_some_and(|name| !name.contains('/')))
@@ -377,7 +377,7 @@ fn assigned(text: &str) -> Vec<&str> {
     names
 }
 
-/// Whether a search path holds nothing but itself, folders of the system and those of installed tools.
+/// Returns `true` if a search path consists of its old value, folders of the system and folders of installed tools.
 fn is_plain_path(value: &str) -> bool {
     value.split(':').all(|folder| {
         let folder = folder.trim_matches(['"', '\'']);

@@ -15,7 +15,7 @@ const MAX_FOUND: usize = 8;
 const MAX_SCRIPT: usize = 4 * 1024;
 
 impl Walker {
-    /// Adds what a program is told to run to the step that it is.
+    /// Adds the commands in the arguments and the input of a program to its step, as substitutions.
     pub(super) fn add_hidden(&mut self, name: &str, rest: &[Field<'_>], draft: &mut Draft, input: &Input) {
         let mut found = Vec::new();
         arguments(name, rest, &mut found);
@@ -42,7 +42,7 @@ impl Walker {
     }
 }
 
-/// What stands behind one of these beginnings.
+/// Returns the text behind the first of `beginnings` that it has.
 fn behind<'s>(text: &'s str, beginnings: &[&str]) -> Option<&'s str> {
     beginnings.iter().find_map(|beginning| text.trim_start().strip_prefix(beginning))
 }
@@ -290,7 +290,7 @@ fn editor_command(text: &str) -> Option<&str> {
     text.trim_start().strip_prefix('!')
 }
 
-/// What comes in on standard input of a program that runs lines of it.
+/// Adds the commands that a program runs from its standard input.
 fn lines(name: &str, rest: &[Field<'_>], input: &str, found: &mut Vec<String>) {
     let mut add = |script: &str| found.push(script.to_owned());
     match name {

@@ -1,11 +1,11 @@
-//! One command: wrappers off, then whoever knows the program.
+//! The reading of one command: its wrappers are taken off, then the reader of its program is called.
 
 use std::borrow::Cow;
 
 use super::{Input, Walker, builtins, code, wrappers};
 use crate::arguments::listed;
 use crate::decode;
-use crate::draft::{Access, Draft, Shown};
+use crate::draft::{Access, Draft, QuoteSource};
 use crate::effect::{Effect, Effects};
 use crate::exit::Node;
 use crate::exposure::{Breadth, FileAccess, FileUse, Opacity};
@@ -18,7 +18,7 @@ use crate::words::{Field, Frame};
 /// Longest list on standard input that is taken for arguments, in bytes.
 const MAX_LISTED_INPUT: usize = 1024;
 
-/// What became of a command.
+/// The result of reading a command.
 pub(super) enum Outcome {
     /// It is the step that was given.
     Step(Node),
@@ -120,7 +120,8 @@ impl Walker {
         let fields = owned.get(from..).unwrap_or_default();
         let words = || fields.iter().filter_map(|field| field.word);
         if let (Some(first), Some(last)) = (words().next(), words().next_back()) {
-            draft.shown = Shown::of(frame, Span::new(first.span.start, last.span.end.max(first.span.end)));
+            draft.quote_source =
+                QuoteSource::of(frame, Span::new(first.span.start, last.span.end.max(first.span.end)));
         }
         let node = self.read_program(frame, fields, draft, input);
         self.follow(fields, draft, input);
@@ -133,7 +134,7 @@ impl Walker {
         Outcome::Step(node)
     }
 
-    /// What a program hands on, and what it runs besides.
+    /// Sets the output of a program where it can be computed, and adds the commands that the program runs.
     fn follow(&mut self, fields: &[Field<'_>], draft: &mut Draft, input: &Input) {
         let Some((first, rest)) = fields.split_first().filter(|(first, _)| !first.dynamic) else { return };
         let name = program(&first.text);
@@ -241,7 +242,7 @@ const TEXT_TAKERS: &str = "echo printf grep egrep fgrep rg ag ack jq yq cat test
     sed gsed awk gawk mawk nawk tr cut gh glab curl wget http httpie dc alias trap cd ls mkdir touch diff comm sort uniq \
     head tail wc tee true : export declare typeset local readonly read set git-commit xclip pbcopy wl-copy";
 
-/// Whether an option of `rm` takes trees.
+/// Returns `true` if an option makes `rm` recursive.
 fn is_recursive(option: &str) -> bool {
     option.starts_with("--rec")
         || option.starts_with('-') && !option.starts_with("--") && option.contains(['r', 'R'])
@@ -251,7 +252,8 @@ fn is_recursive(option: &str) -> bool {
 const GIT_TEXT: &str =
     "commit log tag notes show grep stash merge diff shortlog revert cherry-pick blame branch describe";
 
-/// Whether a program does nothing with a text but take it as one. The readers of `sed`, `awk` and `git` see the rest.
+/// Returns `true` if a program uses its arguments as text only. The readers of `sed`, `awk` and `git` find their other
+/// uses.
 fn takes_text(name: &str, draft: &Draft) -> bool {
     listed(TEXT_TAKERS, name)
         || name == "git" && draft.subcommand.as_deref().is_some_and(|subcommand| listed(GIT_TEXT, subcommand))
@@ -309,7 +311,7 @@ fn unknown(first: &Field<'_>, rest: &[Field<'_>], setting: &Setting<'_>, draft: 
     draft.at_most(Confidence::Low);
 }
 
-/// What `echo` prints: all its words but the options in front, as they are.
+/// Returns the output of `echo`: its words without the leading options, unchanged.
 fn echoed(rest: &[Field<'_>]) -> String {
     let is_option = |field: &&Field<'_>| {
         field.is_option() && field.text.chars().skip(1).all(|letter| matches!(letter, 'n' | 'e' | 'E'))

@@ -116,7 +116,7 @@ impl Walker {
     }
 }
 
-/// What a command sends down the pipe.
+/// Returns the output of a command as the input of the next in the pipeline.
 fn output_of(steps: &[Draft], input: &Input) -> Input {
     let from_network = matches!(input, Input::Stream { fetched: true });
     if let [only] = steps

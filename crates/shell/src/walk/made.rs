@@ -100,7 +100,7 @@ const STARTUP_FOLDERS: &[&str] = &[
     ".config/fish/conf.d/",
 ];
 
-/// Whether a file is run or obeyed by programs that start later.
+/// Returns `true` if programs that start later run a file or take their settings from it.
 pub(super) fn starts_something(path: &str) -> bool {
     STARTUP_FILES.contains(&base(path)) || STARTUP_FOLDERS.iter().any(|folder| path.contains(folder))
 }
@@ -114,12 +114,12 @@ fn named_from_home(path: &str) -> String {
     }
 }
 
-/// Whether a folder is one in which programs are kept.
+/// Returns `true` if the name of a folder is one for folders of programs.
 fn is_for_programs(folder: &str) -> bool {
     matches!(base(folder.trim_end_matches('/')), "bin" | "sbin" | ".bin" | "shims")
 }
 
-/// Whether a path is another or lies below it.
+/// Returns `true` if `path` is `folder` or lies below it.
 fn lies_in(path: &str, folder: &str) -> bool {
     if folder == "." {
         return !is_anchored(path);
@@ -134,7 +134,8 @@ impl Walker {
         // What is put into a folder has its old name there.
         let placed = matches!(draft.operation, "copy_file" | "rename_file" | "link_file");
         let sources = draft.aims.iter().filter(|aim| placed && aim.access != Access::Write);
-        // What is unpacked or poured into a folder of programs has names that nobody tells.
+        // The names of files that are unpacked or copied into a folder of programs are not in the command line, so any
+        // program in that folder may be one of them.
         let pours = draft.operation != "create_directory";
         let programs = written()
             .filter(move |aim| pours && is_for_programs(&aim.value))
@@ -175,7 +176,7 @@ impl Walker {
         holds_made
     }
 
-    /// Whether the command line itself made the file at this path, or may have.
+    /// Returns `true` if the command line made the file at this path, or may have.
     pub(super) fn has_made(&self, path: &str) -> bool {
         self.is_made(&self.state.place.locate(path))
     }
@@ -187,7 +188,7 @@ impl Walker {
             || self.state.made.iter().any(|made| lies_in(&path, made) || made.contains(['*', '?']))
     }
 
-    /// Whether the command line put a program of this name where programs are kept.
+    /// Returns `true` if the command line put a program of this name into a folder of programs.
     pub(super) fn has_made_program(&self, name: &str) -> bool {
         self.state.made.iter().any(|made| {
             let (folder, base) = made.rsplit_once('/').unwrap_or(("", made));
@@ -195,7 +196,7 @@ impl Walker {
         })
     }
 
-    /// Whether the command line made a file by which checks and builds are told what to run.
+    /// Returns `true` if the command line made a file that defines checks and builds, such as a makefile.
     pub(super) fn has_made_tasks(&self) -> bool {
         self.state.made.iter().any(|made| TASK_FILES.contains(&base(made)))
     }

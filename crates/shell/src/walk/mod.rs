@@ -36,13 +36,13 @@ use crate::words::{Field, Frame, Origin, Variables, expand};
 
 /// Most steps that are listed. More are read and counted; a graver one is still listed.
 const MAX_LISTED: usize = 256;
-/// How deep scripts may nest in scripts, and compounds in compounds, while walking.
+/// Greatest depth of scripts in scripts, and of compounds in compounds.
 const MAX_SCRIPTS: usize = 6;
 const MAX_LEVEL: usize = 32;
 /// Most files that the line makes which are remembered. Past it any program named by a path may be one of them.
 const MAX_MADE: usize = 64;
 
-/// Whether a pattern has a qualifier of zsh that runs something for what it matches: `*(e:'command':)`, `*(+function)`.
+/// Returns `true` if a pattern has a qualifier of zsh that runs code for each match: `*(e:'command':)`, `*(+function)`.
 fn runs_for_matches(word: &str) -> bool {
     word.match_indices('(').any(|(at, _)| {
         let inside = word.get(at + 1..).unwrap_or_default();
@@ -54,7 +54,7 @@ fn runs_for_matches(word: &str) -> bool {
     })
 }
 
-/// What comes in on standard input.
+/// The standard input of a command.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Input {
     /// Whatever the command was started with.
@@ -69,7 +69,7 @@ pub(crate) enum Input {
     Text(String),
 }
 
-/// What the walk found.
+/// The result of a walk.
 pub(crate) struct Walked {
     pub(crate) steps: Vec<Draft>,
     pub(crate) tree: Node,
@@ -78,7 +78,7 @@ pub(crate) struct Walked {
     pub(crate) branches: bool,
     /// Part of the command could not be read or was not followed.
     pub(crate) incomplete: bool,
-    /// What cannot be seen through, beside what the steps themselves know.
+    /// The reasons for which the line is not understood, beside those of its steps.
     pub(crate) opacity: Opacities,
     /// Variables that the line sets.
     pub(crate) environment: Vec<String>,
@@ -118,14 +118,14 @@ pub(crate) struct Walker {
     printed: bool,
     branches: bool,
     incomplete: bool,
-    /// What every step gets that is read now: labels, effects, and whether it runs elsewhere.
+    /// The labels, effects and location that every step gets while a wrapper around it is open.
     wrappers: Vec<&'static str>,
     added: Effects,
     elsewhere: bool,
     state: State,
 }
 
-/// What the shell remembers from command to command.
+/// The state that a shell carries from command to command.
 #[derive(Clone, Debug, Default)]
 struct State {
     place: Place,
@@ -145,7 +145,7 @@ struct State {
     searched: Vec<String>,
 }
 
-/// What a subshell has to give back.
+/// The state that is restored at the end of a subshell.
 struct Outside {
     place: Place,
     previous: Place,

@@ -96,7 +96,7 @@ impl Walker {
         }
     }
 
-    /// What the command line wrote into a file.
+    /// Returns the text that the command line wrote into a file.
     pub(super) fn written(&self, path: &str) -> Option<String> {
         let path = tidy(&self.state.place.locate(path));
         self.state.written.iter().rev().find(|(known, _)| *known == path).map(|(_, text)| text.clone())
@@ -110,7 +110,7 @@ impl Walker {
         }
     }
 
-    /// What a command's own redirections make its input.
+    /// Returns the input that a command's own redirections give it.
     pub(super) fn input_of(&self, frame: &Frame<'_>, redirects: &[Redirect]) -> Option<Input> {
         let redirect = redirects.iter().rev().find(|redirect| {
             matches!(

@@ -78,14 +78,14 @@ struct Text {
     words: Vec<Span>,
 }
 
-/// How a script is run.
+/// The circumstances in which a script runs.
 struct Run {
     label: &'static str,
     effects: Effects,
     elsewhere: bool,
     dialect: Dialect,
     options: Options,
-    /// In this shell: what it sets and where it goes stays.
+    /// It runs in this shell: its variables and its working directory outlive it.
     same_shell: bool,
 }
 
@@ -313,7 +313,7 @@ impl Walker {
         }
     }
 
-    /// What a name stands for, with the words behind it, and where that is remembered.
+    /// Returns the expansion of an alias with the words behind it, and the index of the alias.
     fn alias(&self, name: &str, rest: &[Field<'_>]) -> Option<(String, usize)> {
         let known = self.state.aliases.iter().rposition(|(known, _)| known == name)?;
         let (_, text) = self.state.aliases.get(known)?;
@@ -512,7 +512,7 @@ fn joined<'t>(frame: &Frame<'t>, fields: &[Field<'t>], draft: &Draft) -> Text {
     Text { text, origin: Origin::Whole(draft.raw), words }
 }
 
-/// How many fields the options in front take.
+/// Returns the number of fields that the leading options take.
 fn options_end(fields: &[Field<'_>], values: &str) -> usize {
     let mut at = 0;
     while let Some(field) = fields.get(at) {

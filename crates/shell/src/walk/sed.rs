@@ -1,14 +1,14 @@
-//! Scripts of `sed`: which of their commands run a shell.
+//! Scripts of `sed`: the shell commands that they run, and the files that they read and write.
 
 use crate::arguments::{Arguments, Style, values_of};
 use crate::words::Field;
 
-/// What a script runs.
+/// The commands and files in a script.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Runs {
-    /// Behind `e`.
+    /// Shell commands behind `e`.
     pub(crate) commands: Vec<String>,
-    /// What comes in or is made of it runs: `e` alone, `s/…/…/e`.
+    /// The script runs its input, or text made of it: `e` alone, `s/…/…/e`.
     pub(crate) runs_text: bool,
     /// Files that it writes.
     pub(crate) writes: Vec<String>,
@@ -137,7 +137,7 @@ fn command<'s>(text: &'s str, runs: &mut Runs) -> Option<&'s str> {
     }
 }
 
-/// What follows an address; nothing inside if there is none, nothing at all if it has no end.
+/// Returns the text behind an address: `Some(None)` without an address, `None` if the address has no end.
 #[expect(clippy::option_option, reason = "no address and a broken one are two things")]
 fn address(text: &str) -> Option<Option<&str>> {
     let first = text.chars().next().unwrap_or(' ');
@@ -157,7 +157,7 @@ fn address(text: &str) -> Option<Option<&str>> {
     Some(Some(behind.trim_start_matches(['I', 'M'])))
 }
 
-/// What follows the next delimiter that is not escaped and stands in no bracket.
+/// Returns the text behind the next delimiter that is not escaped.
 fn until(text: &str, delimiter: char) -> Option<&str> {
     let mut escaped = false;
     for (at, character) in text.char_indices() {

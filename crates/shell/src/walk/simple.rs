@@ -2,7 +2,7 @@
 
 use super::invoke::Outcome;
 use super::{Input, Walker, code};
-use crate::draft::{Access, Draft, Shown};
+use crate::draft::{Access, Draft, QuoteSource};
 use crate::effect::{Effect, Effects};
 use crate::exit::{Ends, Node};
 use crate::exposure::Opacity;
@@ -131,7 +131,7 @@ impl Walker {
                 None => ">".to_owned(),
             };
             draft.effects = draft.effects.and(Effects::NEUTRAL);
-            draft.shown = Shown::of(frame, command.span);
+            draft.quote_source = QuoteSource::of(frame, command.span);
             inner = Node::Step { leaf: draft.leaf, ends: Ends::Well };
             self.push(draft);
         }

@@ -7,10 +7,10 @@ use crate::effect::Effects;
 use crate::index::Index;
 use crate::words::Field;
 
-/// What was found under a wrapper.
+/// A wrapper that was taken off a command.
 pub(super) struct Unwrapped {
     pub(super) label: &'static str,
-    /// How many fields the wrapper takes for itself.
+    /// The number of fields that belong to the wrapper itself.
     pub(super) skip: usize,
     pub(super) effects: Effects,
     pub(super) elsewhere: bool,
@@ -22,7 +22,7 @@ pub(super) struct Unwrapped {
     pub(super) output: &'static str,
 }
 
-/// Where the wrapped command begins.
+/// The start of the wrapped command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Begins {
     /// After this many operands.
@@ -365,7 +365,7 @@ impl Wrapper {
         })
     }
 
-    /// What it is called; where it writes a file of its own, its name says so.
+    /// Returns the label of the wrapper. `time -o` is a label of its own, because it writes a file.
     fn label(&self, own: &[Field<'_>]) -> &'static str {
         let writes =
             own.iter().any(|field| field.text.starts_with("-o") || field.text.starts_with("--output"));

@@ -90,7 +90,7 @@ impl Build {
     }
 }
 
-/// Where a word falls apart. No argument can hold this character, so it cannot be mistaken for text.
+/// Marks a place at which a word is split. No argument can contain this character, so it is never part of the text.
 const BREAK: char = '\0';
 
 fn assemble<'t>(frame: &Frame<'t>, word: &'t Word, variables: &Variables, fields: &mut Vec<Field<'t>>) {
@@ -148,7 +148,7 @@ fn add(frame: &Frame<'_>, part: &Part, variables: &Variables, build: &mut Build)
             Some(text) => build.push_value(&text, command.quoted),
             None => unknown(command.span, build),
         },
-        // Nobody set it to anything else: what falls apart there falls apart at blanks.
+        // The line does not set `IFS`, so an unquoted `$IFS` splits the word as a blank does.
         Part::Parameter(parameter)
             if parameter.plain
                 && !parameter.quoted
@@ -198,7 +198,7 @@ fn is_document(script: &Script) -> bool {
     command.redirects.iter().any(|redirect| redirect.kind == RedirectKind::HereDocument)
 }
 
-/// What runs to make a word.
+/// A script that runs to produce a part of a word.
 pub(crate) enum Inner<'t> {
     /// `$(…)`.
     Command(&'t Script),

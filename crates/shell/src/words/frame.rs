@@ -15,7 +15,7 @@ pub(crate) struct Frame<'t> {
     pub(crate) origin: Origin,
 }
 
-/// How positions in a text relate to positions in the root.
+/// The mapping from positions in a text to positions in the root.
 pub(crate) enum Origin {
     /// The text is a stretch of the root that begins here.
     At(usize),

@@ -10,8 +10,8 @@ use crate::syntax::ast::{Command, Part, RedirectKind, Script, Shape, Span, Word}
 const MAX_OUTPUT: usize = 16 * 1024;
 const MAX_DEPTH: usize = 4;
 
-/// What a script prints, if the text of it is in the script: `cat` of a here-document, `echo` of plain text, and what
-/// filters such as `base64 -d` make of it. Agents write commit messages and patches this way.
+/// Returns the output of a script that contains its own text: `cat` of a here-document, `echo` of plain text, and such
+/// text through filters like `base64 -d`. Agents write commit messages and patches this way.
 pub(crate) fn literal_output<'t>(frame: &Frame<'t>, script: &Script) -> Option<Cow<'t, str>> {
     output(frame, script, 0)
 }
@@ -28,7 +28,7 @@ fn output<'t>(frame: &Frame<'t>, script: &Script, depth: usize) -> Option<Cow<'t
     printed.filter(|printed| printed.len() <= MAX_OUTPUT)
 }
 
-/// What one command prints, given what comes in.
+/// Returns the output of one command for an input.
 fn run<'t>(
     frame: &Frame<'t>,
     command: &Command,

@@ -19,7 +19,7 @@ pub(super) fn operate(inside: &str, variables: &Variables) -> Option<String> {
     }
     let value = known(name, variables);
     let is_set = value.as_ref().is_some_and(|value| !value.is_empty());
-    // A variable that nobody set here may still be set outside; then it is not the default.
+    // A variable that the line does not set may be set outside it; then its value is not the default.
     let replaced = |prefix: &str| operator.strip_prefix(prefix).map(str::to_owned);
     if let Some(default) = replaced(":-").or_else(|| replaced(":=")) {
         return if is_set { value } else { Some(default) };

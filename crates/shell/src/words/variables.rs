@@ -10,7 +10,7 @@ const MAX_ENTRIES: usize = 64;
 /// Most values of a loop variable.
 const MAX_ALTERNATIVES: usize = 16;
 
-/// What is known of a variable.
+/// The known value of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
     Text(String),
@@ -65,7 +65,7 @@ impl Variables {
         self.overflowed = true;
     }
 
-    /// Whether more was set than is remembered.
+    /// Returns `true` if the line set more variables than are remembered.
     pub(crate) const fn has_overflowed(&self) -> bool {
         self.limited
     }

@@ -1,5 +1,5 @@
-//! What every analysis of shell commands must get right: classes of input on which an earlier tool of this kind
-//! failed, each with what should come out. Every member of every class is here.
+//! Acceptance tests for the analysis of shell commands: classes of input on which an earlier tool of this kind failed,
+//! each with the expected result. Every member of every class is here.
 
 use agent_tracer_shell::{
     Confidence, Context, Effect, EntityType, Lane, ShellCall, SubtypeKey, Target, TargetType, Verdict,
@@ -50,7 +50,7 @@ fn changing_the_directory_is_neutral_and_sets_the_place_of_what_follows() {
 }
 
 #[test]
-fn tests_linters_builds_and_installs_are_told_apart() {
+fn tests_linters_builds_and_installs_are_distinguished() {
     for (command, key) in [
         ("npm run typecheck", SubtypeKey::RunLint),
         ("pnpm -w lint", SubtypeKey::RunLint),

@@ -55,7 +55,7 @@ fn captured_commands_are_understood() {
             unsure.push(command);
         }
     }
-    // A capture may run a program that nobody can know; most must be plain.
+    // A capture may run a program that is in no table; most must be understood.
     assert!(
         unsure.len() * 10 <= found.len(),
         "{} of {} are not understood: {unsure:?}",

@@ -1,4 +1,4 @@
-//! What the exit code of a line proves about each check in it.
+//! Conclusions from the exit code of a line to each check in it.
 
 use agent_tracer_shell::{Context, Verdict, analyze};
 

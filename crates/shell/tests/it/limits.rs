@@ -8,7 +8,7 @@ use std::path::Path;
 
 use agent_tracer_shell::{Context, Opacity, describe};
 
-/// How a limit is reached.
+/// The way to reach a limit, or the reason why it hides nothing.
 enum Limit {
     /// By this command: it must not count as understood.
     Reached(fn() -> String),

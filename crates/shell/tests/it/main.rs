@@ -1,4 +1,4 @@
-//! What commands really do, as data and as laws.
+//! Tests of the effects of commands, as tables of cases and as laws.
 
 mod acceptance;
 mod bounds;

@@ -52,7 +52,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Case>, String> {
 }
 
 impl Case {
-    /// What differs from what is expected.
+    /// Returns the differences between the expected and the actual results.
     pub(crate) fn differences(&self) -> Vec<String> {
         let powershell =
             self.expectations.iter().any(|(key, value)| key == "dialect" && value == "powershell");

@@ -1,4 +1,4 @@
-//! What can be seen through and what cannot.
+//! Commands that are understood and commands that are not.
 
 use agent_tracer_shell::{Context, Opacity, describe};
 

@@ -1,4 +1,4 @@
-//! What we say without running anything, held against bash itself.
+//! Comparison of the analysis, which runs nothing, with bash itself.
 //!
 //! Exit codes: random lines are built from one check and commands that may do either; bash runs each line with
 //! every combination of outcomes, and whatever it shows must agree with what the analysis promised. Words:
@@ -90,7 +90,7 @@ impl Builder {
     }
 }
 
-/// How one run of a line went.
+/// The result of one run of a line.
 struct Run {
     check_passes: bool,
     check_ran: bool,
@@ -102,7 +102,7 @@ fn runs(line: &str) -> Vec<Run> {
     const SCRIPT: &str = r#"
         for a in 0 1; do for b in 0 1; do for c in 0 1; do
             cargo() { echo ran >&2; return $a; }; ls() { return $b; }; cat() { return $c; }
-            told=$(eval "$1" 2>&1 >/dev/null </dev/null); echo "$a $? ${told:+ran}"
+            trace=$(eval "$1" 2>&1 >/dev/null </dev/null); echo "$a $? ${trace:+ran}"
         done; done; done
     "#;
     let output = Command::new("bash")

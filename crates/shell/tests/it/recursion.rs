@@ -1,4 +1,4 @@
-//! Which deletions reach a whole tree.
+//! Deletions that reach a whole tree.
 
 use agent_tracer_shell::{CommandAnalysis, Context, Effect, Step, analyze};
 
