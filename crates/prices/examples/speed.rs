@@ -32,7 +32,7 @@ fn main() -> std::io::Result<()> {
         "claude-opus-5-5-20261101",
         "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
         "CLAUDE-OPUS-5-5[1m]",
-        "nobody/knows-this-model-20260101",
+        "unlisted/no-such-model-20260101",
     ] {
         let nanos = each(|| {
             black_box(prices.cost(black_box(name), black_box(&spent)));
