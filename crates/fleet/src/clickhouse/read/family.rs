@@ -134,8 +134,8 @@ struct RunStart {
 }
 
 impl Reader {
-    /// Tasks; `rest` begins behind the table.
-    pub(crate) fn kin<T: TaskColumns>(&self, rest: &str) -> Answer<Vec<T>> {
+    /// Reads rows of the table `task`. `rest` is the statement behind the name of the table.
+    pub(crate) fn task_rows<T: TaskColumns>(&self, rest: &str) -> Answer<Vec<T>> {
         self.rows(&format!("SELECT {} FROM task FINAL {rest}", columns::<T>()))
     }
 
@@ -143,7 +143,7 @@ impl Reader {
     pub(crate) fn one<T: TaskColumns>(&self, id: &TaskId) -> Answer<T> {
         let rest =
             format!("WHERE {} AND task = {} ORDER BY owner LIMIT 3", self.mine(), literal(id.as_str()));
-        let mut found: Vec<T> = self.kin(&rest)?;
+        let mut found: Vec<T> = self.task_rows(&rest)?;
         match found.len() {
             // To choose one would let anybody stand before another with a session of the same id.
             2.. => {

@@ -60,7 +60,9 @@ impl Reader {
     /// As [`Reader::tools`].
     pub fn files(&self, range: &Range) -> Answer<Page<FileStat>> {
         cursor::place::<2>(Listing::Ranked, &range.paging)?;
-        let Some(QuerySpan { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
+        let Some(QuerySpan { span, closed }) = self.query_span(range)? else {
+            return Ok(Page::whole(Vec::new()));
+        };
         let ranked = self.ranked_files(&closed, span, range)?;
         if ranked.is_empty() {
             return Ok(Page::whole(Vec::new()));

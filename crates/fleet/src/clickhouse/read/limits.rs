@@ -42,7 +42,7 @@ impl Reader {
     /// # Errors
     /// If the database cannot answer.
     pub fn limits(&self, now: Millis) -> Answer<Page<Limit>> {
-        let newest: Vec<Session> = self.kin(&format!(
+        let newest: Vec<Session> = self.task_rows(&format!(
             "WHERE {} AND events > 0 AND last <= {} ORDER BY last DESC, {PLACE} DESC LIMIT {MOST_TASKS} BY owner LIMIT {}",
             self.mine(),
             now.0.saturating_add(AHEAD_MS),

@@ -49,7 +49,7 @@ impl Rollups for Reader {
     fn window(&self, range: &Range) -> Answer<Option<Window<Scope>>> {
         let window =
             |QuerySpan { span, closed }| Window { span, scope: Scope { closed, range: range.clone() } };
-        Ok(self.asked(range)?.map(window))
+        Ok(self.query_span(range)?.map(window))
     }
 
     fn sums(&self, window: &Window<Scope>, span: (i64, i64), dim: Dim, by: GroupBy) -> Answer<Vec<KeySums>> {

@@ -103,7 +103,9 @@ impl Decisions for Reader {
     /// Returns the decisions of each rule with their counts, most decisions first.
     fn rules(&self, range: &Range) -> Answer<Page<RuleStat>> {
         cursor::place::<2>(Listing::Ranked, &range.paging)?;
-        let Some(QuerySpan { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
+        let Some(QuerySpan { span, closed }) = self.query_span(range)? else {
+            return Ok(Page::whole(Vec::new()));
+        };
         let sums = self.sums(&closed, Dim::Rule, span, range, GroupBy::Key)?;
         let sums = sums.into_iter().map(|summed| (RuleKey::parse(&summed.key), summed.sums));
         let stats: Vec<(i64, RuleStat)> = (0..).zip(presenters::rule_stats(sums)).collect();

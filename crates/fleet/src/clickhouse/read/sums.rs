@@ -226,9 +226,9 @@ impl Reader {
         Ok(self.moments(closed)?.map(|(_, last)| Level::Quarter.end(last)))
     }
 
-    /// The range, cut to whole days of which anything is known, and which of them are closed; none if nothing can be in
-    /// it.
-    pub(crate) fn asked(&self, range: &Range) -> Answer<Option<QuerySpan>> {
+    /// Returns the range cut to the whole days for which there are facts, with the closed ones among them, or `None` if
+    /// no fact can be in it.
+    pub(crate) fn query_span(&self, range: &Range) -> Answer<Option<QuerySpan>> {
         if let (Some(since), Some(until)) = (range.since, range.until)
             && since > until
         {

@@ -85,7 +85,7 @@ impl TaskLine {
         parsed(&self.waiting)
     }
 
-    pub(crate) fn kept(&self, has_open_call: bool) -> staleness::ReportedState {
+    pub(crate) fn reported_state(&self, has_open_call: bool) -> staleness::ReportedState {
         staleness::ReportedState {
             status: self.status(),
             waiting: self.waiting(),

@@ -115,7 +115,7 @@ pub(crate) struct Both {
     differences: Mutex<Vec<String>>,
 }
 
-pub(crate) fn shown<T: Serialize>(answer: Answer<T>) -> Value {
+pub(crate) fn to_json<T: Serialize>(answer: Answer<T>) -> Value {
     match answer {
         Ok(value) => serde_json::to_value(value).unwrap(),
         Err(QueryError::Bad(what)) => json!({ "bad": what }),
@@ -191,11 +191,11 @@ macro_rules! same {
     ($both:expr, $question:literal, $about:expr, |$store:ident| $ask:expr) => {{
         let sqlite = {
             let $store = $both.sqlite.as_ref();
-            shown($ask)
+            to_json($ask)
         };
         let clickhouse = {
             let $store = &$both.reader;
-            shown($ask)
+            to_json($ask)
         };
         $both.compare($question, &format!("{:?}", $about), &sqlite, &clickhouse);
     }};

@@ -9,7 +9,7 @@ use agent_tracer_ledger::record::{FORMAT, Removed, Shipment};
 use agent_tracer_ledger::{Decisions, Insights, Paging, Range, Usage, UsageBy, Utc};
 use serde_json::{Value, json};
 
-use crate::clickhouse::contract::{AT_ONCE_CLOSED, shown};
+use crate::clickhouse::contract::{AT_ONCE_CLOSED, to_json};
 use crate::clickhouse::retention::{number, run};
 use crate::clickhouse::world::World;
 use crate::engine;
@@ -39,12 +39,12 @@ fn sums(fleet: &Arc<Fleet>, owner: Option<&str>, project: Option<&str>) -> Value
     let hours = |hours: i64| Some(Millis(first + hours * 3_600_000 + 5 * 60_000));
     let within = Range { since: hours(3), until: hours(60), ..range.clone() };
     json!({
-        "tools": shown(reader.tools(&range)), "files": shown(reader.files(&range)),
-        "agents": shown(reader.agents(&range)), "rules": shown(reader.rules(&range)),
-        "activity": shown(reader.activity(&range, 40)), "days": shown(reader.usage(&range, UsageBy::Day, &Utc)),
-        "projects": shown(reader.usage(&range, UsageBy::Project, &Utc)),
-        "tools within": shown(reader.tools(&within)), "files within": shown(reader.files(&within)),
-        "activity within": shown(reader.activity(&within, 7)),
+        "tools": to_json(reader.tools(&range)), "files": to_json(reader.files(&range)),
+        "agents": to_json(reader.agents(&range)), "rules": to_json(reader.rules(&range)),
+        "activity": to_json(reader.activity(&range, 40)), "days": to_json(reader.usage(&range, UsageBy::Day, &Utc)),
+        "projects": to_json(reader.usage(&range, UsageBy::Project, &Utc)),
+        "tools within": to_json(reader.tools(&within)), "files within": to_json(reader.files(&within)),
+        "activity within": to_json(reader.activity(&within, 7)),
         "durations": format!("{:?}", reader.durations(&Range::default(), &[0, 100, 1_000]).unwrap()),
         "events": reader.health().unwrap().events,
     })

@@ -13,7 +13,7 @@ use agent_tracer_testkit::history::{MANY, SINGLE};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::clickhouse::contract::{Both, evened, every, same, shown};
+use crate::clickhouse::contract::{Both, evened, every, same, to_json};
 
 /// A quarter-hour that no zone of whole hours begins a day with.
 struct Kathmandu;

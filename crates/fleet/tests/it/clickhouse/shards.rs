@@ -27,7 +27,7 @@ use agent_tracer_testkit::history::History;
 use agent_tracer_testkit::scenario;
 use serde_json::Value;
 
-use crate::clickhouse::contract::{AT_ONCE_CLOSED, Both, COMPARED, ask, shown};
+use crate::clickhouse::contract::{AT_ONCE_CLOSED, Both, COMPARED, ask, to_json};
 use crate::clickhouse::limits::{AT, sessions};
 use crate::clickhouse::world::World;
 use crate::clickhouse::{limits, older, owner_isolation, retention, tables, writing};
@@ -173,16 +173,16 @@ fn some_answers(reader: &Reader, now: Millis) -> Vec<Value> {
     let of_project = Range { project: Some(project), ..Range::default() };
     let words = SearchFilter { q: "fil".to_owned(), ..SearchFilter::default() };
     vec![
-        shown(reader.tasks(now, &TaskFilter::default())),
-        shown(reader.attention(now)),
-        shown(reader.tools(&of_project)),
-        shown(reader.files(&range)),
-        shown(reader.loops(&range)),
-        shown(reader.activity(&range, 30)),
-        shown(reader.usage(&range, UsageBy::Project, &Utc)),
-        shown(reader.usage(&of_project, UsageBy::Day, &Utc)),
-        shown(reader.search(&words)),
-        shown(reader.limits(now)),
+        to_json(reader.tasks(now, &TaskFilter::default())),
+        to_json(reader.attention(now)),
+        to_json(reader.tools(&of_project)),
+        to_json(reader.files(&range)),
+        to_json(reader.loops(&range)),
+        to_json(reader.activity(&range, 30)),
+        to_json(reader.usage(&range, UsageBy::Project, &Utc)),
+        to_json(reader.usage(&of_project, UsageBy::Day, &Utc)),
+        to_json(reader.search(&words)),
+        to_json(reader.limits(now)),
     ]
 }
 

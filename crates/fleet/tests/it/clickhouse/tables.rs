@@ -16,7 +16,7 @@ use crate::clickhouse::world::World;
 use crate::engine::{self, Make};
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Row, Deserialize)]
-struct Kept {
+struct StoredColumn {
     table: String,
     name: String,
     kind: String,
@@ -32,7 +32,7 @@ fn ask<T: RowOwned + RowRead>(place: &StoreAddress, ask: &str) -> Vec<T> {
     runtime.block_on(client.query(ask).fetch_all::<T>()).unwrap()
 }
 
-fn columns(place: &StoreAddress) -> Vec<Kept> {
+fn columns(place: &StoreAddress) -> Vec<StoredColumn> {
     ask(
         place,
         "SELECT table, name, type AS kind, compression_codec AS codec, comment AS about FROM system.columns \
@@ -41,7 +41,7 @@ fn columns(place: &StoreAddress) -> Vec<Kept> {
 }
 
 /// Everything that the engine knows of the tables: columns, order, engines, indexes, views.
-fn everything(place: &StoreAddress) -> (Vec<Kept>, Vec<Three>, Vec<Three>) {
+fn everything(place: &StoreAddress) -> (Vec<StoredColumn>, Vec<Three>, Vec<Three>) {
     let tables = ask(
         place,
         "SELECT name, engine_full, if(engine = 'View', as_select, sorting_key) FROM system.tables \
@@ -77,7 +77,7 @@ fn every_column_has_the_type_the_codec_and_the_words_of_its_definition() {
     let (_, place) = engine::database();
     let kept = columns(&place);
     for table in TABLES {
-        let found: Vec<&Kept> = kept.iter().filter(|column| column.table == table.name).collect();
+        let found: Vec<&StoredColumn> = kept.iter().filter(|column| column.table == table.name).collect();
         assert_eq!(found.len(), table.columns.len(), "{}", table.name);
         for column in table.columns {
             let name = format!("{}.{}", table.name, column.name);
@@ -127,12 +127,12 @@ fn words_of_small_sets_are_dictionaries_wherever_they_stand() {
     let kept = columns(&place);
     let is_table = |name: &str| TABLES.iter().any(|table| table.name == name);
     for word in words {
-        let found: Vec<&Kept> =
+        let found: Vec<&StoredColumn> =
             kept.iter().filter(|column| column.name == word && is_table(&column.table)).collect();
         assert!(!found.is_empty(), "`{word}` is nowhere");
         assert!(found.iter().all(|column| column.kind.starts_with("LowCardinality(")), "{found:?}");
     }
-    let terms: Vec<&Kept> = kept.iter().filter(|column| column.name == "terms").collect();
+    let terms: Vec<&StoredColumn> = kept.iter().filter(|column| column.name == "terms").collect();
     assert_eq!(terms.len(), 2, "{terms:?}");
 }
 

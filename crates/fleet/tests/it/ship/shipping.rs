@@ -22,7 +22,7 @@ fn expected(policy: &str) -> std::collections::BTreeMap<(String, Option<i64>), S
 }
 
 #[test]
-fn lost_parts_and_lost_answers_are_sent_again_by_whoever_comes_next() {
+fn lost_parts_and_lost_answers_are_sent_again_by_the_next_shipper() {
     let world = World::of(&[]);
     let observed = scenario(SCENARIO).observed(None);
     for (round, part) in observed.chunks(9).enumerate() {
