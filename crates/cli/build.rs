@@ -33,7 +33,7 @@ fn main() -> io::Result<()> {
     }
     table.push_str("]\n");
     let out = Path::new(&env::var_os("OUT_DIR").unwrap_or_default()).join("dashboard.rs");
-    // Cargo's own folder: nobody links into it, and a torn file is built again.
+    // Cargo's own folder: it needs no defence against links, and a torn file is built again.
     #[expect(clippy::disallowed_methods, reason = "the build's own folder")]
     fs::write(out, table)
 }

@@ -41,7 +41,7 @@ pub(super) fn run(
         output.data(&json(&page)?)?;
     } else {
         let zone = LocalTime::of(environment);
-        let text: String = page.items.iter().map(|hit| shown(hit, &zone, output)).collect();
+        let text: String = page.items.iter().map(|hit| render(hit, &zone, output)).collect();
         output.data(&text)?;
     }
     if page.items.is_empty() {
@@ -89,8 +89,8 @@ fn filter(chips: &Chips, reading: &Reading, environment: &Environment) -> Result
     })
 }
 
-/// Two lines: when, what and where; and the place in the text, with the words that were found.
-fn shown(hit: &Hit, zone: &LocalTime, output: &Output) -> String {
+/// Renders a hit in two lines: its time, title and task, and the matching text with the found words marked.
+fn render(hit: &Hit, zone: &LocalTime, output: &Output) -> String {
     let row = &hit.row;
     let mut head = format!("{}  ", zone.full(row.occurred_at));
     head.push_str(

@@ -1,14 +1,14 @@
-//! `agent-tracer serve`: reads what arrives, keeps it, and answers.
+//! `agent-tracer serve`: takes observations in, stores them, and answers queries.
 //!
-//! Law: starts in an order in which everything that is started can be stopped, and stops in the other: first nothing
-//! comes in any more, then everything that came is written, then the file is closed.
+//! Law: the parts stop in the reverse of the order in which they start. Intake ends first, then everything taken in is
+//! written, and the ledger is closed last.
 
 mod compactions;
-mod desk;
-mod doors;
 mod excluded;
 mod lock_watch;
+mod policy_server;
 mod rules;
+mod server_deps;
 mod start_message;
 mod team;
 
@@ -93,7 +93,7 @@ pub(super) fn run(
         );
     }
     let named = NamedFiles::outside(&roots);
-    let shared = doors::Shared {
+    let shared = server_deps::Shared {
         named: named.clone(),
         ledger: Arc::clone(&ledger),
         live,
@@ -124,8 +124,8 @@ pub(super) fn run(
         Setup { home: tracer.clone(), roots, privacy, clock, notes: Arc::clone(&notes), named, running };
     let sink: Arc<dyn Sink> = Arc::<Ledger>::clone(&ledger);
     let intake = Intake::start(setup, sink).map_err(|error| not_started(&error))?;
-    let desk = desk::open(&shared, &intake.drained(), environment).map_err(|error| {
-        // Rules still hold: hooks answer for themselves, without the past.
+    let policy_server = policy_server::open(&shared, &intake.drained(), environment).map_err(|error| {
+        // Rules still hold: hooks then decide by themselves, without the history of the session.
         notes(Note::warning(format!("this server cannot answer hooks: {error}")));
     });
     *shared.intake.lock().unwrap_or_else(PoisonError::into_inner) = Some(intake);
@@ -144,8 +144,8 @@ pub(super) fn run(
     let signal = signals::wait()?;
     signals::release();
     notes(Note::info(format!("{signal}: stopping")));
-    // From now on hooks answer for themselves.
-    drop(desk);
+    // From here on hooks decide by themselves.
+    drop(policy_server);
     stop_upkeep.request();
     // A thread that panicked has said so already.
     drop(upkeep.join());
@@ -171,11 +171,11 @@ fn running(ledger: &Ledger) -> Result<Option<Running>, Failure> {
 }
 
 /// Starts the server; a time zone of the system that it does not know is no reason not to.
-fn start(mut config: Config, shared: &doors::Shared) -> Result<Server, Failure> {
-    match agent_tracer_server::serve(config.clone(), shared.doors()) {
+fn start(mut config: Config, shared: &server_deps::Shared) -> Result<Server, Failure> {
+    match agent_tracer_server::serve(config.clone(), shared.server_deps()) {
         Err(ServeError::NoSuchZone(_)) => {
             config.time_zone = None;
-            agent_tracer_server::serve(config, shared.doors()).map_err(|error| explained(&error))
+            agent_tracer_server::serve(config, shared.server_deps()).map_err(|error| explained(&error))
         }
         other => other.map_err(|error| explained(&error)),
     }

@@ -169,7 +169,7 @@ fn until_drained(mut server: Server, door: Door, tracer: &Tracer) -> (Server, Do
 }
 
 #[test]
-fn a_full_disk_is_told_and_the_spool_waits_until_there_is_room() {
+fn a_full_disk_is_reported_and_the_spool_waits_until_there_is_room() {
     let world = World::new();
     let tracer = world.tracer("tracer");
     let narrow = Narrow::disk(&tracer.path("")).unwrap_or_else(|| {
@@ -180,7 +180,7 @@ fn a_full_disk_is_told_and_the_spool_waits_until_there_is_room() {
 }
 
 #[test]
-fn a_limit_on_the_size_of_files_is_told_and_the_spool_waits_until_it_is_lifted() {
+fn a_limit_on_the_size_of_files_is_reported_and_the_spool_waits_until_it_is_lifted() {
     let world = World::new();
     goes_on(&world, &world.tracer("tracer"), &Narrow::Limit);
 }

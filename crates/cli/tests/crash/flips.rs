@@ -167,7 +167,7 @@ enum FlipOutcome {
 }
 
 /// Starts a server on a home of which a bit was turned, and fails the test if anything is wrong and nothing says so.
-fn fate(tracer: &Tracer, target: Target, what: &str, expected: &Books) -> FlipOutcome {
+fn outcome(tracer: &Tracer, target: Target, what: &str, expected: &Books) -> FlipOutcome {
     let mut server = Server::spawn(tracer);
     let Some(door) = server.try_door(Duration::from_secs(30)) else {
         let (code, said) = tracer.run(&["serve", "--listen", "127.0.0.1:0"]);
@@ -218,20 +218,20 @@ fn no_flipped_bit_is_silent_in_any_file() {
     for (target, share) in
         [(Target::Store, 100), (Target::Log, 40), (Target::Journal, 30), (Target::Envelope, 30)]
     {
-        let mut fates = std::collections::BTreeMap::<FlipOutcome, usize>::new();
+        let mut outcomes = std::collections::BTreeMap::<FlipOutcome, usize>::new();
         for number in 0..(all * share).div_ceil(200) {
             let tracer = base.copy(&format!("{target:?}-{number}"));
             let (path, bit) = base.draw(target, &tracer, &mut dice);
             flip(&path, bit);
             let what = format!("{target:?} {number}: bit {bit} of `{}`", path.display());
             println!("{what}");
-            let fate = fate(&tracer, target, &what, &expected);
-            *fates.entry(fate).or_default() += 1;
+            let outcome = outcome(&tracer, target, &what, &expected);
+            *outcomes.entry(outcome).or_default() += 1;
             fs::remove_dir_all(tracer.path("")).expect("removed");
         }
-        println!("{target:?}: {fates:?}");
+        println!("{target:?}: {outcomes:?}");
         if matches!(target, Target::Log | Target::Journal | Target::Envelope) {
-            assert_eq!(fates.get(&FlipOutcome::Refused), None, "{target:?}");
+            assert_eq!(outcomes.get(&FlipOutcome::Refused), None, "{target:?}");
         }
     }
 }

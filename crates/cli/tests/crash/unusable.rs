@@ -15,8 +15,8 @@ use crate::world::{Tracer, World};
 
 const SERVE: &[&str] = &["serve", "--listen", "127.0.0.1:0"];
 
-/// The number of a user who owns nothing.
-const NOBODY: u32 = 65_534;
+/// The id of a user who owns no file here.
+const UNPRIVILEGED_UID: u32 = 65_534;
 
 /// A way to break a ledger, and what it is called.
 type Damage<'a> = (&'a str, &'a dyn Fn(&Tracer));
@@ -105,7 +105,7 @@ fn a_home_that_cannot_be_written_is_named() {
         world.open_to_others();
         let program = world.program_for_others();
         let mut command = tracer.program(program);
-        command.args(SERVE).uid(NOBODY).gid(NOBODY);
+        command.args(SERVE).uid(UNPRIVILEGED_UID).gid(UNPRIVILEGED_UID);
         let output = command.output().expect("the program starts");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         check_failure((output.status.code().expect("no signal"), said), "tracer");

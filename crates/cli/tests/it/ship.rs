@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use crate::history::{full, json};
 
-/// Heads of requests, with their bodies.
-type Kept = Arc<Mutex<Vec<(String, Vec<u8>)>>>;
+/// The heads and bodies of received requests.
+type Requests = Arc<Mutex<Vec<(String, Vec<u8>)>>>;
 
 /// Takes everything, and keeps the heads of requests with their bodies.
-fn server() -> (String, Kept) {
+fn server() -> (String, Requests) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
-    let kept: Kept = Arc::default();
+    let kept: Requests = Arc::default();
     let keep = Arc::clone(&kept);
     // Ends with the process of the test.
     thread::spawn(move || {

@@ -108,12 +108,12 @@ fn line(fields: &[Field<'_>], out: &mut dyn Write) -> io::Result<()> {
         if index > 0 {
             out.write_all(b",")?;
         }
-        out.write_all(shown(field).as_bytes())?;
+        out.write_all(render(field).as_bytes())?;
     }
     out.write_all(b"\r\n")
 }
 
-fn shown(field: &Field<'_>) -> String {
+fn render(field: &Field<'_>) -> String {
     let safe = match field {
         Field::Plain(text) => text.clone(),
         // Blanks before it do not keep a spreadsheet from seeing a formula.
@@ -158,16 +158,16 @@ mod tests {
             ("a=1", "a=1"),
             ("=\"a\",b", "\"'=\"\"a\"\",b\""),
         ] {
-            assert_eq!(shown(&Field::Text(text)), expected, "{text:?}");
+            assert_eq!(render(&Field::Text(text)), expected, "{text:?}");
         }
-        assert_eq!(shown(&plain(-1)), "-1");
+        assert_eq!(render(&plain(-1)), "-1");
     }
 
     #[test]
     fn quotes_commas_and_lines_are_quoted() {
-        assert_eq!(shown(&Field::Text("a,b")), "\"a,b\"");
-        assert_eq!(shown(&Field::Text("say \"hi\"\nnow")), "\"say \"\"hi\"\"\nnow\"");
-        assert_eq!(shown(&Field::Text("")), "");
+        assert_eq!(render(&Field::Text("a,b")), "\"a,b\"");
+        assert_eq!(render(&Field::Text("say \"hi\"\nnow")), "\"say \"\"hi\"\"\nnow\"");
+        assert_eq!(render(&Field::Text("")), "");
     }
 
     /// Reads one field back as a spreadsheet would.
@@ -181,7 +181,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_text_comes_back_but_for_the_apostrophe(text in "(?s).{0,40}") {
-            let back = read(&shown(&Field::Text(&text)));
+            let back = read(&render(&Field::Text(&text)));
             prop_assert!(back == text || back == format!("'{text}"), "{back:?}");
             prop_assert!(!back.trim_start().starts_with(['=', '+', '-', '@']));
         }

@@ -1,4 +1,4 @@
-//! Hooks of Claude Code that verify criteria of rules, as the user's own file wants them.
+//! Hooks of Claude Code that verify criteria of rules, as the user's own rule file requires them.
 //!
 //! Law: only the user's own rules are written into the user's settings, only where we are installed, and only handlers
 //! that bear our mark are ever changed or removed. Rules that cannot be read take nothing away.
@@ -24,7 +24,7 @@ use crate::record::Record;
 use agent_tracer_event::Agent;
 
 /// Returns the hooks that the user's own rules need, or `None` if the rules cannot be read.
-fn wanted(home: &Home) -> Result<Option<Vec<WantedHook>>, Failure> {
+fn required_hooks(home: &Home) -> Result<Option<Vec<WantedHook>>, Failure> {
     let Some(rules) = Rules::find(&home.policy_file())? else { return Ok(Some(Vec::new())) };
     let Ok(file) = &rules.content else { return Ok(None) };
     let asked = file.rules.iter().filter_map(agent_tracer_policy::Rule::verifier);
@@ -47,7 +47,7 @@ fn rule_of(handler: &Value) -> &str {
 
 /// Says where the hooks in the settings are not those that the rules want.
 pub(super) fn differences(home: &Home, environment: &Environment) -> Result<Vec<String>, Failure> {
-    let Some(wanted) = wanted(home)? else { return Ok(Vec::new()) };
+    let Some(wanted) = required_hooks(home)? else { return Ok(Vec::new()) };
     // Settings that cannot be read are the matter of `doctor`.
     let Ok((target, is_installed, there)) = found(environment) else { return Ok(Vec::new()) };
     let place = target.path.display();
@@ -103,7 +103,7 @@ fn refused(client: Option<ClientVersion>, wanted: &[WantedHook]) -> Failure {
 
 /// Writes the hooks that the rules want, and takes away those that they do not.
 pub(super) fn apply(home: &Home, environment: &Environment, output: &mut Output) -> Result<(), Failure> {
-    let Some(wanted) = wanted(home)? else { return Ok(()) };
+    let Some(wanted) = required_hooks(home)? else { return Ok(()) };
     let (target, is_installed, there) = match found(environment) {
         Ok(found) => found,
         // An unreadable file needs no hooks.

@@ -1,4 +1,4 @@
-//! Opens the desk at which hooks are answered.
+//! Opens the policy server, which answers hooks.
 
 use std::io;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use agent_tracer_intake::DrainWatcher;
 use agent_tracer_policy::daemon::{Arrivals, Now, PolicyServer, Setup};
 use agent_tracer_spool::EnvelopeName;
 
-use super::doors::Shared;
+use super::server_deps::Shared;
 use crate::environment::Environment;
 use crate::local_time::LocalTime;
 
@@ -51,7 +51,8 @@ impl Arrivals for SpoolArrivals {
     }
 }
 
-/// Finer than the clock of the others: the names of envelopes are made of it.
+/// Returns the time in nanoseconds since 1970. The names of envelopes are made of it, for which milliseconds are too
+/// coarse.
 #[expect(clippy::disallowed_methods, reason = "the binary is where the clock is read")]
 fn nanos() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

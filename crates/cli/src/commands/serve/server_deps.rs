@@ -49,7 +49,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn doors(&self) -> ServerDeps {
+    pub(super) fn server_deps(&self) -> ServerDeps {
         let privacy = Arc::clone(&self.privacy);
         let (spool, clock, intake) =
             (Spool::at(&self.home.spool()), Arc::clone(&self.clock), Arc::clone(&self.intake));
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_history_that_is_still_being_read_is_told() {
+    fn a_history_that_is_still_being_read_is_reported() {
         let folder = tempfile::tempdir().expect("a folder");
         let spool = Spool::at(&folder.path().join("spool"));
         let progress = Progress { files: 2, files_total: 9, ..Progress::default() };
