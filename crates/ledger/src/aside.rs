@@ -22,13 +22,13 @@ const FILES_MAX: usize = 1_000;
 /// Most bytes of a kind that are kept.
 const BYTES_MAX: u64 = 256 << 20;
 
-/// Says how the file with the reason is called after the file that it speaks of.
+/// The suffix of the file with the reason, behind the name of the file set aside.
 const REASON: &str = ".reason";
 
 /// The file whose length is the number of posts that were set aside and are gone.
 const LOST: &str = "lost";
 
-/// Holds what is set aside.
+/// A kind of file that is set aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A post that cannot be written, as a record of the journal.
@@ -49,7 +49,7 @@ impl Kind {
     }
 }
 
-/// Holds what became of what was set aside, when tasks were deleted on purpose.
+/// The result of deleting tasks from the files set aside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AsidePurge {
     /// Files that reported them and are gone.
@@ -58,7 +58,7 @@ pub struct AsidePurge {
     pub unknown: u64,
 }
 
-/// Tells whether a file tells of one of these tasks; none if that cannot be known.
+/// Returns `true` if a file belongs to one of these tasks, or `None` if that cannot be known.
 fn tells_of(name: &str, bytes: &[u8], names: &TaskNames) -> Option<bool> {
     // A copy of a log holds pages of any task, and what stands on them is packed.
     if name.starts_with(Kind::Log.prefix()) {
@@ -158,7 +158,7 @@ impl Aside {
             if name.ends_with(REASON) || name == LOST {
                 continue;
             }
-            // Half of a file that no one will finish: a caller that purges is alone.
+            // Half of a file that no process will finish: a purge runs alone.
             let is_half = name.starts_with('.');
             let tells = match names {
                 Some(names) if !is_half => tells_of(&name, &fs::read(&path)?, names),
@@ -302,7 +302,7 @@ mod tests {
         assert!(kept.iter().any(|path| fs::read(path).unwrap() == b"newest"));
         assert_eq!(aside.lost(), 6);
         aside.purge(None).unwrap();
-        assert_eq!((aside.list(Kind::Post).len(), aside.lost()), (0, 6), "the count tells of nobody");
+        assert_eq!((aside.list(Kind::Post).len(), aside.lost()), (0, 6), "the count names no task");
         for number in 0..FILES_MAX + 5 {
             aside.put(&format!("journal-{number:016x}"), |file| file.write_all(b"x")).unwrap();
         }

@@ -1,14 +1,13 @@
 //! Folds the entries of one fact into the fact.
 //!
-//! Every entry knows some fields and says how sure it is. Entries are put into a total order of authority
-//! and laid over each other, so that each field is the one that the most authoritative entry gave, and
-//! remembers the channel it came from. Authority is, in this order: how certain the entry is, how far its
-//! channel is believed, whether it closes, updates or opens, when it happened, where in its source it
-//! stood, and at last the entry's own content, so that no two different entries are ever equal.
+//! An entry has some of the fields and a certainty. Entries are sorted by authority and laid over each other, so that
+//! each field has the value of the most authoritative entry that has it, and remembers the channel of that entry.
+//! Authority compares, in this order: the certainty of the entry, the rank of its channel, its phase, its time, its
+//! position in its source, and at last its content, so that no two different entries are equal.
 //!
-//! Three fields are not the last word of anybody. A fact began at the earliest time that an opening entry
-//! of the best certainty gives. It ended at the earliest time that a closing entry of the best certainty
-//! gives: a call ends exactly once, at the first of its closers. Its certainty is the best of all.
+//! Three fields do not follow the most authoritative entry. A fact began at the earliest time of the opening entries of
+//! the best certainty. It ended at the earliest time of the closing entries of the best certainty: a call ends exactly
+//! once, at the first of its closers. Its certainty is the best of all.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +26,7 @@ pub struct SourcedEntry {
     pub channel: Channel,
 }
 
-/// Holds everything that is known of one thing that happened.
+/// Everything known about one thing that happened.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Fact {
@@ -63,9 +62,9 @@ pub struct Fact {
     pub agent_type: Option<String>,
     /// The hook event that reported it.
     pub hook_event_name: Option<String>,
-    /// Files it was about, sorted.
+    /// The files that it concerns, sorted.
     pub file_paths: BTreeSet<String>,
-    /// Everything else.
+    /// All other fields.
     pub metadata: Metadata,
     /// Every channel that reported it.
     pub channels: BTreeSet<Channel>,
@@ -73,13 +72,13 @@ pub struct Fact {
     pub field_channels: BTreeMap<String, Channel>,
     /// The certainty of the best of them.
     pub certainty: Certainty,
-    /// The name of the series that it is one of.
+    /// The name of the series to which it belongs.
     #[serde(skip)]
     pub series: Option<String>,
 }
 
 impl Fact {
-    /// The kind, if this is an event.
+    /// Returns the kind, if this is an event.
     #[must_use]
     pub fn kind(&self) -> Option<Kind> {
         match self.subject {
@@ -89,7 +88,7 @@ impl Fact {
     }
 }
 
-/// Entries that close say more of how it ended than those that opened.
+/// Returns the rank of a phase: an entry that closes knows more about the end than one that opens.
 fn phase_rank(phase: Phase) -> u8 {
     match phase {
         Phase::Open => 0,
@@ -98,7 +97,7 @@ fn phase_rank(phase: Phase) -> u8 {
     }
 }
 
-/// Returns which of two entries is believed where both name a field. Never equal for different entries.
+/// Compares two entries by authority: the greater decides a field that both have. Different entries are never equal.
 fn authority(left: &SourcedEntry, right: &SourcedEntry) -> Ordering {
     let (a, b) = (&left.entry, &right.entry);
     a.evidence
@@ -108,8 +107,8 @@ fn authority(left: &SourcedEntry, right: &SourcedEntry) -> Ordering {
         .then_with(|| phase_rank(a.phase).cmp(&phase_rank(b.phase)))
         .then_with(|| a.occurred_at.cmp(&b.occurred_at))
         .then_with(|| a.order.cmp(&b.order))
-        // Two entries that agree in all of this and still differ are rare; their text decides, because it
-        // is the same wherever and whenever they are read.
+        // Entries that agree in all of this and still differ are rare. Their text decides, because it does not depend
+        // on the place and time of the reading.
         .then_with(|| content(a).cmp(&content(b)))
 }
 
@@ -117,13 +116,13 @@ fn content(entry: &Entry) -> String {
     serde_json::to_string(entry).unwrap_or_default()
 }
 
-/// A kind that says what happened beats one that only says that something did.
+/// Returns `true` if the subject `new` replaces `old`: a specific kind is never replaced by a vague one.
 fn says_more(new: Subject, old: Subject) -> bool {
     let vague = |subject: Subject| matches!(subject, Subject::Event(Kind::ToolUsed | Kind::Unrecognised));
     !vague(new) || vague(old)
 }
 
-/// The earliest time among the entries of a phase that are as certain as the most certain of them.
+/// Returns the earliest time among the most certain entries of a phase.
 fn earliest(
     reported: &[SourcedEntry],
     wanted: Phase,
@@ -138,13 +137,13 @@ fn earliest(
     candidates().filter(|(certainty, _, _)| *certainty == best).map(|(_, at, order)| (at, order)).min()
 }
 
-/// Folds all entries of one fact. The order in which they are given does not matter; none gives none.
+/// Folds all entries of one fact, in any order. Returns `None` without entries.
 #[must_use]
 pub fn fold(entries: &[SourcedEntry]) -> Option<Fact> {
     fold_with(entries.to_vec(), true)
 }
 
-/// The same without [`Fact::field_channels`], which rows do not keep: naming every field costs more than folding it.
+/// Folds without [`Fact::field_channels`]. Rows do not store them, and recording them costs more than the fold.
 pub(crate) fn fold_unnamed(entries: Vec<SourcedEntry>) -> Option<Fact> {
     fold_with(entries, false)
 }
@@ -187,22 +186,24 @@ fn fold_with(mut reported: Vec<SourcedEntry>, is_named: bool) -> Option<Fact> {
         if is_named {
             name_fields(&mut fact, &reported);
         }
-        lay_over(&mut fact, reported);
+        overlay(&mut fact, reported);
     }
     if let Some(kind) = fact.kind() {
         fact.lane = fact.lane.or(Some(kind.lane()));
     }
-    // Maps keep the order of insertion; the order of entries must not show.
+    // The map keeps the order of insertion, which must not reveal the order of entries.
     fact.metadata.sort_keys();
     Some(fact)
 }
 
-/// A call that has ended is not running again because a surer channel tells of its beginning.
+/// Returns `true` if the state of an entry replaces that of the fact. A more authoritative entry about the beginning of
+/// a call does not reopen one that has ended.
 fn says_state(fact: &Fact, entry: &Entry) -> bool {
     entry.state.is_some_and(|state| state != CallState::Running || fact.state.is_none())
 }
 
-/// Remembers who reported each field. Comes before the fields are laid over.
+/// Records the channel of each field in an entry. It runs before [`overlay`], because [`says_state`] compares an entry
+/// with the fact as it was before that entry.
 fn name_fields(fact: &mut Fact, reported: &SourcedEntry) {
     let entry = &reported.entry;
     let fields = [
@@ -223,8 +224,8 @@ fn name_fields(fact: &mut Fact, reported: &SourcedEntry) {
     fact.field_channels.extend(fields.chain(metadata).map(|name| (name, reported.channel)));
 }
 
-/// Lays the fields of a more authoritative entry over what is known.
-fn lay_over(fact: &mut Fact, reported: SourcedEntry) {
+/// Replaces the fields of a fact by those of a more authoritative entry.
+fn overlay(fact: &mut Fact, reported: SourcedEntry) {
     let SourcedEntry { entry, channel } = reported;
     fact.channels.insert(channel);
     fact.certainty = fact.certainty.max(entry.evidence.certainty);
@@ -242,7 +243,8 @@ fn lay_over(fact: &mut Fact, reported: SourcedEntry) {
         };
     }
     take!(lane, title, body, tool_name, tool_use_id, turn, agent_id, agent_type, hook_event_name);
-    // What a file says stays: others are laid to it ([`crate::sqlite`]'s series), and a fact stands in one series only.
+    // The series of a transcript stays: entries of other channels are matched to it ([`crate::sqlite`]'s series), and a
+    // fact belongs to one series only.
     if let Some(series) = entry.series.filter(|_| fact.series.is_none() || channel == Channel::Transcript) {
         fact.series = Some(series.name);
     }
@@ -312,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn each_field_remembers_who_reported_it() {
+    fn each_field_remembers_the_channel_that_reported_it() {
         let mut hook = entry(Phase::Open, 10, Certainty::Measured);
         hook.title = Some("Read lib.rs".to_owned());
         hook.metadata.insert("durationMs".to_owned(), json!(5));

@@ -1,11 +1,12 @@
-//! Describes what happened, and what is known of it.
+//! The record of agents' work: entries as they were reported, and the facts derived from them.
 //!
-//! Entries are what readers say; they are never changed. Facts are what people see; each is the fold of all entries
-//! with its natural key, and the order in which the entries arrived does not matter.
+//! An entry is a report of a reader and never changes. A fact is shown to people; it is the fold of all entries with
+//! its natural key, whatever the order of their arrival.
 //!
-//! Doors: [`Observed`] and [`Batch`] are what is brought, [`Store`] is what may be asked, [`view`] what is answered.
+//! Observations come in as [`Observed`] in a [`Batch`]. [`Store`] has the queries, and [`view`] the types of their
+//! answers.
 
-// The tests inside share a made-up history with those outside, which know the crate by its name.
+// Unit tests share a synthetic history with the integration tests, which name the crate.
 #[cfg(test)]
 extern crate self as agent_tracer_ledger;
 
@@ -22,7 +23,8 @@ mod store;
 mod task_names;
 pub mod view;
 
-/// Holds what every engine does alike: places in lists, what silence means, what sums show, which texts are searched.
+/// Rules that every engine shares: cursors of lists, staleness of tasks, the presentation of sums, and the texts that
+/// are searched.
 pub mod engine {
     pub use crate::sqlite::read::{Local, cursor, is_indexed, local_stretches, spent, staleness, texts};
 }

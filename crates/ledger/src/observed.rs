@@ -40,22 +40,22 @@ pub struct Observed {
     pub kept: Option<Vec<u8>>,
 }
 
-/// Measures how far a source has been read.
+/// The position up to which a source has been read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
     /// The source's name: for a file its path and what tells it from another file at the same path.
     pub source: String,
     /// The agent.
     pub agent: Agent,
-    /// Counts how many bytes have been read and said.
+    /// The number of bytes that have been read and reported.
     pub offset: u64,
-    /// Holds what the reader needs to go on, opaque to the ledger.
+    /// The state from which the reader resumes, opaque to the ledger.
     pub state: Vec<u8>,
-    /// Holds what is kept instead if all that the reader said was deleted on purpose: nothing of what it read.
+    /// The state that is stored instead if all entries were deleted on purpose. It contains no text of the source.
     pub bare: Vec<u8>,
 }
 
-/// Holds what is written together or not at all.
+/// Observations and cursors that are written together or not at all.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
     /// Observations, in the order of their source.
@@ -99,8 +99,8 @@ impl Batch {
 pub struct Receipt {
     /// The outcome of each observation, in the batch's order; one that was not written is refused.
     pub outcomes: Vec<Outcome>,
-    /// Observations that the store could not take although it takes others: their places in the batch, and why. Nothing
-    /// of them is in the ledger, and a caller that brought them still has them.
+    /// Observations that the store refused although it takes others: their indexes in the batch, and the reasons.
+    /// Nothing of them is in the ledger, and the caller still has them.
     pub unwritten: Vec<(usize, String)>,
     /// Tasks that were seen for the first time.
     pub created: Vec<TaskId>,

@@ -1,8 +1,8 @@
-//! Describes what leaves for another store: tasks and facts as they were derived here, each with the place at which it
-//! changed.
+//! The format in which tasks and facts are shipped to another store.
 //!
-//! These types are the format that is sent. A record replaces every record of the same task or fact with a smaller
-//! `version`; the same record twice is the same record. Whose it is says the token of the sender, never the record.
+//! Records hold tasks and facts as this ledger derived them, each with the position in the order of delivery at which
+//! it last changed, its `version`. A record replaces all records of the same task or fact with a smaller version, so
+//! receiving one twice changes nothing. The owner is determined by the sender's token and is never part of a record.
 
 use agent_tracer_event::{Agent, Certainty};
 use serde::ser::SerializeStruct;
@@ -15,19 +15,19 @@ use crate::view::{TaskStatus, WaitingReason};
 /// The version of the format that [`Shipment`] is written in.
 pub const FORMAT: u32 = 1;
 
-/// Carries the tasks and facts that are sent together.
+/// Tasks and facts that are sent together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Shipment {
-    /// [`FORMAT`] of the writer.
+    /// The [`FORMAT`] of the sender.
     pub format: u32,
     /// Tasks that changed.
     pub tasks: Vec<TaskRecord>,
     /// Facts that changed.
     pub facts: Vec<FactRecord>,
-    /// Everything up to this place is in this shipment or in one before it.
+    /// All changes up to this position are in this shipment or in an earlier one.
     pub until: u64,
-    /// Tasks that are to go.
+    /// Tasks to delete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<Removed>,
 }
@@ -36,19 +36,19 @@ pub struct Shipment {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Removed {
-    /// Everything of them up to this version goes; what is newer stays.
+    /// Their records up to this version are deleted; newer ones stay.
     pub version: u64,
     /// Their ids.
     pub tasks: Vec<String>,
 }
 
-/// A task, as its ledger knows it.
+/// A task as its ledger derived it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskRecord {
     /// Its id.
     pub task: String,
-    /// The place in its ledger's order of delivery at which it last changed.
+    /// The position in its ledger's order of delivery at which it last changed.
     pub version: u64,
     /// The agent.
     pub agent: Agent,
@@ -100,7 +100,7 @@ pub struct TaskRecord {
     pub waiting_fact: Option<i64>,
     /// The current activity.
     pub current: Option<String>,
-    /// Measures how full its context is, in percent.
+    /// The used share of its context window, in percent.
     pub context_pct: Option<f64>,
     /// Rows.
     pub events: i64,
@@ -110,13 +110,13 @@ pub struct TaskRecord {
     pub failures: i64,
     /// Turns.
     pub turns: i64,
-    /// Time in which people were waited for.
+    /// Time spent waiting for people, in milliseconds.
     pub wait_ms: i64,
     /// Tokens and cost.
     pub spent: SpentRecord,
 }
 
-/// Holds what a task spent, in the units of the ledger's sums.
+/// The tokens and cost of a task, in the units of the ledger's sums.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SpentRecord {
@@ -136,11 +136,11 @@ pub struct SpentRecord {
     pub responses: i64,
     /// Responses without a price.
     pub unpriced: i64,
-    /// Responses that count elsewhere.
+    /// Copies of responses that are counted in another task.
     pub copies: i64,
-    /// Holds what the client says that it cost, in pico-dollars.
+    /// The cost that the client reported, in pico-dollars.
     pub client_cost: Option<i64>,
-    /// Holds what only the client's own account knows.
+    /// The usage that appears only in the client's own account.
     pub residual: Option<Residual>,
 }
 
@@ -153,14 +153,14 @@ pub struct SpentRecord {
 pub struct FactRecord {
     /// The id of its task.
     pub task: String,
-    /// Its place in the sender's order of delivery when it last changed.
+    /// The position in the sender's order of delivery at which it last changed.
     pub version: u64,
     /// The fact itself. A turn has no kind.
     #[serde(flatten)]
     pub row: FactRow,
-    /// Pico-dollars that a response costs by the sender's prices.
+    /// The cost of a response by the sender's prices, in pico-dollars.
     pub cost: Option<i64>,
-    /// Numbers of facts that turned out to be part of this one: they are gone.
+    /// Numbers of facts that were merged into this one and are gone.
     pub parts: Vec<i64>,
 }
 

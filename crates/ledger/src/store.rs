@@ -1,8 +1,8 @@
-//! The questions that every store answers.
+//! The queries that every store answers.
 //!
-//! One trait for the embedded store and for the distributed one. A question names what it wants in our words, and
-//! costs what its answer costs, not what the history costs. `now` is a value: whether a silent task is stale or
-//! abandoned is a matter of when one asks.
+//! The embedded store and the distributed one implement the same traits. A query is written in the vocabulary of the
+//! product, not in SQL, and its cost grows with its answer, not with the history. `now` is an argument, because the
+//! status of a silent task depends on the time of the query.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use crate::view::{
 /// The most items of one page.
 pub const MAX_LIMIT: u32 = 500;
 
-/// Why a question has no answer.
+/// The reason for which a query has no answer.
 #[derive(Debug)]
 pub enum QueryError {
-    /// The question itself is wrong: an unreadable cursor, a range that ends before it begins. The text says what.
+    /// The query itself is invalid: an unreadable cursor, a range that ends before it begins. The text names the fault.
     Bad(String),
-    /// There is no such thing.
+    /// Not found.
     NotFound,
     /// The store could not answer because a part of it is damaged.
     Damaged(String),
@@ -45,7 +45,7 @@ impl fmt::Display for QueryError {
 
 impl std::error::Error for QueryError {}
 
-/// An answer, or why there is none.
+/// The result of a query.
 pub type Answer<T> = Result<T, QueryError>;
 
 /// Selects a page of a list.
@@ -53,7 +53,7 @@ pub type Answer<T> = Result<T, QueryError>;
 pub struct Paging {
     /// The start of the page: `nextCursor` of the page before.
     pub cursor: Option<String>,
-    /// Counts how many items, at most [`MAX_LIMIT`]; zero means a hundred.
+    /// The number of items, at most [`MAX_LIMIT`]; zero means a hundred.
     pub limit: u32,
 }
 
@@ -134,7 +134,7 @@ pub struct Range {
 /// Selects the dimension by which usage is grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsageBy {
-    /// Days of the asker.
+    /// Days in the caller's local time.
     Day,
     /// Weeks, from Monday.
     Week,
@@ -196,9 +196,9 @@ pub struct DecisionFilter {
     pub paging: Paging,
 }
 
-/// The asker's days: how far local time is ahead of UTC at each moment.
+/// The local time of the caller, which decides where its days begin.
 pub trait Zone: Send + Sync {
-    /// Seconds to add to UTC at this moment.
+    /// Returns the offset of local time from UTC at a moment, in seconds.
     fn offset_seconds(&self, at: Millis) -> i32;
 }
 
@@ -221,7 +221,7 @@ pub trait Tasks: Send + Sync {
     fn attention(&self, now: Millis) -> Answer<Page<Attention>>;
 }
 
-/// Describes one task as a whole.
+/// Queries about one task as a whole.
 #[expect(missing_docs, reason = "each method is named after its path in the query API, which documents it")]
 pub trait TaskDetails: Send + Sync {
     fn summary(&self, now: Millis, id: &TaskId) -> Answer<TaskSummary>;
@@ -252,11 +252,11 @@ pub trait Timeline: Send + Sync {
 #[expect(missing_docs, reason = "each method is named after its path in the query API, which documents it")]
 pub trait Insights: Send + Sync {
     fn tools(&self, range: &Range) -> Answer<Page<ToolStat>>;
-    /// Returns how long the calls of every tool took, most calls first. The range is rounded outwards to days.
+    /// Returns the durations of every tool's calls, most calls first. The range is rounded outwards to days.
     fn durations(&self, range: &Range, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>>;
     fn failures(&self, range: &Range) -> Answer<Page<FailureStat>>;
-    /// Returns the files used most, at most 150, in a range rounded to UTC days. Ranked are those that were among the
-    /// most used of some day or month that the range is made up of ([`crate::project::ranking`]); their numbers are exact.
+    /// Returns the most used files, at most 150, in a range rounded to UTC days. Only files among the most used of a
+    /// day or month in the range are ranked ([`crate::project::ranking`]); their numbers are exact.
     fn files(&self, range: &Range) -> Answer<Page<FileStat>>;
     fn skills(&self, range: &Range) -> Answer<Page<SkillStat>>;
     fn mcp(&self, range: &Range) -> Answer<Page<McpStat>>;
@@ -272,14 +272,14 @@ pub trait Usage: Send + Sync {
     fn usage(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>>;
     /// Returns windows of five hours, newest first; the open one carries a projection of its total.
     fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>>;
-    /// Returns how much of each agent's rate limits is used, and when they will be reached.
+    /// Returns the used share of each agent's rate limits, with a forecast.
     fn limits(&self, now: Millis) -> Answer<Page<Limit>>;
 }
 
 /// Lists and counts the decisions of rules.
 pub trait Decisions: Send + Sync {
-    /// Returns decisions of rules, newest first. A page may have fewer items than its limit, even none, and still not be
-    /// the last: only a page without a cursor is.
+    /// Returns decisions of rules, newest first. A page may have fewer items than its limit, or none, without being the
+    /// last: only a page without a cursor is.
     fn decisions(&self, filter: &DecisionFilter) -> Answer<Page<RuleDecision>>;
     /// Counts the decisions of each rule by outcome, most decisions first.
     fn rules(&self, range: &Range) -> Answer<Page<RuleStat>>;
@@ -291,22 +291,22 @@ pub trait Search: Send + Sync {
     fn search(&self, filter: &SearchFilter) -> Answer<Page<Hit>>;
 }
 
-/// Follows the order of delivery.
+/// Reads changes in the order of delivery.
 #[expect(missing_docs, reason = "each method is named after its path in the query API, which documents it")]
 pub trait Changes: Send + Sync {
-    /// Returns rows that changed after a place in the order of delivery, in that order, about `limit` of them: fewer where
-    /// turns, which are no rows, changed between them, more where many changed at one place. Only an empty answer is
-    /// the end.
+    /// Returns about `limit` rows that changed after a position in the order of delivery, in that order. There are
+    /// fewer if turns, which are no rows, changed in between, and more if many rows changed at one position. Only an
+    /// empty answer is the end.
     fn changes(&self, after: u64, limit: u32) -> Answer<Vec<Row>>;
     fn seq(&self) -> Answer<u64>;
 }
 
-/// Reports how recording and the store itself are.
+/// Reports the condition of the recording and of the store.
 #[expect(missing_docs, reason = "each method is named after its path in the query API, which documents it")]
 pub trait Diagnostics: Send + Sync {
     fn outcomes(&self) -> Answer<OutcomeCounts>;
-    /// Returns reasons why observations were malformed or refused, most frequent first. A team's store takes no
-    /// observations and keeps the default.
+    /// Returns the reasons for which observations were malformed or refused, most frequent first. A team's store takes
+    /// no observations and keeps this default.
     fn reasons(&self) -> Answer<Vec<OutcomeReason>> {
         Ok(Vec::new())
     }
@@ -315,11 +315,11 @@ pub trait Diagnostics: Send + Sync {
     fn health(&self) -> Answer<StoreHealth>;
 }
 
-/// Answers every question: the sum of the traits above, for callers that need more than one of them.
+/// All queries: the sum of the traits above, for callers that need more than one of them.
 pub trait Store:
     Tasks + TaskDetails + Timeline + Insights + Usage + Decisions + Search + Changes + Diagnostics
 {
-    /// Returns the same store narrowed to an owner and a machine; `None` where the store knows only one of each.
+    /// Returns the store narrowed to an owner and a machine, or `None` if the store has only one of each.
     fn narrowed(&self, _owners: &OwnerFilter) -> Option<Arc<dyn Store>> {
         None
     }

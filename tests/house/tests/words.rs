@@ -67,7 +67,7 @@ const STORED: &[(&str, &str, &str)] = &[
 const ALLOWED: &[(&str, usize)] = &[
     ("crates/cli", 2),
     ("crates/fleet", 9),
-    ("crates/ledger", 284),
+    ("crates/ledger", 245),
     ("crates/policy-abi", 1),
 ];
 

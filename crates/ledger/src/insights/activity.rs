@@ -8,16 +8,16 @@ use crate::project::time::Level;
 use crate::store::{Answer, Range};
 use crate::view::{ActivityBucket, Page};
 
-/// A chart has no more columns than this.
+/// The most columns of a chart.
 const MAX_COLUMNS: i64 = 2_000;
 
-/// More quarter-hours than this are not read for one chart: days are read instead.
+/// The most quarter-hours that are read for one chart. Beyond them days are read instead.
 const MAX_QUARTERS: i64 = 2_000;
 
 const QUARTER_MS: i64 = 900_000;
 const DAY_MS: i64 = 86_400_000;
 
-/// Answers what happened over time, in columns of equal width, oldest first, empty ones included.
+/// Returns the activity over time in columns of equal width, oldest first, empty ones included.
 ///
 /// # Errors
 /// If the range is wrong, or the store cannot answer.
@@ -31,8 +31,8 @@ pub fn activity<R: Rollups>(rollups: &R, range: &Range, buckets: u32) -> Answer<
     };
     let Some(grid) = Grid::of(from, to, buckets) else { return Ok(Page::whole(Vec::new())) };
     let mut columns = vec![Sums::default(); grid.columns];
-    // Only what the store knows is read, however far the chart goes, and whole stretches of it: a column of days holds whole
-    // days, also where the window ends within one.
+    // However far the chart goes, only stretches for which the store has data are read, and they are read whole: a
+    // column of days has whole days even if the window ends within one.
     let known = grid.level.around((first.max(grid.from), last.min(grid.to())));
     for stretch in rollups.sums(&window, known, Dim::Activity, GroupBy::Time(grid.level))? {
         if let Some(column) = grid.column(stretch.at).and_then(|column| columns.get_mut(column)) {
@@ -47,18 +47,18 @@ pub fn activity<R: Rollups>(rollups: &R, range: &Range, buckets: u32) -> Answer<
 /// Columns of equal width over a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// The stretches that its columns are made of.
+    /// The stretches of time that make up a column.
     pub level: Level,
-    /// The place where the first column begins.
+    /// The beginning of the first column.
     pub from: i64,
-    /// Measures how long a column is.
+    /// The width of a column, in milliseconds.
     pub width: i64,
-    /// Counts how many there are.
+    /// The number of columns.
     pub columns: usize,
 }
 
 impl Grid {
-    /// Returns at most so many columns over a range, or `None` for an empty one.
+    /// Returns a grid of at most `buckets` columns over a range, or `None` if the range is empty.
     #[must_use]
     pub fn of(from: i64, to: i64, buckets: u32) -> Option<Self> {
         if from >= to {
@@ -74,7 +74,7 @@ impl Grid {
         };
         let from = level.start(from);
         let length = to.saturating_sub(from);
-        // The first column may begin before the range: then one more may be needed, and all become wider.
+        // The first column may begin before the range. If that takes one column too many, all become wider.
         let mut width = width.div_euclid(unit) * unit + if width.rem_euclid(unit) > 0 { unit } else { 0 };
         let columns = |width: i64| length.div_euclid(width) + i64::from(length.rem_euclid(width) > 0);
         while columns(width) > asked {

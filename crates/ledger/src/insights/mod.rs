@@ -1,12 +1,12 @@
-//! The questions about sums, said once for every store.
+//! Queries about sums, defined once for all stores.
 //!
-//! A question is a description: a dimension, a grouping, and how the sums are presented. A store compiles only the
-//! readings of [`Rollups`]: the window of a range, sums by key and group, tool durations and task counts. The embedded
-//! store reads kept stretches of time, ClickHouse adds up deduplicated facts and the sums of closed days; what a number
-//! means is here.
+//! A query here consists of a dimension, a grouping and a presentation. A store implements only the readings of
+//! [`Rollups`]: the window of a range, sums by key and group, tool durations and task counts. The embedded store reads
+//! stored sums of stretches of time, ClickHouse adds up deduplicated facts and the sums of closed days. The meaning of
+//! each number is defined here, so the two cannot differ in it.
 //!
-//! Questions whose plan is the point stay with their store: usage by the asker's days (the embedded store subtracts the
-//! quarter-hours at the edges, ClickHouse has them all), files, loops, and lists of tasks.
+//! Queries that need a plan of their own in each store are not here: usage by local days (the embedded store subtracts
+//! the quarter-hours at the edges, ClickHouse has them all), files, loops, and lists of tasks.
 
 mod activity;
 
@@ -31,12 +31,12 @@ use crate::view::{
 /// The number of durations in each bucket of a latency histogram.
 pub type Durations = BTreeMap<i64, u64>;
 
-/// A range, cut to whole days of which the store knows anything.
+/// A range, cut to the whole days for which the store has data.
 #[derive(Clone, Debug)]
 pub struct Window<S> {
     /// The first moment and the end.
     pub span: (i64, i64),
-    /// Says how the store narrows its reading to the range's project, agent and agent type.
+    /// The store's own form of the range's project, agent and agent type.
     pub scope: S,
 }
 
@@ -83,7 +83,7 @@ pub struct ToolSums {
     pub durations: Option<Durations>,
 }
 
-/// The number of tasks of one agent type, and how long they ran.
+/// The number of tasks of one agent type, and their run time.
 #[derive(Clone, Debug, Default)]
 pub struct TaskCount {
     /// The type of the agent.
@@ -96,7 +96,7 @@ pub struct TaskCount {
 
 /// The readings that a store supplies.
 pub trait Rollups {
-    /// Holds what the store remembers of a range between the readings of one question.
+    /// The state of a store between the readings of one query.
     type Scope;
 
     /// Returns the window of a range, or `None` if nothing can be in it.
@@ -129,33 +129,33 @@ pub trait Rollups {
     /// If the store cannot answer.
     fn task_counts(&self, window: &Window<Self::Scope>, range: &Range) -> Answer<Vec<TaskCount>>;
 
-    /// Returns the end of the newest quarter-hour that has anything.
+    /// Returns the end of the newest quarter-hour with data.
     ///
     /// # Errors
     /// If the store cannot answer.
     fn newest(&self, window: &Window<Self::Scope>) -> Answer<Option<i64>>;
 
-    /// Returns what was spent in the asker's days, weeks or months, oldest first; those without a response are left out.
+    /// Returns the usage of each local day, week or month, oldest first. Those without a response are left out.
     ///
     /// # Errors
     /// If the range or its cursor is wrong, or the store cannot answer.
     fn usage_by_time(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>>;
 
-    /// Returns the tasks with events in a range, newest first, each with everything that it spent.
+    /// Returns the tasks with events in a range, newest first, each with its whole usage.
     ///
     /// # Errors
     /// As [`Rollups::usage_by_time`].
     fn usage_by_task(&self, range: &Range) -> Answer<Page<UsageBucket>>;
 }
 
-/// Returns the sums of a dimension by key. Keys of which nothing is left are dropped.
+/// Returns the sums of a dimension by key. Keys whose sums were taken away again are dropped.
 fn by_key<R: Rollups>(rollups: &R, window: &Window<R::Scope>, dim: Dim) -> Answer<Vec<KeySums>> {
     let mut sums = rollups.sums(window, window.span, dim, GroupBy::Key)?;
     sums.retain(|key| key.sums != Sums::default());
     Ok(sums)
 }
 
-/// Returns a page of items, most frequent first. Equals are ordered by name, so that every store gives the same order.
+/// Returns a page of items, most frequent first. Ties are ordered by name, so that all stores give the same order.
 fn ranked<T>(range: &Range, items: Vec<T>, rank: impl Fn(&T) -> (i64, &str)) -> Answer<Page<T>> {
     cursor::page(List::Ranked, &range.paging, items, |item| {
         let (n, name) = rank(item);
@@ -163,7 +163,7 @@ fn ranked<T>(range: &Range, items: Vec<T>, rank: impl Fn(&T) -> (i64, &str)) -> 
     })
 }
 
-/// Answers a question that presents the sums of one dimension, most frequent first.
+/// Returns a page that presents the sums of one dimension, most frequent first.
 fn presented<R: Rollups, T>(
     rollups: &R,
     range: &Range,
@@ -177,7 +177,7 @@ fn presented<R: Rollups, T>(
     Ok(page.map(&mut present))
 }
 
-/// Answers how often each tool was called, how often it failed and how long it took.
+/// Returns the calls, failures and durations of each tool.
 ///
 /// # Errors
 /// If the range or its cursor is wrong, or the store cannot answer.
@@ -190,7 +190,7 @@ pub fn tools<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<ToolStat>> {
     Ok(page.map(|tool| numbers::tool_stat(tool.tool, &tool.sums, tool.durations.as_ref())))
 }
 
-/// Answers how many calls of each tool took at most each of the bounds, most calls first.
+/// Returns the number of each tool's calls within each of the bounds, most calls first.
 ///
 /// # Errors
 /// As [`tools`].
@@ -201,7 +201,7 @@ pub fn durations<R: Rollups>(rollups: &R, range: &Range, bounds_ms: &[u64]) -> A
     Ok(numbers::tool_durations(tools, bounds_ms))
 }
 
-/// Answers failures by error class and tool.
+/// Returns failures by error class and tool.
 ///
 /// # Errors
 /// As [`tools`].
@@ -222,7 +222,7 @@ pub fn failures<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<FailureSt
     }))
 }
 
-/// Answers shell commands by program and subcommand.
+/// Returns shell commands by program and subcommand.
 ///
 /// # Errors
 /// As [`tools`].
@@ -230,7 +230,7 @@ pub fn commands<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<CommandSt
     presented(rollups, range, Dim::Command, |command| numbers::command_stat(command.key, &command.sums))
 }
 
-/// Answers MCP calls by server and tool.
+/// Returns MCP calls by server and tool.
 ///
 /// # Errors
 /// As [`tools`].
@@ -238,7 +238,7 @@ pub fn mcp<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<McpStat>> {
     presented(rollups, range, Dim::Mcp, |call| numbers::mcp_stat(&call.key, &call.sums))
 }
 
-/// Answers how often each skill was activated and what was spent for it.
+/// Returns the activations of each skill and the usage attributed to it.
 ///
 /// # Errors
 /// As [`tools`].
@@ -261,7 +261,7 @@ struct AgentSums {
     spent: Bucket,
 }
 
-/// Answers agent types, by the number of their tasks.
+/// Returns agent types, ordered by the number of their tasks.
 ///
 /// # Errors
 /// As [`tools`].
@@ -280,7 +280,7 @@ pub fn agents<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<AgentStat>>
         sums.tasks += counted.tasks;
         sums.run_ms = sums.run_ms.saturating_add(counted.run_ms);
     }
-    // Sums can be taken away again: a type of which nothing is left did nothing in the range.
+    // Sums are also taken away, so a type may be left with zeros. It did nothing in the range.
     types.retain(|_, sums| sums.tasks > 0 || sums.calls != Sums::default() || !sums.spent.is_empty());
     let items: Vec<(i64, (String, AgentSums))> = (0..).zip(types).collect();
     let page = cursor::page(List::Ranked, &range.paging, items, |(place, (_, sums))| [-sums.tasks, *place])?;
@@ -289,7 +289,7 @@ pub fn agents<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<AgentStat>>
     }))
 }
 
-/// Answers what was spent in a range.
+/// Returns the usage in a range, by a grouping.
 ///
 /// # Errors
 /// As [`tools`], and if the store does not know the grouping.
@@ -316,8 +316,8 @@ pub fn usage<R: Rollups>(
     let mut buckets: HashMap<String, Bucket> = HashMap::new();
     for KeySums { key, group, mut sums, .. } in rollups.sums(&window, window.span, dim, by)? {
         if dim == Dim::Skill {
-            // The responses given for a skill count, not its activations: one that was activated and never answered
-            // for spent nothing. Of skills the time counts responses.
+            // Sums of skills hold the number of responses in `ms`. They count here and the activations do not: a skill
+            // that was activated and had no response spent nothing.
             (sums.n, sums.failures, sums.ms) = (sums.ms, 0, 0);
         }
         let (model, reason) = model_of(&key);
@@ -327,7 +327,7 @@ pub fn usage<R: Rollups>(
     numbers::usage_page(&range.paging, buckets)
 }
 
-/// Answers what was spent in windows of five hours, newest first.
+/// Returns the usage in windows of five hours, newest first.
 ///
 /// # Errors
 /// As [`tools`].
@@ -338,7 +338,7 @@ pub fn blocks<R: Rollups>(rollups: &R, now: Millis, range: &Range) -> Answer<Pag
     numbers::block_page(&range.paging, now, range.since, quarters)
 }
 
-/// Returns what was spent in every quarter-hour of a span.
+/// Returns the usage of every quarter-hour of a span.
 ///
 /// # Errors
 /// If the store cannot answer.

@@ -1,11 +1,11 @@
 //! The journal's file: a head, then records one after the other.
 //!
-//! It is used again and again from its beginning, because writing over bytes that are there costs the disk less than
-//! making a file longer. Each use has a number; a caller that folds notes the number and the place up to which it has folded
-//! in the same transaction as what it folded, so that after any crash each record is folded once.
+//! The file is reused from its beginning, because overwriting bytes costs the disk less than extending a file. Each use
+//! has a number. The fold stores this number and the position up to which it has folded in the same transaction as the
+//! folded records, so that after any crash each record is folded exactly once.
 //!
-//! Law: damage costs the records that it touches and no other. A record that cannot be read is passed over by its length,
-//! or, if that is damaged too, by a search for the next one; its bytes are handed to the reader.
+//! Law: damage costs the records that it touches and no others. An unreadable record is skipped by its length or, if
+//! that is damaged too, by a search for the next record; its bytes are handed to the reader.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -58,15 +58,15 @@ pub(crate) struct Place {
 pub(crate) struct Part {
     /// Their values.
     pub(crate) prepared: Prepared,
-    /// The place where each of them ends.
+    /// The position at which each of them ends.
     pub(crate) ends: Vec<u64>,
     /// Records that this version does not understand, as they are.
     pub(crate) unknown: Vec<Vec<u8>>,
     /// Bytes between records that are none.
     pub(crate) damaged: Vec<Vec<u8>>,
-    /// The place where the last of them ends.
+    /// The position at which the last of them ends.
     pub(crate) end: u64,
-    /// Is true if they were handed over as they are, and not read from the file.
+    /// They were handed over in memory, and not read from the file.
     pub(crate) is_handed: bool,
 }
 
@@ -75,12 +75,12 @@ pub(crate) struct Part {
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     let file =
         OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
-    // Also if it was there: a caller that made it may have been ended before it came to this.
+    // Also for an existing file: the process that made it may have ended before this call.
     sync_folder(path)?;
     Ok(file)
 }
 
-/// Tells whether a journal may hold something that is not folded, without touching it. A caller that writes to it may go on.
+/// Returns `true` if a journal may hold records that are not folded. It only reads, so that a writer may go on.
 pub(crate) fn waits(path: &Path, folded: Place) -> io::Result<bool> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -111,19 +111,19 @@ pub(super) struct JournalFile {
     file: File,
     /// The number of this use.
     pub(super) number: u64,
-    /// The place where the next record comes.
+    /// The position of the next record.
     pub(super) end: u64,
-    /// Measures how long the file is.
+    /// The length of the file.
     length: u64,
-    /// Holds what stood behind the last record when the file was opened and should not have: nothing was acknowledged
-    /// of it if the last write was cut short, and something may have been if the disk lost it.
+    /// Unexpected bytes behind the last record when the file was opened. If the last write was cut short, none of them
+    /// was acknowledged; if the disk lost data, some may have been.
     pub(super) torn: Option<Vec<u8>>,
 }
 
-/// The place where the records of a use end.
+/// The end of the records of a use.
 struct End {
     at: u64,
-    /// Holds what stands there instead of an end.
+    /// The bytes found there in place of an end mark.
     torn: Option<Vec<u8>>,
 }
 
@@ -162,7 +162,7 @@ impl JournalFile {
         Ok(journal)
     }
 
-    /// Finds where records end: at an end mark, at the end of the file, or where neither they nor a mark go on.
+    /// Finds the end of the records: an end mark, the end of the file, or a position with neither a record nor a mark.
     fn find_end(&self, from: u64, is_marked: bool) -> io::Result<End> {
         let mut at = from;
         loop {
@@ -182,12 +182,12 @@ impl JournalFile {
         }
     }
 
-    /// Tells whether the journal may end here. A disk may lose what stands in a file, but does not make it shorter.
+    /// Returns `true` if the journal may end here. A disk may lose the content of a file, but does not shorten it.
     fn is_end(&self, at: u64) -> io::Result<bool> {
         Ok(at >= self.length || self.bytes(at, record::HEAD)? == record::end_mark(at, self.number))
     }
 
-    /// Returns what stands at an end that cannot be read, without the zeros behind it.
+    /// Returns the bytes at an unreadable end, without the zeros behind them.
     fn rest(&self, at: u64) -> io::Result<Vec<u8>> {
         let claimed = record::claimed(&self.bytes(at, record::HEAD)?).unwrap_or(END_BYTES);
         let mut rest = self.bytes(at, claimed.min(END_BYTES))?;
@@ -223,7 +223,7 @@ impl JournalFile {
         Ok(None)
     }
 
-    /// Tells whether a record begins here.
+    /// Returns `true` if a record begins here.
     fn is_record(&self, at: u64) -> io::Result<bool> {
         let head = self.bytes(at, record::HEAD)?;
         let Some(length) = record::claimed(&head).filter(|length| at + *length as u64 <= self.length) else {
@@ -249,7 +249,7 @@ impl JournalFile {
         Ok(())
     }
 
-    /// Tells whether another process made the file shorter.
+    /// Returns `true` if another process shortened the file.
     pub(super) fn is_cut(&self) -> bool {
         self.file.metadata().is_ok_and(|facts| facts.len() < self.length)
     }
@@ -411,7 +411,7 @@ impl JournalFile {
     }
 }
 
-/// Holds what the file says of itself.
+/// The head of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Head {
     /// Nothing was ever written.
@@ -591,7 +591,7 @@ mod tests {
         (ends.collect(), folded)
     }
 
-    /// Returns what is read of a journal, and how many bytes were damaged.
+    /// Returns the names of the records that are read from a journal, and `true` if bytes were damaged.
     fn read_all(path: &Path, folded: Place) -> (Vec<String>, bool) {
         let journal = JournalFile::open(create(path).unwrap(), folded).unwrap();
         let (mut found, mut is_damaged, mut at) = (Vec::new(), journal.torn.is_some(), HEAD);

@@ -29,7 +29,7 @@ pub(super) struct GroupWriter {
     ring: Box<dyn Fn() + Send>,
 }
 
-/// Holds what is written together.
+/// The batches that are written together.
 #[derive(Default)]
 struct Group {
     batches: Vec<(Prepared, Done)>,
@@ -94,8 +94,8 @@ impl GroupWriter {
         }
     }
 
-    /// Finds what is known already; gives the names of what is not. What is known is written down all the same: it is
-    /// counted where it is folded.
+    /// Marks the observations that are known already, and returns the names of the others. Known ones are written too:
+    /// the fold counts them.
     fn tell_repeats(&mut self, group: &mut Group) -> Names {
         let mut fresh = Names::default();
         let mut asked = Vec::new();
@@ -134,7 +134,7 @@ impl GroupWriter {
         match written {
             Ok(()) => {
                 self.shared.names().extend(names);
-                // Before they count as written: a caller that then looks for them finds them here.
+                // Before they count as written, so that a query that follows the answer finds them here.
                 let ready = batches.into_iter().flat_map(Prepared::into_each);
                 let records = ready.zip(ends).filter_map(|(ready, end)| Some((ready, from + end? as u64)));
                 self.shared.handed().put(from, records);

@@ -38,7 +38,7 @@ use handoff_buffer::HandoffBuffer;
 /// Batches that wait to be written down; more are refused.
 const QUEUE: usize = 1_024;
 
-/// A caller that comes while so much waits to be folded has to wait for the writer: the journal is for bursts.
+/// The most bytes that wait to be folded. Beyond them posts wait for the writer: the journal is for bursts.
 const MOST_WAITING: u64 = 256 << 20;
 
 /// The file is not made longer than this.
@@ -47,7 +47,7 @@ const LONGEST: u64 = 1 << 30;
 /// A file that is shorter is not worth using anew.
 const WORTH_USING_ANEW: u64 = 1 << 20;
 
-/// For so long after it was last used, the journal is where posts go: a caller that posts now is not the only one.
+/// The time after its last use in which posts go to the journal: more of them are likely to come.
 const LATELY: Duration = Duration::from_millis(50);
 
 /// The longest time that a post waits to be folded,
@@ -72,7 +72,7 @@ pub(crate) type Known = Box<dyn FnMut(&[&str]) -> Vec<bool> + Send>;
 /// Waits until everything that was folded is on disk in the store as well.
 pub(crate) type Settle = Box<dyn FnMut() -> io::Result<()> + Send>;
 
-/// Holds what the journal looks at before it acknowledges anything, and where it notes what is wrong.
+/// The checks that the journal makes before it acknowledges anything, and the record of its faults.
 pub(crate) struct Watch {
     pub(crate) files: Arc<StoreFiles>,
     pub(crate) faults: Arc<Faults>,
@@ -117,7 +117,7 @@ impl Hasher for Spread {
     }
 }
 
-/// Holds what the two threads know of each other.
+/// The state that the two threads share.
 #[derive(Debug)]
 struct Shared {
     /// The moment when this process opened the journal; other moments are counted from it.
@@ -129,13 +129,13 @@ struct Shared {
     end: AtomicU64,
     /// Everything before is folded.
     folded: AtomicU64,
-    /// Is true if the writer was notified of waiting posts.
+    /// The writer was notified of waiting posts.
     is_rung: AtomicBool,
-    /// Is true if the file cannot be trusted any more: nothing is taken until the next start.
+    /// The file cannot be trusted any more. The journal takes nothing until the next start.
     is_broken: AtomicBool,
     /// Names of what waits.
     names: Mutex<Names>,
-    /// Holds what was written down lately, as it is.
+    /// Recently written records, in memory.
     handed: Mutex<HandoffBuffer>,
 }
 
@@ -180,8 +180,8 @@ impl Shared {
     }
 }
 
-/// Returns how long so many bytes may wait for more of them, of which the first have waited for this long: the writer
-/// was to rest for a while after it folded the last, and posts come or do not.
+/// Returns the time that `waiting` bytes may still wait for more, `waited` after the first of them. `rest` is the pause
+/// of the writer after its last fold, and `comes_more` is `true` while posts keep coming.
 fn patience(waiting: u64, waited: Duration, rest: Duration, comes_more: bool) -> Duration {
     match waiting {
         BURST_BYTES..PRESSING if comes_more => rest.saturating_sub(waited).min(LATELY),
@@ -290,7 +290,7 @@ impl Journal {
         }
     }
 
-    /// Returns what was acknowledged until now.
+    /// Returns a token for all posts acknowledged so far.
     pub(crate) fn flush_token(&self) -> FlushToken {
         let number = self.shared.number.load(Ordering::SeqCst);
         FlushToken(Place { number, offset: self.shared.end.load(Ordering::SeqCst) })
@@ -315,7 +315,7 @@ impl Journal {
 impl Waiting {
     /// Returns whether something waits to be folded.
     pub(crate) fn is_behind(&self) -> bool {
-        // In this order: a caller that writes something down meanwhile either is seen here or rings again.
+        // In this order: a record that is written meanwhile is either seen here or rings again.
         self.shared.is_rung.store(false, Ordering::SeqCst);
         self.shared.waiting() > 0
     }
@@ -408,7 +408,7 @@ mod tests {
             "it looks again whether posts still come"
         );
         assert_eq!(patience(BURST_BYTES, ten, ten, true), zero, "it has rested");
-        assert_eq!(patience(BURST_BYTES, zero, ten, false), zero, "nobody posts any more");
+        assert_eq!(patience(BURST_BYTES, zero, ten, false), zero, "no more posts come");
         assert_eq!(patience(PRESSING, zero, ten, true), zero);
         assert_eq!(patience(BURST_BYTES - 1, zero, ten, true), OLD, "this is none");
     }

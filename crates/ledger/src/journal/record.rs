@@ -1,14 +1,13 @@
-//! One observation as the journal holds it: its length, a checksum, what it says as JSON, its entries as the ledger keeps
-//! them, and its kept bytes.
+//! One observation in the journal: its length, a checksum, its description as JSON, its entries in the encoding of the
+//! ledger, and its kept bytes.
 //!
-//! The entries are made ready before they come here: a caller that folds them from the file or by hand has nothing left
-//! to do but that.
+//! Entries are encoded before they are written here, so that folding them from the file needs no further preparation.
 //!
-//! The checksum begins with the number of the journal's present use, so that what an earlier use left behind in the
-//! same file is never taken for news.
+//! The checksum is seeded with the number of the journal's present use. Records that an earlier use left in the same
+//! file therefore never pass for new ones.
 //!
-//! Behind the last record stands an end mark: a length of zero, and a checksum of the place. Without it, a last record
-//! that the disk has lost would look like a journal that ends before it.
+//! An end mark follows the last record: a length of zero and a checksum of its position. Without it, a journal whose
+//! last record the disk has lost would look like one that ends before that record.
 
 use std::ops::Range;
 
@@ -29,10 +28,10 @@ const BEGINS: &[u8] = b"{\"n\":\"";
 /// Bytes between the beginning of a record and [`BEGINS`].
 const BEFORE: usize = HEAD + 4;
 
-/// A longer body is damage, not an observation.
+/// The longest body. A greater length is damage: no observation is that large.
 const LONGEST: usize = 64 << 20;
 
-/// Holds what is said of an observation, beside its kept bytes.
+/// The description of an observation: everything but its kept bytes. Its names are the format of the file.
 #[derive(Serialize)]
 struct Short<'a> {
     n: &'a str,
@@ -49,30 +48,31 @@ struct Short<'a> {
     x: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     p: Option<u64>,
-    /// Is true if bytes were kept; there may be none of them.
+    /// Bytes were kept, though perhaps zero of them.
     k: bool,
     /// Its entries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     e: Vec<Ref<'a>>,
 }
 
-/// An entry: one that is kept, by its task and the bytes that it takes; one of which nothing is kept, in full.
+/// An entry as it is written. One that the ledger stores is named by its task and its length, and its bytes follow the
+/// description; any other stands here in full.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Ref<'a> {
     Kept(&'a TaskKey, usize),
-    Told(&'a Entry),
+    Inline(&'a Entry),
 }
 
-/// The same as it is read.
+/// [`Ref`] as it is read.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Place {
     Kept(TaskKey, usize),
-    Told(Box<Entry>),
+    Inline(Box<Entry>),
 }
 
-/// The same as it is read. The first journals held entries in full, in their reading.
+/// [`Short`] as it is read. The first journals held all entries in full, in their reading.
 #[derive(Deserialize)]
 struct Read {
     n: String,
@@ -89,13 +89,13 @@ struct Read {
     e: Vec<Place>,
 }
 
-/// Adds an observation to what will be written. Tells whether it could be: one that cannot leaves no trace.
+/// Appends an observation to `out`. Returns `false`, and leaves `out` as it was, if it cannot be encoded.
 pub(super) fn write(observed: &Observed, ready: &[Ready], seed: u64, out: &mut Vec<u8>) -> bool {
     let refs = ready.iter().map(|ready| match ready.entry() {
         _ if !ready.blob.is_empty() => Some(Ref::Kept(ready.task(), ready.blob.len())),
-        reported => reported.map(Ref::Told),
+        reported => reported.map(Ref::Inline),
     });
-    // One that was taken to be folded is not brought here.
+    // An entry that was already taken by a fold has nothing left to write.
     let Some(e) = refs.collect::<Option<Vec<_>>>() else { return false };
     let begin = out.len();
     out.extend_from_slice(&[0; HEAD + 4]);
@@ -143,18 +143,18 @@ fn fill(out: &mut [u8], place: Range<usize>, bytes: &[u8]) {
     }
 }
 
-/// Holds what stands at the beginning of some bytes.
+/// The result of looking for a record at the beginning of some bytes.
 #[derive(Debug, PartialEq)]
 pub(super) enum Found<'a> {
     /// The body of a record, and the bytes that it takes with its head.
     Record(&'a [u8], usize),
-    /// The beginning of one that is this long.
+    /// The beginning of a record of this length.
     Part(usize),
-    /// Nothing of this use of the journal.
+    /// No record of this use of the journal.
     Nothing,
 }
 
-/// Looks for a record at the beginning of these bytes.
+/// Reads a record at the beginning of `bytes`.
 pub(super) fn find(bytes: &[u8], seed: u64) -> Found<'_> {
     let Some((head, rest)) = bytes.split_first_chunk::<HEAD>() else {
         return if bytes.is_empty() { Found::Nothing } else { Found::Part(HEAD) };
@@ -173,26 +173,26 @@ pub(super) fn find(bytes: &[u8], seed: u64) -> Found<'_> {
     }
 }
 
-/// Returns the mark that stands behind the last record if that ends here.
+/// Returns the end mark for a last record that ends at `at`.
 pub(super) fn end_mark(at: u64, seed: u64) -> [u8; HEAD] {
     let mut mark = [0; HEAD];
     fill(&mut mark, 4..HEAD, &xxh3_64_with_seed(&at.to_le_bytes(), seed).to_le_bytes());
     mark
 }
 
-/// Returns the length that the record at the beginning of these bytes claims, with its head. It may be damaged.
+/// Returns the length in the head of the record at the beginning of `bytes`, with the head. The head may be damaged.
 pub(super) fn claimed(bytes: &[u8]) -> Option<usize> {
     let length = usize::try_from(u32::from_le_bytes(*bytes.first_chunk::<4>()?)).ok()?;
     (4..=LONGEST).contains(&length).then_some(HEAD + length)
 }
 
-/// Returns the places in these bytes at which a record may begin. Few others are worth a checksum: each record is looked
-/// at once, so a search costs what reading the bytes costs.
+/// Returns the positions in `bytes` at which a record may begin. Almost all of them are records, so few checksums are
+/// computed in vain, and a search costs about as much as reading the bytes.
 pub(super) fn candidates(bytes: &[u8]) -> impl Iterator<Item = usize> {
     memmem::find_iter(bytes, BEGINS).filter_map(|at| at.checked_sub(BEFORE))
 }
 
-/// Reads the body of a record; none if this version does not understand it.
+/// Reads the body of a record. Returns `None` if this version does not understand it.
 pub(super) fn read(body: &[u8]) -> Option<(Observed, Vec<Ready>)> {
     let (length, rest) = body.split_first_chunk::<4>()?;
     let (short, mut kept) = rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
@@ -206,7 +206,7 @@ pub(super) fn read(body: &[u8]) -> Option<(Observed, Vec<Ready>)> {
     let mut ready = Vec::with_capacity(read.e.len());
     for (index, place) in (0..).zip(read.e) {
         ready.push(match place {
-            Place::Told(entry) => Ready::reported(&read.n, index, *entry),
+            Place::Inline(entry) => Ready::reported(&read.n, index, *entry),
             Place::Kept(task, length) => {
                 let (blob, rest) = kept.split_at_checked(length)?;
                 kept = rest;

@@ -5,7 +5,7 @@
 
 use crate::view::BlockForecast;
 
-/// Measures how long a window is.
+/// The length of a window, in milliseconds.
 pub const BLOCK_MS: i64 = 5 * 3_600_000;
 
 const HOUR_MS: i64 = 3_600_000;
@@ -43,12 +43,12 @@ pub fn blocks<T>(pieces: impl IntoIterator<Item = (i64, T)>) -> Vec<Block<T>> {
     all
 }
 
-/// Measures how fast an open window fills, and what it comes to if it goes on like that.
+/// The rate at which an open window fills, and its projected total.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// Holds what is spent in a minute, since the first piece.
+    /// The usage per minute since the first response.
     pub per_minute: f64,
-    /// Holds what the window will hold when it closes.
+    /// The projected usage when the window closes.
     pub at_end: f64,
 }
 

@@ -1,6 +1,6 @@
-//! A sum of responses, and in it the part that only the client's account knows.
+//! Sums of responses, with the residual as a separate part.
 //!
-//! In the sums over time that part has keys of its own, so that it can be distinguished and is still counted once.
+//! In the sums over time the residual has keys of its own, so that it can be shown separately and is counted once.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ use crate::view::Residual;
 pub struct Sums {
     /// The count.
     pub n: i64,
-    /// Counts how many of them failed; of files: changes.
+    /// The number of failures; of files, the number of changes.
     pub failures: i64,
-    /// Time they took.
+    /// Their total time.
     pub ms: i64,
-    /// Time in which people were waited for.
+    /// The time spent waiting for people.
     pub wait_ms: i64,
     /// Input tokens.
     pub input: i64,
@@ -34,12 +34,12 @@ pub struct Sums {
     pub cost: i64,
     /// Responses without a price.
     pub unpriced: i64,
-    /// Calls among all rows, where a sum is of all rows.
+    /// The calls among all rows, in sums of all rows.
     pub calls: i64,
 }
 
 impl Sums {
-    /// Adds other sums, or takes them away.
+    /// Adds other sums, or subtracts them.
     pub fn add(&mut self, other: &Self, sign: i64) {
         for (sum, part) in [
             (&mut self.n, other.n),
@@ -59,7 +59,7 @@ impl Sums {
         }
     }
 
-    /// All tokens.
+    /// Returns the number of all tokens.
     #[must_use]
     pub fn tokens(&self) -> i64 {
         [self.output, self.cache_read, self.cache_write]
@@ -67,7 +67,7 @@ impl Sums {
             .fold(self.input, |sum, part| sum.saturating_add(*part))
     }
 
-    /// Returns what they spent; `responses` are known only where a row counts them.
+    /// Returns the usage. `responses` are known only in sums of rows that count them.
     #[must_use]
     pub fn spent(&self, responses: i64) -> Spent {
         Spent {
@@ -84,23 +84,23 @@ impl Sums {
     }
 }
 
-/// The model of a key, and the reason if it is what an account knows alone.
+/// Splits a key into its model and, for a residual, its reason.
 #[must_use]
 pub fn model_of(key: &str) -> (&str, Option<&str>) {
     key.split_once(SEPARATOR).map_or((key, None), |(model, reason)| (model, Some(reason)))
 }
 
-/// Holds what was spent by, in or on something.
+/// The usage of one group, such as a model or a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
-    /// Everything.
+    /// The whole usage.
     pub sums: Sums,
-    /// That part of it which only accounts know, by reason.
+    /// The residuals in it, by reason.
     left: BTreeMap<String, Sums>,
 }
 
 impl Bucket {
-    /// Adds sums of a key, or takes them away.
+    /// Adds the sums of a key, or subtracts them.
     pub fn add(&mut self, sums: &Sums, reason: Option<&str>, sign: i64) {
         self.sums.add(sums, sign);
         if let Some(reason) = reason {
@@ -111,7 +111,7 @@ impl Bucket {
         }
     }
 
-    /// Adds another.
+    /// Adds another bucket, or subtracts it.
     pub fn add_all(&mut self, other: &Self, sign: i64) {
         self.sums.add(&other.sums, sign);
         for (reason, sums) in &other.left {
@@ -119,13 +119,13 @@ impl Bucket {
         }
     }
 
-    /// Returns whether nothing is in it.
+    /// Returns `true` if it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sums == Sums::default()
     }
 
-    /// As sums that can be shown.
+    /// Returns the usage for the wire.
     #[must_use]
     pub fn spent(&self, responses: i64) -> Spent {
         let left: Vec<(&String, &Sums)> =
@@ -136,7 +136,7 @@ impl Bucket {
             reported.add(sums, -1);
             part.add(sums, 1);
         }
-        // Whether a price is missing is said of the whole.
+        // Missing prices are counted for the whole bucket.
         reported.unpriced = self.sums.unpriced;
         let residual = (!left.is_empty()).then(|| Residual {
             input_tokens: count(part.input),

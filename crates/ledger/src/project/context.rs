@@ -92,7 +92,7 @@ pub fn mark_switches(points: Vec<ContextPoint>, before: Option<&ContextPoint>) -
     marked
 }
 
-/// Returns what a response says of the window. A copy says nothing: it was asked elsewhere.
+/// Estimates the fill of the window from a response. A copy gives no estimate: its request was made elsewhere.
 fn estimate(id: String, row: &FactRow) -> Option<ContextPoint> {
     let usage = row.usage()?;
     let total = usage

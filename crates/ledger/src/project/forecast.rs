@@ -1,7 +1,7 @@
-//! Finds when a limit will be reached, if it goes on like that.
+//! The forecast of the moment at which a limit will be reached.
 //!
-//! A straight line through what was seen lately in the window that is open now. A line through few or scattered points
-//! says little, so it says how sure it is; through a single one there is none.
+//! It is a straight line through the recent snapshots of the open window. A line through few or scattered points proves
+//! little, so a forecast states its confidence; a single point gives no forecast.
 
 /// The confidence of a forecast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

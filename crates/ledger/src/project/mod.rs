@@ -1,7 +1,7 @@
-//! Describes what follows from facts: pure functions, no store.
+//! Projections of facts, as pure functions without a store.
 //!
-//! A fact becomes a [`FactRow`]; a row adds what it counts to a [`Tally`](tally::Tally), and takes the same away when
-//! it changes. So every sum is a function of the facts alone, whatever the order in which they came.
+//! A fact becomes a [`FactRow`]. A row adds its counts to a [`Tally`](tally::Tally), and takes the same counts away
+//! when it changes. Every sum is therefore a function of the facts alone, whatever the order of their arrival.
 
 pub mod blocks;
 pub mod bucket;

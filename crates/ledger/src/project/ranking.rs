@@ -1,45 +1,47 @@
-//! Decides which files of a long history are ranked: one rule for every store, made of what was used and of nothing else.
+//! The choice of the files of a long history that are ranked. The rule is the same in every store and depends on the
+//! uses alone.
 //!
-//! A busy month touches hundreds of thousands of files, and no one adds all of them up to show the first hundred. So:
+//! A busy month touches hundreds of thousands of files, too many to add up for a list of the first hundred. Instead:
 //!
-//! 1. A range is made up of days and months ([`super::time::signed_pieces`]). In each of them what each type of agent did
-//!    with a file is one entry. If there are no more than [`BEST`], all are its best. Else those are that have more uses
-//!    than the next one after [`BEST`]; where these are fewer than [`FEW`], those with as many uses as that one too,
-//!    unless that makes more than [`MOST`].
-//! 2. The uses in these lists are added up for each file, those of days that are not in the range taken away. The
-//!    [`RANKED`] files with the most are ranked ([`RANKED_OF_ALL`] if every entry is among the best); among equals those
-//!    whose paths come first.
-//! 3. Of these every use in the range counts, in whatever list it was or was not.
+//! 1. A range consists of days and months ([`super::time::signed_pieces`]). In each of them the uses of a file by one
+//!    type of agent are one entry. If there are at most [`BEST`] entries, all are the best. Otherwise the best are
+//!    those with more uses than the first one after [`BEST`]. If these are fewer than [`FEW`], those with as many uses
+//!    as that one are added, unless that makes more than [`MOST`].
+//! 2. The uses in these lists are added up for each file, and those of days outside the range subtracted. The
+//!    [`RANKED`] files with the most uses are ranked ([`RANKED_OF_ALL`] if every entry is among the best), ties by
+//!    path.
+//! 3. For each ranked file all uses in the range are counted, in the lists or not.
 //!
-//! Nothing here depends on the order in which anything arrived. What was used little on many days and never much in any
-//! month may be left out; what is listed has its exact numbers.
+//! Nothing here depends on the order of arrival. A file that was used a little on many days and never much in any month
+//! may be missing; every listed file has exact numbers.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// So many entries of a day or a month are its best.
+/// The usual number of best entries of a day or a month.
 pub const BEST: usize = 200;
 
-/// If there are fewer with more uses than the rest, their equals count too.
+/// The number of best entries below which ties are added.
 pub const FEW: usize = 50;
 
-/// So many, with those equals.
+/// The most best entries with ties.
 pub const MOST: usize = 1_000;
 
-/// So many files are ranked; a list that goes deeper than that has lost its meaning.
+/// The number of ranked files. Deeper ranks mean little.
 pub const RANKED: usize = 100;
 
-/// So many, where nothing was left out of any stretch: then what the lists say is all there is.
+/// The number of ranked files if no stretch left an entry out, because the lists are then complete.
 pub const RANKED_OF_ALL: usize = 150;
 
-/// Returns whether it takes more than [`BEST`] and one entries to tell the best of a stretch. Takes the uses of these.
+/// Returns `true` if more than [`BEST`] and one entries are needed to find the best of a stretch. Takes the uses of
+/// these entries.
 #[must_use]
 pub fn needs_more(uses: &[i64]) -> bool {
     uses.get(BEST).is_some_and(|next| uses.partition_point(|more| more > next) < FEW)
 }
 
-/// Returns how many entries of a stretch are its best. Takes the uses of all, most first, or of [`BEST`] and one, or of
-/// [`MOST`] and one if it [needs more](needs_more).
+/// Returns the number of best entries of a stretch. Takes the uses of all entries, most first, or of [`BEST`] and one,
+/// or of [`MOST`] and one if it [needs more](needs_more).
 #[must_use]
 pub fn best(uses: &[i64]) -> usize {
     let Some(next) = uses.get(BEST) else { return uses.len() };
@@ -51,31 +53,31 @@ pub fn best(uses: &[i64]) -> usize {
 /// The best of a day or a month.
 #[derive(Clone, Debug, Default)]
 pub struct Best<P> {
-    /// 1, or -1 if it is taken away.
+    /// 1, or -1 if it is subtracted.
     pub sign: i64,
     /// Nothing was left out.
     pub is_all: bool,
-    /// Files, and how often those who are asked about used them. A file may be there more than once.
+    /// Files, with their uses by the selected agents. A file may appear more than once.
     pub used: Vec<(P, i64)>,
 }
 
-/// A file that is ranked.
+/// A ranked file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate<P> {
     /// The file.
     pub path: P,
-    /// The stretch in which it was used most, by its place among all; of equals the first.
+    /// The index of the stretch in which it was used most; among ties the first.
     pub stretch: usize,
 }
 
-/// Holds what the lists say of a file.
+/// The uses of a file in the lists.
 struct Sum {
     uses: i64,
-    /// The place where it was used most, and how often there.
+    /// The index of the stretch in which it was used most, and its uses there.
     most: Option<(usize, i64)>,
 }
 
-/// The files that are ranked, in any order. The name of a file is asked for where it decides.
+/// Returns the ranked files, in any order. The name of a file is looked up only to break a tie.
 ///
 /// # Errors
 /// If a name is unknown.

@@ -1,8 +1,8 @@
-//! Describes what only the client's own account of a session knows: requests that stand in no row.
+//! The residual of a session: usage that appears in the client's own account and in no row.
 //!
-//! The account is cumulative and names no request. What is left of it after everything that rows tell of is the
-//! residual. The law: it is never negative and never invented. Whatever the account does not cover, and whatever rows
-//! tell under another name of the model, makes the residual smaller and never larger.
+//! The account is cumulative and names no request. The residual is the account minus the usage in rows. Law: it is
+//! never negative and never invented. Usage that the account does not cover, and usage in rows under another name of
+//! the model, makes the residual smaller and never larger.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use super::tally::{DOLLAR, Measures, Pricer};
 /// Sums by model.
 pub type ByModel = BTreeMap<String, ModelSums>;
 
-/// Why something is known from the account alone.
+/// The reasons for which usage may appear in the account alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reasons {
     /// The session was compacted: the request for the summary stands in no row.
@@ -28,7 +28,7 @@ pub struct Reasons {
 }
 
 impl Reasons {
-    /// In words. Where reasons meet nothing tells their shares apart.
+    /// Returns the reasons in words. The shares of several reasons cannot be separated.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match (self.compacted, self.searched, self.cut_short) {
@@ -49,12 +49,12 @@ impl Reasons {
 pub struct Line {
     /// The model.
     pub model: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// Tokens and searches. Its cost is by our price table.
     #[serde(flatten)]
     pub sums: ModelSums,
-    /// Holds what the client says that it cost, in pico-dollars.
+    /// The cost that the client reported, in pico-dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_cost: Option<i64>,
 }
@@ -69,13 +69,13 @@ pub struct Residual {
 }
 
 impl Residual {
-    /// Reads what is stored; what cannot be read is none.
+    /// Parses the stored form. Returns `None` if it is empty or unreadable.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }
 
-    /// As it is stored; nothing where nothing is left.
+    /// Returns the stored form, or nothing if the residual is empty.
     #[must_use]
     pub fn stored(&self) -> Option<String> {
         if self.lines.is_empty() { None } else { serde_json::to_string(self).ok() }
@@ -85,14 +85,14 @@ impl Residual {
 /// An account of the client, by model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Account {
-    /// Since when it counts. A session that goes on keeps this, and so does a fork that begins with its parent's numbers.
+    /// The moment from which it counts. A resumed session keeps it, and a fork that begins with its parent's numbers.
     pub started: Option<i64>,
     /// The content. Costs are the client's.
     pub models: ByModel,
 }
 
 impl Account {
-    /// Reads what an entry about the account says.
+    /// Reads the account in an entry.
     #[must_use]
     pub fn read(value: &Value) -> Self {
         let started = value.get(attributes::STARTED_AT).and_then(Value::as_str);
@@ -129,13 +129,13 @@ fn model_sums(model: &Value) -> ModelSums {
     }
 }
 
-/// The name of a model without what clients put behind it.
+/// Returns the name of a model without the suffixes that clients add.
 fn plain(model: &str) -> &str {
     model.strip_suffix("[1m]").unwrap_or(model)
 }
 
-/// Returns what the account holds beyond what rows tell of (`reported`) and what it began with (`base`, whose costs are the
-/// client's).
+/// Returns the part of the account beyond the usage in rows (`reported`) and its initial content (`base`, with the
+/// client's costs).
 #[must_use]
 pub fn residual(
     account: &Account,
@@ -167,7 +167,7 @@ pub fn residual(
     Residual { at, lines: lines.collect() }
 }
 
-/// Makes one number of all models non-negative: what is too little under one name is taken from the others.
+/// Makes one number non-negative in all models: a deficit under one name is taken from the others.
 fn settle_part(left: &mut BTreeMap<&str, ModelSums>, part: fn(&mut ModelSums) -> &mut i64) {
     let mut missing = 0_i64;
     for sums in left.values_mut() {
@@ -186,7 +186,7 @@ fn settle_part(left: &mut BTreeMap<&str, ModelSums>, part: fn(&mut ModelSums) ->
 }
 
 impl Line {
-    /// Returns what it adds to sums over time. It is no response.
+    /// Returns its counts for the sums over time. It does not count as a response.
     #[must_use]
     pub fn measures(&self) -> Measures {
         let ModelSums { input, output, cache_read, cache_write, cost, unpriced, .. } = self.sums;
@@ -194,7 +194,7 @@ impl Line {
     }
 }
 
-/// The reasons of several residuals, each once.
+/// Returns the reasons of several residuals, each once.
 #[must_use]
 pub fn join_reasons<'a>(reasons: impl IntoIterator<Item = &'a str>) -> String {
     let all: BTreeSet<&str> =

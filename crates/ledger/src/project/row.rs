@@ -1,4 +1,4 @@
-//! A fact as a store keeps it.
+//! The stored form of a fact.
 
 use agent_tracer_event::{
     CallState, Certainty, Channel, ErrorClass, FactId, Kind, Lane, Metadata, Usage, attributes,
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{List, ruling};
 use crate::fold::Fact;
 
-/// Holds the part of a fact that is only presented, never queried.
+/// The part of a fact that is only presented, never queried.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FactData {
     /// Its natural key.
@@ -36,25 +36,25 @@ pub struct FactData {
     /// The natural key of its turn.
     #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
-    /// Files it was about.
+    /// The files that it concerns.
     #[serde(rename = "p", default, skip_serializing_if = "Vec::is_empty")]
     pub file_paths: Vec<String>,
-    /// Everything else.
+    /// All other fields.
     #[serde(rename = "m", default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
 }
 
-/// A fact as a store keeps it: the columns that queries ask for, and [`FactData`] that is only shown.
+/// The stored form of a fact: the columns that queries use, and [`FactData`], which is only presented.
 ///
-/// It exists beside [`Fact`] because a store finds facts by numbers: the list, the turn and the signature are worked out
-/// once, when the fact is folded. Shipments carry it as it is ([`crate::record::FactRecord`]).
+/// It exists beside [`Fact`] because a store finds facts by numbers: the list, the turn and the signature are computed
+/// once, when the fact is folded. Shipments carry it unchanged ([`crate::record::FactRecord`]).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct FactRow {
     /// Its number within its task.
     pub fact: i64,
-    /// Its kind; none is a turn.
+    /// Its kind; `None` for a turn.
     pub kind: Option<Kind>,
-    /// The list it stands in.
+    /// The list to which it belongs.
     #[serde(deserialize_with = "list_of_code")]
     pub list: List,
     /// Its lane.
@@ -67,7 +67,7 @@ pub struct FactRow {
     pub ended: Option<i64>,
     /// The state of a call.
     pub state: Option<CallState>,
-    /// No entry says how this call ended: its state and end follow from what came after it.
+    /// No entry reported the end of this call: its state and end are derived from later facts.
     pub open: bool,
     /// The tool.
     pub tool: Option<String>,
@@ -77,8 +77,8 @@ pub struct FactRow {
     pub duration: Option<i64>,
     /// The class of its error.
     pub error: Option<ErrorClass>,
-    /// Of a call or a permission: the same for the same input. Of a response: [`RECORD`], or none. Of a decision: the
-    /// rule and what it came to ([`ruling::signature`]). Of a prompt or an answer: its series.
+    /// Of a call or a permission: a hash of its input. Of a response: [`RECORD`], or none. Of a decision: the rule and
+    /// the outcome ([`ruling::signature`]). Of a prompt or an answer: its series.
     pub signature: Option<i64>,
     /// The certainty.
     pub certainty: Certainty,
@@ -86,7 +86,7 @@ pub struct FactRow {
     pub channels: u8,
     /// Everything that is only presented.
     pub data: FactData,
-    /// Metadata that follows from other facts; it covers that of the fact.
+    /// Metadata derived from other facts. It takes precedence over the fact's own.
     pub derived: Metadata,
 }
 
@@ -97,26 +97,26 @@ fn list_of_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<List, D::E
 /// The signature of a response that the provider's own account reported.
 pub const RECORD: i64 = 1;
 
-/// A set of channels as bits.
+/// Returns a set of channels as bits.
 #[must_use]
 pub fn channel_bits<'a>(channels: impl IntoIterator<Item = &'a Channel>) -> u8 {
     channels.into_iter().fold(0, |bits, channel| bits | (1 << *channel as u8))
 }
 
-/// The channels in a set of bits.
+/// Returns the channels in a set of bits.
 #[must_use]
 pub fn channels_of(bits: u8) -> Vec<Channel> {
     Channel::ALL.iter().copied().filter(|channel| bits & (1 << *channel as u8) != 0).collect()
 }
 
-/// The number of the fact with this natural key, the same in every task.
+/// Returns the number of a fact by its natural key. The same key has the same number in every task.
 #[must_use]
 pub fn number(key: &str) -> i64 {
     FactId::number_of(key).cast_signed()
 }
 
 impl FactRow {
-    /// The row of a fact whose number is `fact`.
+    /// Returns the row of a folded fact with the number `fact`.
     #[must_use]
     pub fn of(number_of_fact: i64, fact: Fact) -> Self {
         let list = List::of(&fact);
@@ -186,26 +186,26 @@ impl FactRow {
         }
     }
 
-    /// Returns whether it stands at the same place of the same lists as another row of its fact.
+    /// Returns `true` if it is at the same position of the same lists as another row of its fact.
     #[must_use]
     pub fn stands_where(&self, other: &Self) -> bool {
         let place = |row: &Self| (row.kind, row.list, row.occurred, row.order, row.turn, row.signature);
         self.fact == other.fact && place(self) == place(other)
     }
 
-    /// Returns whether it is a tool call.
+    /// Returns `true` if it is a tool call.
     #[must_use]
     pub fn is_call(&self) -> bool {
         self.kind.is_some() && self.tool.is_some() && self.state.is_some()
     }
 
-    /// Returns whether it is a tool call that failed or was denied.
+    /// Returns `true` if it is a tool call that failed or was denied.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         self.is_call() && matches!(self.state, Some(CallState::Failed | CallState::Denied))
     }
 
-    /// Returns whether it is the last word of a turn that failed.
+    /// Returns `true` if it is the final message of a turn that failed.
     #[must_use]
     pub fn is_failed_stop(&self) -> bool {
         let is_error = |reason: &str| reason.starts_with("error:");
@@ -214,19 +214,19 @@ impl FactRow {
                 || self.text(attributes::STOP_REASON).is_some_and(is_error))
     }
 
-    /// A value of the metadata; what follows from other facts comes first.
+    /// Returns a value of the metadata; derived metadata takes precedence.
     #[must_use]
     pub fn meta(&self, key: &str) -> Option<&Value> {
         self.derived.get(key).or_else(|| self.data.metadata.get(key))
     }
 
-    /// A text of the metadata.
+    /// Returns a text of the metadata.
     #[must_use]
     pub fn text(&self, key: &str) -> Option<&str> {
         self.meta(key)?.as_str()
     }
 
-    /// The skill that it activated or tried to: by the tool for it, by reading it, or by a typed command.
+    /// Returns the skill that it activated or tried to: by the tool for it, by reading it, or by a typed command.
     #[must_use]
     pub fn skill(&self) -> Option<&str> {
         let name = match self.kind? {
@@ -239,7 +239,7 @@ impl FactRow {
         name.filter(|name| !name.is_empty())
     }
 
-    /// Returns what a response cost, if it counts here.
+    /// Returns the cost of a response that is counted in this task.
     #[must_use]
     pub fn usage(&self) -> Option<Usage> {
         if self.list != List::Response || self.meta(attributes::COUNTED) == Some(&Value::Bool(false)) {
@@ -249,7 +249,7 @@ impl FactRow {
     }
 }
 
-/// A title for an event that no one gave one, such as the end of something whose beginning was not seen.
+/// Returns a title for an event that has none, such as the end of a call whose beginning was not recorded.
 fn plain_words(kind: Kind) -> String {
     let words = kind.as_str().replace(['.', '_'], " ");
     let mut letters = words.chars();

@@ -26,7 +26,7 @@ fn place(words: &[&str], word: Option<&str>) -> i64 {
     found.and_then(|place| i64::try_from(place).ok()).unwrap_or(UNKNOWN)
 }
 
-/// Returns what all signatures of a rule have in common: everything but their lowest byte.
+/// Returns the part that all signatures of a rule share: everything but the lowest byte.
 #[must_use]
 pub fn rule_number(name: &str) -> i64 {
     // Two bits short, so that it stays positive beside the lowest byte.
@@ -53,7 +53,7 @@ pub fn wanted(statuses: &[String], outcomes: &[String]) -> (i64, i64) {
     (bits(&STATUSES, statuses), bits(&OUTCOMES, outcomes))
 }
 
-/// Holds what the sums of rules are distinguished by.
+/// The key of a sum of a rule's decisions.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RuleKey {
     /// The rule's name.

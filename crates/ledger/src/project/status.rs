@@ -1,11 +1,11 @@
-//! Records where a task stands: a function of its newest facts, never of the order in which they arrived.
+//! The status of a task, as a function of its newest facts and never of the order of their arrival.
 
 use crate::view::{TaskStatus, WaitingReason};
 
-/// Hooks are processes of their own: what is closer together than this may have arrived in any order.
+/// The distance within which two hooks may have arrived in any order, because each is a process of its own.
 pub const SWAP_MS: i64 = 50;
 
-/// The newest moments of a task that say where it stands.
+/// The newest moments of a task that decide its status.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
     /// The newest prompt.
@@ -20,13 +20,13 @@ pub struct Marks {
     pub cancelled: Option<i64>,
     /// The newest time that a rule kept it from ending.
     pub blocked: Option<i64>,
-    /// The newest end of a turn that did not fail, and whether something went on in the background.
+    /// The newest end of a turn that did not fail; `true` if work went on in the background.
     pub stop: Option<(i64, bool)>,
     /// The newest end of a turn that failed.
     pub failure: Option<i64>,
     /// The newest interruption by a person.
     pub interrupt: Option<i64>,
-    /// The newest thing that waits for a person and has no answer: since when, for what, which fact.
+    /// The newest unanswered wait for a person: its beginning, its reason and its fact.
     pub pending: Option<(i64, WaitingReason, i64)>,
     /// Some subagent of it runs.
     pub children_run: bool,
@@ -43,7 +43,7 @@ pub struct Marks {
 pub struct Standing {
     /// The status.
     pub status: TaskStatus,
-    /// Holds what it waits for, since when, and the fact that asks.
+    /// The reason for which it waits, the beginning of the wait, and the fact that asks.
     pub waiting: Option<(WaitingReason, i64, Option<i64>)>,
     /// The moment when it ended.
     pub ended: Option<i64>,
@@ -60,17 +60,17 @@ impl Standing {
 }
 
 impl Marks {
-    /// The newest sign that it works.
+    /// Returns the newest sign of work.
     fn work(&self) -> Option<i64> {
         self.prompt.max(self.call)
     }
 
-    /// Returns where the task stands.
+    /// Returns the status of the task.
     #[must_use]
     pub fn standing(&self) -> Standing {
         let alive = self.work().max(self.session_start);
         let after = |moment: i64, other: Option<i64>| other.is_none_or(|other| moment + SWAP_MS >= other);
-        // An end that a rule did not let happen is none. Any later end would be behind the rule's word.
+        // An end that a rule blocked is not an end. A real one comes after the block.
         let is_blocked = |end: i64| self.blocked.is_some_and(|at| at >= end);
         let stop = self.stop.map(|(at, _)| at);
         if let Some(end) = self.session_end.filter(|end| after(*end, alive) && !is_blocked(*end)) {
@@ -89,8 +89,8 @@ impl Marks {
         let own_end = newest_end.filter(|end| after(*end, self.work()) && !is_blocked(*end));
         let goes_on =
             |end: i64| self.children_run || self.stop.is_some_and(|(at, background)| at == end && background);
-        // A subagent has one thing to do; its last word is its end, until it is asked again. The end of what it belongs to
-        // does not change how it ended.
+        // A subagent has one assignment. Its final message is its end until it is prompted again, and the end of its
+        // parent does not change that.
         if let Some(end) = own_end.filter(|end| self.background && !goes_on(*end)) {
             return Standing::at(
                 if self.failure == Some(end) {
@@ -134,7 +134,7 @@ impl Marks {
                     ended: None,
                 }
             }
-            // Nothing was asked of it yet: it waits for its first prompt.
+            // It waits for its first prompt.
             None if newest_end.is_none() && self.work().is_none() && !self.background => Standing {
                 status: TaskStatus::Waiting,
                 waiting: self.session_start.map(|at| (WaitingReason::Idle, at, None)),
@@ -223,7 +223,7 @@ mod tests {
             assert_eq!(stopped.standing(), Standing::at(TaskStatus::Completed, 900));
             let cut = Marks { interrupt: Some(900), ..later.clone() };
             assert_eq!(cut.standing(), Standing::at(TaskStatus::Abandoned, 900));
-            // It was asked again and did not come to another end.
+            // It was prompted again and did not end a second time.
             let again = Marks { prompt: Some(2_000), ..stopped };
             assert_eq!(again.standing(), Standing::at(TaskStatus::Abandoned, 5_000));
         }
@@ -241,7 +241,7 @@ mod tests {
             ..Marks::default()
         };
         assert_eq!(marks.standing(), Standing::at(TaskStatus::Abandoned, 900));
-        // It was asked again after that.
+        // It was prompted again after that.
         let again = Marks { prompt: Some(2_000), ancestor_end: None, ..marks };
         assert_eq!(standing(again).0, TaskStatus::Running);
     }

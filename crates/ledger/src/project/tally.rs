@@ -1,4 +1,4 @@
-//! Describes what a row adds to the sums, and takes away again when it changes.
+//! The counts that a row adds to the sums, and takes away again when it changes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::AddAssign;
@@ -19,20 +19,20 @@ pub const DOLLAR: i64 = 1_000_000_000_000;
 /// Stands for all projects together.
 pub const ALL_PROJECTS: i64 = -1;
 
-/// Stands for those who acted where that was not kept: durations that were sealed before they were kept by actor.
+/// Stands for an actor that was not stored: of durations that were sealed before they were kept by actor.
 pub const UNKNOWN_ACTOR: i64 = -1;
 
-/// Between the two parts of a key.
+/// Separates the two parts of a key.
 pub const SEPARATOR: char = '\u{1f}';
 
-/// Names the dimension of a sum. The numbers are stored.
+/// The dimension of a sum. The numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dim {
     /// Everything: rows, calls among them, time in tools, time of waiting, tokens. No key.
     Activity = 0,
     /// Calls by tool.
     Tool = 1,
-    /// Responses by model. What only the client's account knows has the reason behind the model.
+    /// Responses by model. For usage that only the client's account shows, the reason follows the model in the key.
     Model = 2,
     /// Failures by class and tool.
     Error = 3,
@@ -44,12 +44,12 @@ pub enum Dim {
     Skill = 6,
     /// Files by path: `n` counts reads, `failures` counts changes.
     File = 7,
-    /// Decisions by rule and what they came to ([`super::ruling::RuleKey`]): `ms` counts the microseconds they took.
+    /// Decisions by rule and outcome ([`super::ruling::RuleKey`]): `ms` counts the microseconds they took.
     Rule = 8,
 }
 
 impl Dim {
-    /// All of them.
+    /// All dimensions.
     pub const ALL: [Self; 9] = [
         Self::Activity,
         Self::Tool,
@@ -62,13 +62,13 @@ impl Dim {
         Self::Rule,
     ];
 
-    /// Its stored number.
+    /// Returns the stored number of the dimension.
     #[must_use]
     pub const fn code(self) -> i64 {
         self as i64
     }
 
-    /// The stretches that it is kept for, the shortest first.
+    /// Returns the levels of time at which it is summed, the shortest first.
     #[must_use]
     pub const fn levels(self) -> &'static [Level] {
         match self {
@@ -77,7 +77,7 @@ impl Dim {
         }
     }
 
-    /// The shortest of them.
+    /// Returns the shortest level.
     #[must_use]
     pub const fn finest(self) -> Level {
         match self.levels() {
@@ -87,16 +87,16 @@ impl Dim {
     }
 }
 
-/// Things that can be added up.
+/// The counts of a sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
     /// The count.
     pub n: i64,
-    /// Counts how many of them failed.
+    /// The number of failures among them.
     pub failures: i64,
-    /// Time they took.
+    /// Their total time.
     pub ms: i64,
-    /// Time people were waited for.
+    /// The time spent waiting for people.
     pub wait_ms: i64,
     /// Input tokens.
     pub input: i64,
@@ -141,7 +141,7 @@ macro_rules! measures {
                 Self { $($field: numbers.next().unwrap_or(0)),+ }
             }
 
-            /// Returns whether nothing is left of it.
+            /// Returns `true` if all counts are zero.
             #[must_use]
             pub fn is_zero(&self) -> bool {
                 *self == Self::default()
@@ -182,7 +182,7 @@ pub struct RollupKey {
     pub actor: i64,
 }
 
-/// The finest stretch that a sum is gathered in, and whose it is.
+/// The finest place at which a sum is gathered: a stretch of time, a project and an actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Finest {
     /// The dimension.
@@ -195,7 +195,7 @@ pub struct Finest {
     pub actor: i64,
 }
 
-/// A sum's place.
+/// The place of a stored sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place<'a> {
     /// The dimension.
@@ -227,10 +227,10 @@ pub struct DurationPlace<'a> {
     pub tool: &'a str,
 }
 
-/// Durations by tool: how many more in each bucket.
+/// Durations by tool: the change of the count in each bucket.
 pub type ToolBuckets = HashMap<String, BTreeMap<i64, i64>>;
 
-/// Durations by place: how many more in each bucket.
+/// Durations by place: the change of the count in each bucket.
 pub type Durations<'a> = HashMap<DurationPlace<'a>, BTreeMap<i64, i64>>;
 
 /// Sums of a task.
@@ -246,7 +246,7 @@ pub struct TaskSums {
     pub turns: i64,
     /// Copied responses.
     pub copies: i64,
-    /// Holds what the client says that single responses cost, in pico-dollars.
+    /// The cost of single responses as the client reported it, in pico-dollars.
     pub client_cost: i64,
     /// Tokens, cost and waits.
     pub spent: Measures,
@@ -264,14 +264,14 @@ impl AddAssign for TaskSums {
     }
 }
 
-/// Reads what a client says that something cost, in pico-dollars.
+/// Converts a cost that a client reported in dollars to pico-dollars. Returns `None` for an implausible one.
 pub(crate) fn pico_dollars(dollars: &Value) -> Option<i64> {
     let dollars = dollars.as_f64().filter(|dollars| dollars.is_finite() && (0.0..1e6).contains(dollars))?;
     Some((dollars * DOLLAR as f64).round() as i64)
 }
 
-/// Returns what the client's own file says that a response cost. Telemetry says it of the responses of subagents too,
-/// which are in the account of their session.
+/// Returns the cost of a response in the client's own file, in pico-dollars. Costs from telemetry do not count: it
+/// reports those of subagents too, which the account of their session already includes.
 fn client_cost(row: &FactRow) -> i64 {
     let is_exported = row.channels & (1 << Channel::Otlp as u8) != 0;
     if is_exported || row.usage().is_none() {
@@ -293,7 +293,7 @@ pub struct TurnSums {
     pub spent: Measures,
 }
 
-/// Holds what one model was asked for.
+/// The usage of one model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ModelSums {
@@ -307,7 +307,7 @@ pub struct ModelSums {
     pub cache_read: i64,
     /// Tokens written to caches.
     pub cache_write: i64,
-    /// Those of them that live for an hour.
+    /// Those of them that are cached for an hour.
     pub cache_write_1h: i64,
     /// Searches of the web that the provider made.
     pub searches: i64,
@@ -354,25 +354,26 @@ impl ModelSums {
     }
 }
 
-/// Holds what a task did with a file.
+/// The uses of a file by a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileSums {
-    /// Counts how often it was read.
+    /// The number of reads.
     pub reads: i64,
-    /// Counts how often it was changed.
+    /// The number of changes.
     pub changes: i64,
-    /// Counts how often that failed.
+    /// The number of failed uses.
     pub failures: i64,
-    /// By moment and fact: added or taken away.
+    /// Uses by moment and fact: added or taken away.
     pub touches: BTreeMap<(i64, i64), i64>,
 }
 
 /// Prices responses.
 pub trait Pricer: Send + Sync {
-    /// The cost of a response in pico-dollars, from its model and metadata; none if it has no price.
+    /// Returns the cost of a response in pico-dollars, by its model and metadata, or `None` if it has no price.
     fn cost(&self, model: &str, metadata: &serde_json::Map<String, Value>) -> Option<i64>;
 
-    /// The cost of several responses together: none of their prompts is known to be a long one.
+    /// Returns the cost of several responses together. Prices of long prompts do not apply, because the lengths of the
+    /// single prompts are unknown.
     fn cost_of_sum(&self, model: &str, sums: &ModelSums) -> Option<i64>;
 }
 
@@ -415,13 +416,14 @@ impl Pricer for NoPrices {
 
 /// Changes of sums, gathered before they are written.
 ///
-/// Each is gathered once, in its finest stretch and its own project: days, months and all projects together follow from
-/// that when it is written. A row counts into some twenty sums, and most rows of a transaction into the same ones.
+/// A change is gathered once, in its finest stretch and its own project. Days, months and the sum of all projects are
+/// derived from it when the tally is written: a row counts in some twenty sums, and most rows of a transaction in the
+/// same ones.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// Sums over time, by key.
     pub rollups: HashMap<Finest, HashMap<String, Measures>>,
-    /// Durations by day, project and actor, and by tool: how many more in each bucket.
+    /// Durations by day, project and actor, and by tool: the change of the count in each bucket.
     pub latencies: HashMap<(i64, i64, i64), ToolBuckets>,
     /// Sums of tasks.
     pub tasks: HashMap<i64, TaskSums>,
@@ -429,7 +431,7 @@ pub struct Tally {
     pub turns: HashMap<(i64, i64), TurnSums>,
     /// Sums of files by task and path.
     pub files: HashMap<i64, HashMap<String, FileSums>>,
-    /// Calls by task and signature: how many, how many failed.
+    /// Calls by task and signature: all and failed ones.
     pub repeats: HashMap<(i64, i64), (i64, i64)>,
     /// Responses by task and model, and whether they are copies that count elsewhere.
     pub models: HashMap<(i64, String, bool), ModelSums>,
@@ -437,7 +439,7 @@ pub struct Tally {
     pub skills: HashMap<(i64, String), Measures>,
 }
 
-/// Changes what stands under a key, which need not be owned unless it is new.
+/// Changes the value of a key, which is copied only if it is new.
 fn change<T: Default>(map: &mut HashMap<String, T>, key: &str, change: impl FnOnce(&mut T)) {
     match map.get_mut(key) {
         Some(known) => change(known),
@@ -445,7 +447,7 @@ fn change<T: Default>(map: &mut HashMap<String, T>, key: &str, change: impl FnOn
     }
 }
 
-/// Returns how a call uses the files it names.
+/// Returns the reads and changes that a call counts for each file that it names.
 fn file_use(row: &FactRow) -> Option<(i64, i64)> {
     match row.text(attributes::SUBTYPE_KEY)? {
         "read_file" | "grep_code" => Some((1, 0)),
@@ -454,7 +456,7 @@ fn file_use(row: &FactRow) -> Option<(i64, i64)> {
     }
 }
 
-/// Each file of a call, with how it was used: as the command's analysis says, else as the call itself.
+/// Returns the files of a call with their reads and changes: by the analysis of a command, or else by the call itself.
 pub(crate) fn files_of(row: &FactRow) -> Vec<(&str, i64, i64)> {
     if let Some(Value::Array(operations)) = row.meta(attributes::FILE_OPERATIONS) {
         let named = operations.iter().filter_map(|operation| {

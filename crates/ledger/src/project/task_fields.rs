@@ -1,8 +1,8 @@
-//! Folds the entries about a task itself: for each field the most certain value.
+//! The fold of the entries about a task itself: the most authoritative value of each field.
 //!
-//! Every hook repeats where it runs, so a task has as many entries about itself as it has events. They are not kept one
-//! by one: of each field only the entry with the highest authority can ever matter, and the higher of two does not
-//! depend on which came first. So the state below is the fold, however many entries went into it.
+//! Every hook repeats its working directory and the like, so a task has as many entries about itself as it has events.
+//! They are not stored one by one: only the most authoritative value of a field matters, and the comparison of two does
+//! not depend on the order of their arrival. The state below therefore is the fold, however many entries went into it.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use agent_tracer_event::{Certainty, Channel, Entry, Phase, attributes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One field as the best of those who named it did.
+/// The most authoritative value of a field: certainty, channel, phase, time, order, value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Said(Certainty, Channel, u8, i64, u64, Value);
 
@@ -47,27 +47,27 @@ pub const ACCOUNT: &str = "account";
 /// Each account of a session under its own time: a fork begins with the one that was the last when it was made.
 const ACCOUNTS: &str = "account at ";
 
-/// Counts how many of them are kept: the newest.
+/// The number of accounts that are kept, the newest ones.
 const MOST_ACCOUNTS: usize = 32;
 
-/// Keys that name the parent of a task. Of those that are equally sure the first counts: an agent that outlives `/clear`
-/// goes on under the name of the session that came after the one that started it.
+/// Keys that name the parent of a task. Among equally certain values the first counts: an agent that outlives `/clear`
+/// later reports the session that followed the one that started it.
 const PARENT: [&str; 2] = [attributes::PARENT_SESSION, attributes::PARENT_CERTAINTY];
 
-/// Begins the name under which an agent says which session's account holds some of its responses.
+/// The prefix of keys by which an agent names the session whose account includes some of its responses.
 pub const PAID_BY: &str = attributes::PAID_BY_PREFIX;
 
-/// Begins the name under which a session says that its account holds responses of an agent.
+/// The prefix of keys by which a session names an agent whose responses its account includes.
 pub const PAID_FOR: &str = attributes::PAID_FOR_PREFIX;
 
-/// Holds what an entry did to what was known of a task.
+/// The effect of an entry on the fields of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FieldChange {
-    /// Nothing.
+    /// No change.
     Nothing,
     /// The same values, from a surer or later entry.
     Surer,
-    /// A value is another one now.
+    /// A value changed.
     News,
 }
 
@@ -77,7 +77,7 @@ pub enum FieldChange {
 pub struct TaskFields(BTreeMap<String, Said>);
 
 impl TaskFields {
-    /// Takes what an entry about the task or its account says.
+    /// Takes the fields of an entry about the task or its account.
     pub fn hear(&mut self, entry: &Entry, channel: Channel) -> FieldChange {
         let phase = match entry.phase {
             Phase::Open => 0,
@@ -105,7 +105,7 @@ impl TaskFields {
         change
     }
 
-    /// Returns whether one of these channels reported anything that is known of the task.
+    /// Returns `true` if a field of the task came from one of these channels.
     #[must_use]
     pub fn is_from(&self, channels: &[Channel]) -> bool {
         self.0.values().any(|said| channels.contains(&said.1))
@@ -153,55 +153,55 @@ impl TaskFields {
         self.take(&key, said)
     }
 
-    /// The accounts of a session with their times, oldest first.
+    /// Returns the accounts of a session with their times, oldest first.
     pub fn accounts(&self) -> impl Iterator<Item = (i64, &Value)> {
         let all = self.0.iter().filter(|(key, _)| key.starts_with(ACCOUNTS));
         all.map(|(_, said)| (said.3, &said.5))
     }
 
-    /// Returns when the last account of a session was written, and what it says.
+    /// Returns the last account of a session with the time at which it was written.
     #[must_use]
     pub fn account(&self) -> Option<(i64, &Value)> {
         self.0.get(ACCOUNT).map(|said| (said.3, &said.5))
     }
 
-    /// Returns what stands behind this beginning in the names of fields, in their order.
+    /// Returns the rest of each field name that begins with `beginning`, in order.
     pub fn named<'t>(&'t self, beginning: &'t str) -> impl Iterator<Item = &'t str> {
         let from = self.0.range(beginning.to_owned()..);
         from.map_while(move |(key, _)| key.strip_prefix(beginning))
     }
 
-    /// A field's value.
+    /// Returns the value of a field.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.0.get(key).map(|said| &said.5)
     }
 
-    /// A field that is a text.
+    /// Returns the value of a field if it is a text.
     #[must_use]
     pub fn text(&self, key: &str) -> Option<&str> {
         self.get(key)?.as_str().filter(|text| !text.is_empty())
     }
 
-    /// A field that is a whole number.
+    /// Returns the value of a field if it is a whole number.
     #[must_use]
     pub fn number(&self, key: &str) -> Option<i64> {
         self.get(key)?.as_i64()
     }
 
-    /// Returns how sure a field is.
+    /// Returns the certainty of a field.
     #[must_use]
     pub fn certainty(&self, key: &str) -> Option<Certainty> {
         self.0.get(key).map(|said| said.0)
     }
 
-    /// The channel that reported a field.
+    /// Returns the channel that reported a field.
     #[must_use]
     pub fn channel(&self, key: &str) -> Option<Channel> {
         self.0.get(key).map(|said| said.1)
     }
 
-    /// The best title there is.
+    /// Returns the best title.
     #[must_use]
     pub fn title(&self) -> Option<&str> {
         let known = TITLES.iter().find_map(|source| self.text(&format!("{TITLE}{source}")));

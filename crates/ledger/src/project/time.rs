@@ -3,7 +3,7 @@
 const QUARTER_MS: i64 = 900_000;
 const DAY_MS: i64 = 86_400_000;
 
-/// Measures how long the stretches of a sum are. The numbers are stored.
+/// The length of a sum's stretches of time. The numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Quarters of an hour.

@@ -91,9 +91,9 @@ impl Need {
         Self { ways, is_open }
     }
 
-    /// Returns what one of the ways asks for: the terms that must be there as they are, and the beginning of one more.
+    /// Returns the terms that a way requires as they are, and the prefix of one more.
     ///
-    /// One letter begins a large part of all terms: it is taken as a word of its own.
+    /// A prefix of one letter is taken as a whole word, because it begins a large part of all terms.
     pub fn asked_by<'way>(&self, way: &'way [String]) -> (&'way [String], Option<&'way str>) {
         match way.split_last() {
             Some((last, others)) if self.is_open && last.len() > 1 => (others, Some(last)),

@@ -1,8 +1,8 @@
-//! One transaction: observations in, entries, facts, sums and standings out.
+//! One transaction: it takes observations and writes entries, facts, sums and the standing of tasks.
 //!
-//! Entries are written first. Then every fact that got one is folded again from all of its entries, the sums lose what
-//! the old row counted and gain what the new one counts, and what follows from neighbours is settled. Nothing here
-//! depends on the order in which observations are brought.
+//! Entries are written first. Then each fact with a new entry is folded again from all of its entries, the counts of
+//! its old row are subtracted from the sums and those of the new row are added, and effects on neighbouring facts are
+//! settled. The result does not depend on the order of the observations.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -27,9 +27,9 @@ use crate::project::task_fields::FieldChange;
 #[derive(Debug, Default)]
 pub(super) struct Touch {
     pub(super) fresh: Vec<SourcedEntry>,
-    /// The place of the last of them in the order of delivery.
+    /// The position of the last of them in the order of delivery.
     pub(super) seq: i64,
-    /// Its entries changed in another way: all of them must be read again.
+    /// Its entries changed in another way than by addition, and all of them must be read again.
     pub(super) reload: bool,
 }
 
@@ -41,22 +41,22 @@ pub(crate) struct Memory {
     pub(crate) machine_id: String,
 }
 
-/// One transaction at work.
+/// A transaction in progress.
 pub(crate) struct Apply<'c> {
     pub(super) conn: &'c Connection,
     pub(super) memory: &'c mut Memory,
     pub(super) pricer: &'c dyn Pricer,
     pub(super) tally: Tally,
     pub(super) touched: BTreeMap<(i64, i64), Touch>,
-    /// Tasks of which something was reported, and whether it was news.
+    /// Tasks with reported fields, and the greatest change by them.
     pub(super) reported: BTreeMap<i64, FieldChange>,
     /// Rows that changed: task and number.
     pub(super) changed: BTreeSet<(i64, i64)>,
-    /// Rows that are gone because two were found to be one.
+    /// Rows that are gone because they were merged into another.
     pub(super) removed: Vec<(i64, i64)>,
-    /// Sums of tasks that wait to be written with the rest of their rows.
+    /// Sums of tasks, written later together with the rest of their rows.
     pub(super) sums: HashMap<i64, TaskSums>,
-    /// Tasks of which the same was reported by a surer or later entry.
+    /// Tasks of which a surer or later entry repeated a known value.
     pub(super) surer: BTreeSet<i64>,
     /// Rows that were folded here, as they stand now.
     pub(super) rows: HashMap<(i64, i64), Rc<Stored>>,
@@ -64,25 +64,25 @@ pub(crate) struct Apply<'c> {
     outcomes: HashMap<(Outcome, Channel, String), (i64, i64)>,
     unrecognised: HashMap<(i64, String, String, String), i64>,
     pub(super) files: HashMap<String, i64>,
-    /// Tasks whose account may have to do with what changed.
+    /// Tasks whose account a change may affect.
     pub(super) unsettled: BTreeSet<i64>,
-    /// Tasks whose numbers or standing may have changed, and whether they have begun or ceased to be over.
+    /// Tasks whose numbers or standing may have changed; `true` if they ended or were resumed.
     pub(super) counted: BTreeMap<i64, bool>,
-    /// Tasks that were above others and may not be any more: above, below.
+    /// Pairs of a parent and a child that may have been separated.
     pub(super) parted: BTreeSet<(i64, i64)>,
-    /// Counts how many more entries there are.
+    /// The change in the number of entries.
     pub(super) entries: i64,
-    /// The newest place before this transaction.
+    /// The newest position before this transaction.
     before: i64,
     /// Ids of rows that were deleted together with their task.
     pub(super) gone: Vec<String>,
-    /// Everything is folded anew: nothing is news.
+    /// The transaction folds everything again, and nothing in it counts as a change.
     pub(super) is_rebuild: bool,
-    /// Is true if anything was ever deleted on purpose; no one deletes and brings in one transaction.
+    /// Any task was ever deleted on purpose. Looked up once: no transaction both deletes and takes observations.
     has_tombstones: Option<bool>,
 }
 
-/// Holds what a transaction changed, by number.
+/// The changes of a transaction, by the numbers of rows.
 pub(crate) struct Changed {
     rows: BTreeSet<(i64, i64)>,
     removed: Vec<(i64, i64)>,
@@ -90,17 +90,17 @@ pub(crate) struct Changed {
 }
 
 impl Changed {
-    /// Returns whether rows are gone.
+    /// Returns `true` if rows are gone.
     pub(crate) fn has_removed(&self) -> bool {
         !self.removed.is_empty() || !self.gone.is_empty()
     }
 
-    /// Keeps only what is gone.
+    /// Drops the changed rows and keeps the removed ones.
     pub(crate) fn without_rows(self) -> Self {
         Self { rows: BTreeSet::new(), ..self }
     }
 
-    /// The same as people see it, read back from the store.
+    /// Reads the changed rows back from the store.
     pub(crate) fn read(self, conn: &Connection, seq: i64) -> rusqlite::Result<super::Committed> {
         let mut committed =
             super::Committed { seq: u64::try_from(seq).unwrap_or(0), ..super::Committed::default() };
@@ -125,7 +125,7 @@ impl Changed {
     }
 }
 
-/// The first part of a reason: reasons are counted, so they must be few.
+/// The length at which a reason is cut, in characters. Reasons are counted, so there must be few different ones.
 const REASON_CHARS: usize = 120;
 
 impl<'c> Apply<'c> {
@@ -172,7 +172,8 @@ impl<'c> Apply<'c> {
             });
         }
         if !batch.cursors.is_empty() {
-            // What a reader remembers holds parts of what it read.
+            // The state of a reader contains parts of the text that it read, so a batch whose entries are all deleted
+            // leaves only the bare state.
             let is_bare = self.is_all_deleted(ready)?;
             for cursor in &batch.cursors {
                 self.cursor(cursor, if is_bare { &cursor.bare } else { &cursor.state })?;
@@ -187,8 +188,8 @@ impl<'c> Apply<'c> {
         Ok(receipt)
     }
 
-    /// Gives a place of its own to what changes without a new entry: a task of which something was reported, a reading that
-    /// was taken back. A caller that has seen everything up to the place before would otherwise miss it.
+    /// Moves to a new position if only fields of a task changed or entries were removed. Without a position of its own,
+    /// such a change would be missed by a follower that has read everything up to the previous one.
     fn advance(&mut self) {
         let is_change = !self.touched.is_empty() || !self.reported.is_empty();
         if is_change && !self.is_rebuild && self.memory.seq == self.before {
@@ -225,7 +226,7 @@ impl<'c> Apply<'c> {
         Ok(outcome)
     }
 
-    /// Counts what became of an observation.
+    /// Counts the outcome of an observation.
     pub(super) fn count(&mut self, outcome: Outcome, observed: &Observed, reason: &str) {
         let reason = reason.chars().take(REASON_CHARS).collect();
         let count = self.outcomes.entry((outcome, observed.channel, reason)).or_default();
@@ -233,13 +234,14 @@ impl<'c> Apply<'c> {
         count.1 = count.1.max(observed.arrived.0);
     }
 
-    /// Takes back that an observation was counted: it came to something else after all.
+    /// Takes an outcome back from the counts, because the observation had another one in the end.
     pub(super) fn uncount(&mut self, outcome: Outcome, observed: &Observed, reason: &str) {
         let reason = reason.chars().take(REASON_CHARS).collect();
         self.outcomes.entry((outcome, observed.channel, reason)).or_default().0 -= 1;
     }
 
-    /// Replaces what a source said when it was read before. Counts as nothing that arrived.
+    /// Replaces the entries of an earlier reading of a source. The observation did arrive before, so its outcome is not
+    /// counted.
     fn reread(&mut self, observed: &Observed, ready: &mut [Ready]) -> rusqlite::Result<Outcome> {
         if !matches!(observed.verdict, Verdict::Read(_)) {
             return Ok(Outcome::Malformed);
@@ -277,7 +279,7 @@ impl<'c> Apply<'c> {
                 self.touched.entry((task, fact)).or_default().reload = true;
                 changed = true;
             }
-            // What was deleted on purpose does not come back by a better reading.
+            // A better reading does not bring back entries that were deleted on purpose.
             if let Some(new) = new
                 && let Some(entry) = new.entry()
                 && !self.is_deleted(entry)?
@@ -295,7 +297,7 @@ impl<'c> Apply<'c> {
                 Arrival::New(source) => source,
                 Arrival::Known => return Ok((Outcome::Duplicate, String::new())),
                 Arrival::Twin => {
-                    // Its events are its twin's; that it reported about the task is as true as of its twin.
+                    // The events of a twin are known already. Its fields of the task are taken, as its twin's were.
                     for entry in ready.iter().filter_map(Ready::entry) {
                         self.hear(entry, observed.channel)?;
                     }
@@ -344,9 +346,9 @@ impl<'c> Apply<'c> {
         })
     }
 
-    /// Writes one entry. Tells whether it was news.
+    /// Writes one entry. Returns `true` if it was new.
     fn enter(&mut self, channel: Channel, ready: &mut Ready, source: i64) -> rusqlite::Result<bool> {
-        // One that was taken and could not be restored must not be acknowledged.
+        // An entry that a fold took and that could not be restored must not be acknowledged.
         let entry = ready.entry().ok_or(rusqlite::Error::InvalidQuery)?;
         let task = self.task(&entry.task)?;
         if matches!(entry.subject, Subject::Task | Subject::Account) {
@@ -355,7 +357,7 @@ impl<'c> Apply<'c> {
         if self.is_sealed(task, entry)? {
             return Ok(false);
         }
-        // What is one of a series is given its fact when all of the series is known ([`super::series`]).
+        // An entry of a series is assigned to a fact when the whole series is known ([`super::series`]).
         let fact = match &entry.series {
             Some(_) if self.has_entry(source, ready.uid)? => return Ok(false),
             Some(_) => ready.key,
@@ -390,7 +392,7 @@ impl<'c> Apply<'c> {
         Ok(true)
     }
 
-    /// Returns whether the entry tells of something that retention has dropped: its sums hold it already.
+    /// Returns `true` if the entry is of a time whose facts retention has dropped. The sums have their counts already.
     fn is_sealed(&mut self, task: i64, entry: &Entry) -> rusqlite::Result<bool> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
             return Ok(false);
@@ -398,7 +400,7 @@ impl<'c> Apply<'c> {
         Ok(known.sealed_until.is_some_and(|until| entry.occurred_at.0 <= until))
     }
 
-    /// Returns whether the entry tells of something that was deleted on purpose.
+    /// Returns `true` if the entry belongs to a task that was deleted on purpose.
     pub(super) fn is_deleted(&mut self, entry: &Entry) -> rusqlite::Result<bool> {
         let has_tombstones = match self.has_tombstones {
             Some(known) => known,
@@ -416,7 +418,7 @@ impl<'c> Apply<'c> {
         Ok(until.is_some_and(|until| entry.occurred_at.0 <= until))
     }
 
-    /// Returns whether there is something in these observations, and all of it was deleted on purpose.
+    /// Returns `true` if there are entries and all of them were deleted on purpose.
     fn is_all_deleted(&mut self, ready: &[Vec<Ready>]) -> rusqlite::Result<bool> {
         let mut is_any = false;
         for ready in ready.iter().flatten() {
@@ -428,7 +430,7 @@ impl<'c> Apply<'c> {
         Ok(is_any)
     }
 
-    /// Takes what an entry tells of a task itself. Tells whether that was news.
+    /// Takes the fields of an entry about a task itself. Returns `true` if they changed the task.
     fn hear(&mut self, entry: &Entry, channel: Channel) -> rusqlite::Result<bool> {
         if !matches!(entry.subject, Subject::Task | Subject::Account) || self.is_deleted(entry)? {
             return Ok(false);
@@ -445,7 +447,7 @@ impl<'c> Apply<'c> {
         Ok(change == FieldChange::News)
     }
 
-    /// Counts what no one knows by its name and the client's version: its own, else the one its task reported.
+    /// Counts unrecognised names by client version: that of the reading, or else the one that the task reported.
     fn count_unrecognised(
         &mut self,
         observed: &Observed,
@@ -479,7 +481,7 @@ impl<'c> Apply<'c> {
         Ok(())
     }
 
-    /// The number of a task.
+    /// Returns the number of a task, and announces a new one.
     pub(super) fn task(&mut self, key: &TaskKey) -> rusqlite::Result<i64> {
         let task = self.memory.tasks.number(self.conn, &mut self.memory.words, key)?;
         if let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)?
@@ -493,7 +495,7 @@ impl<'c> Apply<'c> {
         Ok(task)
     }
 
-    /// Folds what was touched and writes everything that follows from it.
+    /// Folds the touched facts and writes everything derived from them.
     pub(crate) fn finish(&mut self) -> rusqlite::Result<()> {
         self.advance();
         self.fold_pending()?;
@@ -505,7 +507,7 @@ impl<'c> Apply<'c> {
         Ok(())
     }
 
-    /// Returns what this transaction changed.
+    /// Returns the changes of this transaction.
     pub(crate) fn changed(&mut self) -> Changed {
         Changed {
             rows: std::mem::take(&mut self.changed),

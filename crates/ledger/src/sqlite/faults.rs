@@ -1,8 +1,8 @@
-//! Describes what went wrong with the store since it was opened, and whether it takes anything now.
+//! The faults of the store since it was opened, and its present ability to take writes.
 //!
-//! The writer, the journal, the log's mover and every reader note here what they met; a caller that shows the state of the
-//! whole asks here. Law: a fault of the disk or of the whole store lasts until a write succeeds again; damage that was
-//! found once lasts until the store is opened anew.
+//! The writer, the journal, the checkpointer and every reader record their faults here, and the health report reads
+//! them. Law: a fault of the disk or of the whole store lasts until a write succeeds; damage that was found once lasts
+//! until the store is opened again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -37,7 +37,7 @@ struct Inner {
     reads: u64,
     /// Why the store takes nothing now.
     failing: Option<AppendError>,
-    /// Holds what a read or a write said of damaged pages, as it was first met.
+    /// The first error of a read or a write about damaged pages.
     damaged: Option<String>,
     /// Places in the journal of posts that could not be read.
     posts: u64,
@@ -49,7 +49,7 @@ struct Inner {
     pages: BTreeMap<u32, Option<Place>>,
     /// Pages that another program changed while no server ran.
     changed: BTreeSet<u32>,
-    /// Measures how far the pages are checked.
+    /// The progress of the page check.
     check: PageCheck,
     /// The moment when they were last all checked.
     checked: Option<Instant>,
@@ -190,7 +190,7 @@ impl Faults {
         }
     }
 
-    /// Returns what is known, with how many are set aside now.
+    /// Returns the faults for the wire, with the number of posts set aside now.
     pub(crate) fn view(&self, set_aside: u64) -> StoreFaults {
         let inner = self.inner();
         let mut problems = Vec::new();
@@ -274,7 +274,7 @@ fn damaged_pages(pages: &BTreeMap<u32, Option<Place>>) -> Option<String> {
     Some(format!("{}\nhint: {}", damage_in_words(pages.len(), named), way_out_of_damage(is_mendable)))
 }
 
-/// Says how many pages are damaged, and what stands on some of them.
+/// Describes the damage: the number of pages, and the content of some of them.
 pub(crate) fn damage_in_words<'a>(
     count: usize,
     named: impl IntoIterator<Item = (u32, Option<&'a str>)>,
@@ -295,7 +295,7 @@ pub(crate) fn damage_in_words<'a>(
 pub(crate) const WAY_OUT_OF_CHANGES: &str = "stop the server; if you know which program it was, run `agent-tracer recover \
     --accept-changes`; if not, run `agent-tracer recover`, which names what may be wrong";
 
-/// Says what to do about damaged pages.
+/// Returns the hint for damaged pages.
 pub(crate) fn way_out_of_damage(is_mendable: bool) -> &'static str {
     if is_mendable {
         "stop the server and run `agent-tracer rebuild`, which writes everything on them anew from what was recorded; if \
@@ -319,7 +319,7 @@ impl AppendError {
         }
     }
 
-    /// Returns what to do about it.
+    /// Returns the hint for this fault.
     #[must_use]
     pub fn way_out(&self) -> &'static str {
         match self {
@@ -341,9 +341,9 @@ impl AppendError {
 }
 
 impl From<rusqlite::Error> for AppendError {
-    /// Tells a fault of the whole store from one that may be that of what was written. A fault of writing is the store's:
-    /// something longer needs more of a disk that is nearly full, and that is not its fault. A fault of reading, of a
-    /// damaged page or of meaning may be the item's; a caller that writes asks by a write of something else.
+    /// Distinguishes faults of the whole store from those that one item may cause. A fault of writing is the store's:
+    /// a long item fails first on a disk that is nearly full, and is not at fault. A fault of reading, of a damaged
+    /// page or of meaning may be the item's; the writer finds out by writing another item.
     fn from(error: rusqlite::Error) -> Self {
         let text = error.to_string();
         let extended = match &error {

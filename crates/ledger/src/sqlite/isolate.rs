@@ -1,8 +1,8 @@
-//! Finds what the store cannot take among what it can, so that nothing waits behind it.
+//! Isolation of observations that the store cannot take, so that others do not wait behind them.
 //!
-//! The rule: an item is at fault if it fails [`TRIES`] times and after each failure a write of something else succeeds. If
-//! that write fails too, or if the fault is one of writing ([`AppendError::is_lasting`]), the store is at fault: then
-//! everything is held, and nothing is set aside.
+//! An item is at fault if it fails [`TRIES`] times and a write of another item succeeds after each failure. If that
+//! write fails too, or if the fault is one of writing ([`AppendError::is_lasting`]), the store is at fault: all items
+//! are then kept waiting, and none is set aside.
 
 use agent_tracer_event::Outcome;
 

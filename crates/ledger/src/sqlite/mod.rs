@@ -1,4 +1,4 @@
-//! The embedded store: one SQLite file, one thread that writes, a few connections that read.
+//! The embedded store: one SQLite file, one writing thread and a few reading connections.
 
 mod aliases;
 mod append;
@@ -83,20 +83,20 @@ use faults::Faults;
 use prepared::Prepared;
 use store_files::{Part, StoreFiles};
 
-/// The version of the rules by which entries are folded. A store that was folded by others is folded anew when a server or a
+/// The version of the rules by which entries are folded. A store of another version is folded again when a server or a
 /// command opens it.
 const FOLD: i64 = 1;
 
-/// Batches that wait for the writer; more are refused.
+/// The most batches that wait for the writer. More are refused.
 const QUEUE: usize = 256;
 
-/// Configures how a ledger is opened.
+/// Options for opening a ledger.
 pub struct Options {
     /// The name of this machine, on every entry.
     pub machine_id: String,
     /// The prices of responses.
     pub pricer: Arc<dyn Pricer>,
-    /// Measures how fast pages are compared with their sums.
+    /// The pace at which pages are compared with their sums.
     pub check: CheckPace,
 }
 
@@ -110,7 +110,7 @@ impl Default for Options {
     }
 }
 
-/// Why something was not written. A caller that brought it still has it.
+/// The reason for which a batch was not written. The caller still has the batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AppendError {
     /// The disk is full.
@@ -119,7 +119,7 @@ pub enum AppendError {
     ReadOnly,
     /// The ledger is closed.
     Closed,
-    /// A file of the store was removed or replaced while it is in use; which.
+    /// A file of the store was removed or replaced while in use. The text names it.
     Gone(String),
     /// The store cannot be written.
     Store(String),
@@ -128,7 +128,7 @@ pub enum AppendError {
 }
 
 impl AppendError {
-    /// Returns whether trying the same again at once is of no use.
+    /// Returns `true` if an immediate second attempt would fail too.
     fn is_lasting(&self) -> bool {
         !matches!(self, Self::Item(_))
     }
@@ -149,18 +149,18 @@ impl fmt::Display for AppendError {
 
 impl std::error::Error for AppendError {}
 
-/// Too much waits to be written. The batch comes back.
+/// Too many batches wait to be written. Gives the batch back.
 #[derive(Debug)]
 pub struct QueueFull(pub Batch);
 
-/// Lists the changes of a commit.
+/// The changes of a commit.
 #[derive(Clone, Debug, Default)]
 pub struct Committed {
-    /// The newest place in the order of delivery.
+    /// The newest position in the order of delivery.
     pub seq: u64,
     /// Rows that are new or changed.
     pub rows: Vec<Row>,
-    /// Rows that are gone because they turned out to be part of another.
+    /// Rows that are gone because they were merged into another.
     pub removed: Vec<String>,
     /// Tasks that changed.
     pub tasks: Vec<TaskId>,
@@ -174,25 +174,25 @@ struct Listener {
     tell: Box<dyn Fn(&Committed) + Send + Sync>,
 }
 
-/// Holds what becomes of observations that the store does not take although it takes others.
+/// The treatment of observations that the store refuses although it takes others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unwritten {
-    /// A caller that brought them keeps them.
+    /// They are named in the receipt, and the caller keeps them.
     Returned,
-    /// They are set aside beside the store.
+    /// They are set aside in files beside the store.
     SetAside,
 }
 
-/// Holds what the writer is asked to do.
+/// A job of the writer.
 enum Job {
     Append(Prepared, Unwritten, Done),
     Run(Box<dyn FnOnce(&mut writer::Writer) + Send>),
-    /// Something waits in the journal.
+    /// Posts wait in the journal.
     Posted,
     Close,
 }
 
-/// Holds what was acknowledged up to some moment.
+/// The extent of the acknowledged posts at some moment.
 #[derive(Clone, Copy, Debug)]
 pub struct FlushToken(journal::FlushToken);
 
@@ -211,7 +211,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Opens the ledger in this file, and makes it if there is none.
+    /// Opens the ledger in a file, and creates it if it does not exist.
     ///
     /// # Errors
     /// If the file is damaged, newer than this version, another program's, or cannot be written.
@@ -219,7 +219,7 @@ impl Ledger {
         Self::open_watched(path, options, |_| ())
     }
 
-    /// The same, and says meanwhile how far it is where the file is of an older version: that may take minutes.
+    /// Opens the ledger in a file, and reports the progress of an upgrade from an older version: it may take minutes.
     ///
     /// # Errors
     /// As for [`Ledger::open`].
@@ -299,7 +299,7 @@ impl Ledger {
         let thread = std::thread::Builder::new()
             .name("ledger-writer".to_owned())
             .spawn(move || {
-                // Before anything new comes: then it could not be reported from what comes back.
+                // Before any new work: after it, lost commits could not be distinguished from new ones.
                 if let Some(unsure) = unsure {
                     writer.decide_loss(unsure);
                 }
@@ -311,12 +311,12 @@ impl Ledger {
         Ok(Self { jobs, unanswered, journal, thread, listeners, store, faults, files, aside })
     }
 
-    /// Brings a batch and waits until it is on disk.
+    /// Appends a batch and waits until it is on disk.
     ///
-    /// Observations that each stand for themselves and that the store cannot take are left out and named by the receipt.
+    /// Independent observations that the store cannot take are left out and named in the receipt.
     ///
     /// # Errors
-    /// If it could not be written; a caller that brought it brings all of it again.
+    /// If the batch could not be written. The caller must append all of it again.
     pub fn append(&self, batch: Batch) -> Result<Receipt, AppendError> {
         let (tell, reported) = sync_channel(1);
         let done: Done = Box::new(move |answer| {
@@ -331,11 +331,11 @@ impl Ledger {
         reported.recv().unwrap_or(Err(AppendError::Closed))
     }
 
-    /// Brings a batch and says later, on the writer's thread, what became of it. What the store cannot take although it
-    /// takes others is set aside, and tried again when the ledger is opened the next time.
+    /// Queues a batch, and passes the result to `done` on the writer's thread. Observations that the store refuses
+    /// although it takes others are set aside, and tried again when the ledger is next opened.
     ///
     /// # Errors
-    /// If too much waits already, or the ledger is closed: the batch comes back.
+    /// If too many batches wait, or the ledger is closed. The error gives the batch back.
     pub fn submit(
         &self,
         batch: Batch,
@@ -358,11 +358,11 @@ impl Ledger {
         }
     }
 
-    /// Brings observations that each stand for themselves, and says later what became of them. They are on disk then;
-    /// they are folded at once if the writer has nothing else to do, and soon after if it has.
+    /// Queues independent observations, and calls `done` when they are on disk. They are folded at once if the writer
+    /// is idle, and otherwise soon afterwards.
     ///
     /// # Errors
-    /// If too much waits already, or the ledger is closed: the batch comes back.
+    /// If too many batches wait, or the ledger is closed. The error gives the batch back.
     pub fn post(
         &self,
         batch: Batch,
@@ -370,7 +370,7 @@ impl Ledger {
     ) -> Result<(), QueueFull> {
         let stands_alone = batch.cursors.is_empty() && batch.skipped == 0 && !batch.reread && !batch.own;
         let is_busy = self.unanswered.load(Ordering::SeqCst) > 0 || self.journal.is_in_use();
-        // Nothing is acknowledged for a store that takes nothing: the writer finds out whether it does again.
+        // The journal must not acknowledge posts for a store that cannot be written. The writer tries it.
         let is_failing = self.faults.failing().is_some();
         if !(stands_alone && is_busy && !is_failing && self.journal.has_room()) {
             return self.submit(batch, done);
@@ -385,25 +385,25 @@ impl Ledger {
         }
     }
 
-    /// Returns what was acknowledged until now.
+    /// Returns a token for all posts acknowledged so far.
     #[must_use]
     pub fn flush_token(&self) -> FlushToken {
         FlushToken(self.journal.flush_token())
     }
 
-    /// Returns whether everything that was acknowledged then can be asked for.
+    /// Returns `true` if all posts that the token covers are visible to queries.
     #[must_use]
     pub fn is_flushed(&self, token: FlushToken) -> bool {
         self.journal.is_flushed(token.0)
     }
 
-    /// Bytes that are acknowledged and wait to be folded.
+    /// Returns the number of acknowledged bytes that wait to be folded.
     #[must_use]
     pub fn waiting_bytes(&self) -> u64 {
         self.journal.waiting()
     }
 
-    /// Returns what went wrong since the ledger was opened, after a look at its files.
+    /// Returns the faults since the ledger was opened, after a check of its files.
     #[must_use]
     pub fn faults(&self) -> StoreFaults {
         match self.files.check() {
@@ -418,7 +418,7 @@ impl Ledger {
         self.faults.view(u64::try_from(set_aside).unwrap_or(u64::MAX))
     }
 
-    /// Compares every page of the store with its sum, now and to the end. [`Ledger::faults`] tells what was found.
+    /// Compares every page of the store with its sum, without a pause. [`Ledger::faults`] returns the result.
     ///
     /// # Errors
     /// If the ledger is closed or a file cannot be read.
@@ -427,7 +427,7 @@ impl Ledger {
             .map_err(AppendError::from)
     }
 
-    /// Takes pages that another program changed while no server ran for what was written. Returns how many there were.
+    /// Accepts the pages that another program changed while no server ran. Returns their number.
     ///
     /// # Errors
     /// If the ledger is closed or a file cannot be read or written.
@@ -435,7 +435,7 @@ impl Ledger {
         self.on_writer(|writer| writer.checkpointer.accept_changes())?
     }
 
-    /// Moves what the log holds into the file, as the writer does by itself once in a while.
+    /// Moves the log into the file, as the writer does by itself from time to time.
     ///
     /// # Errors
     /// If the ledger is closed or the file cannot be written.
@@ -443,7 +443,7 @@ impl Ledger {
         self.on_writer(|writer| writer.checkpointer.checkpoint(page_keeper::Move::Passive))?
     }
 
-    /// Tries to write if the last write failed: a store that is used by no one would otherwise fail for ever.
+    /// Tries to write if the last write failed. Without this, an idle store would be reported as failing for ever.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -452,7 +452,7 @@ impl Ledger {
         self.on_writer(writer::Writer::probe)?
     }
 
-    /// Calls this on the writer's thread after every commit. It must not wait.
+    /// Calls `listener` on the writer's thread after every commit. It must not block.
     pub fn on_commit(&self, listener: impl Fn(&Committed) + Send + Sync + 'static) {
         self.on_commit_while(|| true, listener);
     }
@@ -470,7 +470,7 @@ impl Ledger {
         }
     }
 
-    /// Returns how far a source has been read.
+    /// Returns the position up to which a source has been read.
     ///
     /// # Errors
     /// If the store cannot answer.
@@ -478,7 +478,7 @@ impl Ledger {
         self.store.cursor(source)
     }
 
-    /// Returns how far every source of an agent has been read.
+    /// Returns the positions up to which the sources of an agent have been read.
     ///
     /// # Errors
     /// If the store cannot answer.
@@ -486,19 +486,19 @@ impl Ledger {
         self.store.cursors(agent)
     }
 
-    /// The store, for questions.
+    /// Returns the store, for queries.
     #[must_use]
     pub fn store(&self) -> Arc<dyn Store> {
         Arc::clone(&self.store) as Arc<dyn Store>
     }
 
-    /// Returns what tasks did before, as rules ask about it.
+    /// Returns the history of tasks, for rules.
     #[must_use]
     pub fn history(&self) -> TaskHistory {
         TaskHistory::of(&self.store)
     }
 
-    /// Does something on the writer's thread and waits for it.
+    /// Runs `work` on the writer's thread and waits for it.
     fn on_writer<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut writer::Writer) -> T + Send + 'static,
@@ -511,7 +511,7 @@ impl Ledger {
         reported.recv().map_err(|_| AppendError::Closed)
     }
 
-    /// Waits until search knows every row that is written now.
+    /// Waits until search has every row written so far.
     ///
     /// # Errors
     /// If the ledger is closed or search cannot be written.
@@ -519,7 +519,7 @@ impl Ledger {
         self.on_writer(writer::Writer::follow_all)?
     }
 
-    /// Writes what waits and closes the file.
+    /// Writes all waiting batches and closes the file.
     pub fn close(&self) {
         self.journal.close();
         self.jobs.send(Job::Close).ok();
@@ -530,7 +530,7 @@ impl Ledger {
     }
 }
 
-/// Opens the store in this file for questions alone: nothing is written, and another process may write meanwhile.
+/// Opens the store in a file for queries only. It is never written, and another process may write meanwhile.
 ///
 /// # Errors
 /// If there is no such file, or it is damaged, of another version, another program's, or cannot be read.
@@ -542,8 +542,8 @@ pub fn open_read_only(path: &Path) -> Result<Arc<dyn Store>, OpenError> {
     Ok(Arc::new(read::SqliteStore::open(path, Arc::default())?))
 }
 
-/// Looks through a store that no one has open for writing, as far as `goes_on` lets it, and changes nothing. Tells
-/// whether it came to the end.
+/// Checks a store that no process has open for writing, for as long as `goes_on` returns `true`, and changes nothing.
+/// Returns `true` if it came to the end.
 ///
 /// # Errors
 /// If there is no such file, or it is damaged, of another version, another program's, or cannot be read.
@@ -555,7 +555,7 @@ pub fn check_store(path: &Path, goes_on: impl FnMut() -> bool + Send + 'static) 
     open::check_through(path, goes_on)
 }
 
-/// Returns how many commits stand in the log of a store behind a part that cannot be read.
+/// Returns the number of commits in the log of a store behind a part that cannot be read.
 ///
 /// # Errors
 /// If the log cannot be read at all.
@@ -565,8 +565,7 @@ pub fn damaged_commits(path: &Path) -> std::io::Result<u64> {
     Ok(if comes_back { 0 } else { lost.commits })
 }
 
-/// Tells whether everything that the log of a store knew is in the store, or waits in the journal of posts to be folded
-/// again.
+/// Returns `true` if all commits of a store's log are in the store, or wait in the journal of posts to be folded again.
 fn comes_back(path: &Path) -> Option<bool> {
     let newest = salvage::lineage::newest_seq(path, &store_files::beside(path, "-wal"))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -580,28 +579,28 @@ fn comes_back(path: &Path) -> Option<bool> {
     Some(seq >= newest || journal::waits(&posts, posted::folded(&conn).ok()?).ok()?)
 }
 
-/// Returns how many posts are set aside beside a store.
+/// Returns the number of posts set aside beside a store.
 #[must_use]
 pub fn set_aside(path: &Path) -> u64 {
     u64::try_from(Aside::beside(path).list(aside::Kind::Post).len()).unwrap_or(u64::MAX)
 }
 
-/// Returns how many posted events were set aside beside a store and are gone because there were too many.
+/// Returns the number of posts that were set aside beside a store and dropped because there were too many.
 #[must_use]
 pub fn lost_posts(path: &Path) -> u64 {
     Aside::beside(path).lost()
 }
 
-/// Removes what is set aside beside a store and tells of these tasks, and copies of its log, or all of it if none are given.
-/// What else cannot be read stays, unless it names one of their sessions.
+/// Removes the posts of some tasks that are set aside beside a store, and copies of its log; without `names`, all of
+/// them. An unreadable file stays unless it names one of the tasks' sessions.
 ///
 /// # Errors
-/// If the system does not let us.
+/// If a file cannot be read or removed.
 pub fn purge_aside(path: &Path, names: Option<&TaskNames>) -> std::io::Result<AsidePurge> {
     Aside::beside(path).purge(names)
 }
 
-/// The text in a packed column, for a person who looks into the file by hand.
+/// Returns the text in a packed column, for people who inspect the file by hand.
 #[must_use]
 pub fn unpack(blob: &[u8]) -> String {
     codec::decode(blob)

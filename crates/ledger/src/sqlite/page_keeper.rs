@@ -603,7 +603,7 @@ mod tests {
     }
 
     /// A store with rows whose log is empty, and its keeper.
-    fn kept(path: &Path) -> (Connection, PageKeeper) {
+    fn store_with_keeper(path: &Path) -> (Connection, PageKeeper) {
         let conn = super::super::open::open(path).unwrap();
         for number in 0..500 {
             conn.execute("INSERT INTO word (text) VALUES (?1)", [format!("word {number}")]).unwrap();
@@ -624,7 +624,7 @@ mod tests {
     fn a_system_without_handles_or_memory_costs_no_sums_and_moves_nothing_until_it_has_some() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.db");
-        let (conn, mut keeper) = kept(&path);
+        let (conn, mut keeper) = store_with_keeper(&path);
         let sums = std::fs::read(beside(&path, ".sums")).unwrap();
         let file = std::fs::read(&path).unwrap();
         conn.execute("UPDATE word SET text = text || ' once'", []).unwrap();
@@ -652,7 +652,7 @@ mod tests {
     fn what_another_program_commits_while_the_log_is_cut_has_its_sums() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.db");
-        let (conn, mut keeper) = kept(&path);
+        let (conn, mut keeper) = store_with_keeper(&path);
         for _ in 0..2 {
             conn.execute("UPDATE word SET text = text || ' once' WHERE id % 3 = 0", []).unwrap();
             keeper.pin_and_cover().unwrap();
@@ -671,7 +671,7 @@ mod tests {
     fn a_process_that_ends_between_the_sums_and_their_mark_accuses_no_page() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.db");
-        let (conn, mut keeper) = kept(&path);
+        let (conn, mut keeper) = store_with_keeper(&path);
         conn.execute("UPDATE word SET text = text || ' once' WHERE id % 7 = 0", []).unwrap();
         keeper.pin_and_cover().unwrap();
         let sums = beside(&path, ".sums");
@@ -688,7 +688,7 @@ mod tests {
     fn a_damaged_page_that_is_written_twice_while_the_log_is_read_stays_marked() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.db");
-        let (conn, keeper) = kept(&path);
+        let (conn, keeper) = store_with_keeper(&path);
         let find = "SELECT max(pageno) FROM dbstat WHERE name = 'word' AND pagetype = 'leaf'";
         let page: u32 = conn.query_row(find, [], |row| row.get(0)).unwrap();
         drop((keeper, conn));

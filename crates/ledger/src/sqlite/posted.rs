@@ -9,10 +9,10 @@ use super::writer::Writer;
 use crate::aside::Kind;
 use crate::journal::{Part, Place};
 
-/// Observations that are folded in one transaction: a caller that comes then waits for them.
+/// The observations that are folded in one transaction. A batch that arrives meanwhile waits for them.
 const PART: usize = 2_048;
 
-/// The place where the ledger notes how far it has folded the journal.
+/// The key under which the ledger stores the number of the journal's use.
 const NUMBER: &str = "journal";
 const OFFSET: &str = "journal_at";
 
@@ -43,7 +43,7 @@ impl Apply<'_> {
 }
 
 impl Writer {
-    /// Folds a part of what the journal holds. Tells whether that went well; what cannot be written now stays there.
+    /// Folds a part of the journal. Returns `false` on failure: the journal keeps records that cannot be written.
     pub(super) fn fold_posted(&mut self) -> bool {
         self.waiting.begin();
         let part = match self.waiting.read(PART) {
@@ -120,7 +120,7 @@ impl Writer {
         })
     }
 
-    /// Keeps what of the journal this version cannot read, where a person may look at it.
+    /// Sets records that this version cannot read aside, where a person can inspect them.
     fn keep_unreadable(&self, unknown: &[Vec<u8>], damaged: &[Vec<u8>]) -> bool {
         let kept = unknown
             .iter()

@@ -33,26 +33,26 @@ impl Ready {
     fn of(observation: &str, index: u32, entry: Entry) -> Self {
         let is_fact = !matches!(entry.subject, Subject::Task | Subject::Account);
         let blob = if is_fact { entry_codec::write(&entry) } else { Vec::new() };
-        Self::kept(observation, index, entry, blob)
+        Self::with_blob(observation, index, entry, blob)
     }
 
-    /// An entry of which it is known how it is kept.
-    fn kept(observation: &str, index: u32, entry: Entry, blob: Vec<u8>) -> Self {
+    /// Returns an entry with the bytes that are stored of it.
+    fn with_blob(observation: &str, index: u32, entry: Entry, blob: Vec<u8>) -> Self {
         let (uid, key) = (uid(observation, index), row::number(&entry.key));
         Self { uid, key, blob, entry: Held::Whole(Box::new(entry)) }
     }
 
-    /// Reads an entry of a task as it is kept; none if it cannot be read.
+    /// Reads a stored entry of a task. Returns `None` if its bytes are not understood.
     pub(crate) fn read(observation: &str, index: u32, task: &TaskKey, blob: &[u8]) -> Option<Self> {
-        Some(Self::kept(observation, index, entry_codec::read(blob, task)?, blob.to_vec()))
+        Some(Self::with_blob(observation, index, entry_codec::read(blob, task)?, blob.to_vec()))
     }
 
-    /// An entry of which nothing is kept but what follows from it.
+    /// Returns an entry that is not stored itself: only its effects are.
     pub(crate) fn reported(observation: &str, index: u32, entry: Entry) -> Self {
-        Self::kept(observation, index, entry, Vec::new())
+        Self::with_blob(observation, index, entry, Vec::new())
     }
 
-    /// The entry, unless it was taken.
+    /// Returns the entry, unless a fold took it.
     pub(crate) fn entry(&self) -> Option<&Entry> {
         match &self.entry {
             Held::Whole(entry) => Some(entry),
@@ -202,6 +202,6 @@ mod tests {
         ready.restore();
         assert_eq!(ready.entry(), Some(&entry));
         ready.take();
-        assert_eq!(prepared.into_batch(), batch(), "also for whoever takes the batch back");
+        assert_eq!(prepared.into_batch(), batch(), "also in a batch that is given back");
     }
 }

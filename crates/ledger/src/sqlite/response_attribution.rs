@@ -1,9 +1,9 @@
-//! Finds whose a response is, when rows of several sessions tell of it.
+//! Attribution of a response to one task, when rows of several sessions contain it.
 //!
-//! A fork, a resumed session or a subagent may begin with a copy of another's rows. A copy is a transfer, not new
-//! spending: every response counts in one task only. Which one is a function of who holds it: the session that made
-//! the request; else one that did not begin as a fork after the response was given; else a subagent before its session;
-//! and at last the smaller id, so that of two that nothing tells apart it is always the same.
+//! A fork, a resumed session or a subagent may begin with a copy of another's rows. A copy is a transfer and not new
+//! usage: every response counts in one task only. The owner among the tasks with the response is the session that made
+//! the request; else one that did not begin as a fork after the response; else a subagent before its session; and at
+//! last the one with the smaller id, so that the choice is always the same.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

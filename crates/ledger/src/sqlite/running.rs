@@ -1,4 +1,4 @@
-//! Finds who runs, as far as hooks reported: what a server that starts again must look after.
+//! The agent processes that run, as far as hooks reported. A server that restarts watches them for their end.
 
 use agent_tracer_event::{Agent, TaskKey, attributes};
 

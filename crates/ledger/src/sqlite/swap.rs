@@ -1,8 +1,8 @@
-//! Puts a store in the place of another, which is kept.
+//! Replacement of a store by another, which keeps the old one.
 //!
-//! A store is five files, and they cannot be renamed at once. So what is meant is written down first, in a file beside the
-//! store, and a caller that opens the store next goes on where another was ended. Law: a log never stands beside a file
-//! that is not its own, not even for a moment, and nothing is removed.
+//! A store consists of five files, which cannot be renamed at once. The intention is therefore written first, into a
+//! file beside the store, and the next process that opens the store completes an interrupted replacement. Law: a log
+//! never stands beside a file that is not its own, not even for a moment, and nothing is removed.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -17,7 +17,7 @@ const ENDS: [&str; 5] = ["-journal-of-posts", ".sums", "-shm", "-wal", ""];
 /// The marker of an unfinished swap of stores: `out` or `in`, and the folder of the one that goes.
 const MARK: &str = ".swap";
 
-/// The place where the new store waits.
+/// The suffix of the new store before it is in place.
 const INCOMING: &str = ".incoming";
 
 /// Makes the folder in which the new store is made, and returns the path that its file should have.
@@ -70,7 +70,7 @@ fn swap_in_steps(store: &Path, kept: &Path, steps: usize) -> io::Result<()> {
     swap.move_in()
 }
 
-/// Goes on with what another process began and did not end. Tells whether there was anything.
+/// Completes a replacement that another process began. Returns `true` if there was one.
 ///
 /// # Errors
 /// If a file cannot be renamed, or what is written down cannot be read.
@@ -96,14 +96,14 @@ pub fn finish_swap(store: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Tells whether there is a store: its file, or one that is being put in its place.
+/// Returns `true` if there is a store: its file, or one that is to replace it.
 #[must_use]
 pub fn has_store(store: &Path) -> bool {
     // A path that cannot be looked at is left to the process that opens it.
     store.try_exists().unwrap_or(true) || is_unfinished(store)
 }
 
-/// Tells whether a store is being put in the place of another.
+/// Returns `true` if the replacement of a store is unfinished.
 pub(super) fn is_unfinished(store: &Path) -> bool {
     beside(store, MARK).symlink_metadata().is_ok()
 }

@@ -30,7 +30,7 @@ struct Sealed {
 }
 
 impl Apply<'_> {
-    /// Writes what was reported about a task.
+    /// Writes the reported fields of a task.
     pub(super) fn save_reported(&mut self, task: i64, change: FieldChange) -> rusqlite::Result<()> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
             return Ok(());
@@ -173,7 +173,7 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// Says anew where tasks stand, children before parents, and a caller that depends on them.
+    /// Settles the status of tasks again, children before parents, and then of the tasks that depend on them.
     pub(super) fn settle_tasks(&mut self, tasks: BTreeSet<i64>) -> rusqlite::Result<()> {
         let mut depths: BTreeSet<(usize, i64)> = BTreeSet::new();
         for task in tasks {
@@ -204,7 +204,7 @@ impl Apply<'_> {
         self.memory.tasks.load(self.conn, &mut self.memory.words, task)
     }
 
-    /// Returns what the facts of a task say of its standing.
+    /// Returns the facts that decide the status of a task.
     pub(super) fn life(&mut self, task: i64) -> rusqlite::Result<Option<&mut Life>> {
         let conn = self.conn;
         let Some(known) = self.known(task)? else { return Ok(None) };
@@ -268,7 +268,7 @@ impl Apply<'_> {
         find.query_map([task], |row| row.get(0))?.collect()
     }
 
-    /// Says anew where a task stands. Tells whether that changed.
+    /// Settles the status of a task again. Returns `true` if it changed.
     fn settle_task(&mut self, task: i64) -> rusqlite::Result<bool> {
         let Some(life) = self.life(task)? else { return Ok(false) };
         let (mut started, mut last) = (life.started, life.last);
@@ -350,7 +350,7 @@ impl Apply<'_> {
         Ok(has_turned)
     }
 
-    /// Writes what is left for tasks whose standing nothing touched.
+    /// Writes the remaining changes of tasks whose status was not settled.
     fn save_rest(&mut self) -> rusqlite::Result<()> {
         for task in std::mem::take(&mut self.surer) {
             let Some(known) = self.known(task)? else { continue };
@@ -362,7 +362,7 @@ impl Apply<'_> {
         self.flush_tasks()
     }
 
-    /// Returns what is left of a task after retention dropped its events.
+    /// Returns the values that remain of a task after retention dropped its events.
     fn sealed(&mut self, task: i64) -> rusqlite::Result<Option<Sealed>> {
         if self.known(task)?.is_none_or(|known| known.sealed_until.is_none()) {
             return Ok(None);
@@ -433,7 +433,7 @@ impl Apply<'_> {
     }
 }
 
-/// Returns what the client's own account says that the session cost, in pico-dollars.
+/// Returns the cost of a session by the client's own account, in pico-dollars.
 pub(super) fn client_cost(account: Option<&Value>) -> Option<i64> {
     pico_dollars(account?.get(attributes::CLIENT_COST_USD)?)
 }

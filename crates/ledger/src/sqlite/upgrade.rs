@@ -1,7 +1,8 @@
-//! Brings a file of an older schema up to date, whatever its size.
+//! The upgrade of a file with an older schema, whatever its size.
 //!
-//! Law: first a whole copy beside it, then all steps in one transaction. A caller that is killed on the way leaves the
-//! file as it was, and the next start begins again. Both may take minutes, so the watcher receives the progress.
+//! Law: a whole copy is made beside the file first, then all steps run in one transaction. A process that is killed
+//! meanwhile leaves the file as it was, and the next start begins again. Both may take minutes, so the watcher receives
+//! the progress.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -121,7 +122,7 @@ const PAGES: std::ffi::c_int = 16_384;
 /// Instructions of the database between two words about a step: some ten milliseconds.
 const INSTRUCTIONS: std::ffi::c_int = 1_000_000;
 
-/// Measures how far bringing a store up to date is.
+/// The progress of an upgrade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Upgrade {
     /// The schema of the file.
@@ -242,7 +243,7 @@ fn copy(conn: &Connection, to: &Path, tell: impl Fn(u64, u64)) -> Result<(), Ope
             match step {
                 StepResult::Done => break,
                 StepResult::More => {}
-                // No other process writes to a file that has an instance; a caller that does all the same must end first.
+                // An instance owns its file. A process that writes to it all the same must end first.
                 _ => return Err(OpenError::Io("another process writes to the store".to_owned())),
             }
         }
@@ -406,7 +407,7 @@ mod tests {
         assert_eq!(
             conn.query_row(sealed, [], |row| row.get::<_, String>(0)).unwrap(),
             "4/8/01 -1/9/02 -1/10/03",
-            "of the one who used the tool, or of nobody known"
+            "of the agent that used the tool, or of no known one"
         );
         look(&path).unwrap();
         assert!(backup_path(&path, 1).exists());
@@ -443,7 +444,7 @@ mod tests {
         assert!(matches!(copied.last(), Some(Stage::Copying { done, total }) if done == total && *total > 0));
         let times = |step| seen.iter().filter(|stage| **stage == Stage::Changing { step, of: 2 }).count();
         assert_eq!(times(1), 1);
-        assert!(times(2) > 3, "a long step is told of again and again: {}", times(2));
+        assert!(times(2) > 3, "a long step is reported repeatedly: {}", times(2));
         assert_eq!(seen.last(), Some(&Stage::Done));
     }
 
@@ -510,6 +511,6 @@ mod tests {
             }
         });
         upgrade_by(&mut open(path).unwrap(), path, 1, LONG, &watch).unwrap();
-        panic!("nobody killed it");
+        panic!("the upgrade ended before it was killed");
     }
 }

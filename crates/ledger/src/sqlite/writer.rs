@@ -1,4 +1,5 @@
-//! The one thread that writes. It takes what waits, writes it in one transaction, and answers after the commit.
+//! The only thread that writes. It takes the waiting batches, writes them in one transaction, and answers after the
+//! commit.
 
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,47 +24,47 @@ use crate::journal::Waiting;
 use crate::observed::Receipt;
 use crate::project::tally::Pricer;
 
-/// A journal that cannot be folded now is tried again after so long.
+/// The pause before another attempt to fold a journal.
 const TRY_AGAIN: Duration = Duration::from_secs(1);
 
-/// At its end the writer folds at most so many parts of the journal: the next one folds the rest.
+/// The most parts of the journal that the writer folds before it ends. The next writer folds the rest.
 const LAST_PARTS: usize = 16;
 
 /// The longest wait for another process that has locked the file.
 pub(super) const BUSY: Duration = Duration::from_secs(10);
 
-/// A group is at most this many observations, so that no one waits long for a commit.
+/// The most observations of a group, so that no caller waits long for a commit.
 const GROUP: usize = 4_096;
 
-/// Search takes its part when nothing came for this long: a caller that writes steadily is not made to wait for it.
+/// The pause in writes after which search is updated, so that it does not delay a caller that writes steadily.
 const QUIET: Duration = Duration::from_millis(3);
 
-/// After so many groups without a pause search takes a small part all the same.
+/// The number of groups without a pause after which search takes a small part all the same.
 const STARVED: u32 = 64;
 
-/// Rows that search takes at first; twice as many each time that nothing else comes,
+/// The number of rows that search takes at first. It doubles while no work comes, up to [`MOST_FOLLOWED`].
 const LEAST_FOLLOWED: usize = 125;
 
-/// up to this many. A caller that comes then waits for a small part of them and for the commit.
+/// The most rows that search takes at once. Work that arrives meanwhile waits for a small part of them and the commit.
 const MOST_FOLLOWED: usize = 8_000;
 
-/// After so many commits the write-ahead log is moved into the file when no one waits. Not after each: that waits for the
-/// disk twice.
+/// The number of commits after which an idle writer moves the write-ahead log into the file. Each move waits for the
+/// disk twice, which is too much for every commit.
 const WORTH_TIDYING: u32 = 64;
 
-/// After so many rows it is moved by the thread that is there for it, while others go on to write: some 64 MB.
+/// The number of rows after which the checkpoint thread moves the log while the writer goes on: some 64 MB.
 const WORTH_MOVING: u64 = 16_000;
 
-/// A write-ahead log longer than this is cut, even if that means waiting for readers.
+/// The longest write-ahead log, in bytes. A longer one is cut, even if that means waiting for readers.
 const LONGEST_LOG: u64 = 256 << 20;
 
-/// Says how search follows behind the writer.
+/// The progress of search behind the writer.
 struct Behind {
-    /// Is true if search may not know everything.
+    /// Search may lack rows.
     lags: bool,
-    /// Rows that it takes next.
+    /// The number of rows that it takes next.
     part: usize,
-    /// Is true if work came since it last took some.
+    /// Work came since it last took some.
     is_interrupted: bool,
     /// Groups since then.
     groups: u32,
@@ -76,7 +77,7 @@ impl Default for Behind {
 }
 
 impl Behind {
-    /// Returns how long to wait for work before search goes on; for ever if it has nothing to do.
+    /// Returns the time to wait for work before search goes on, or `None` if search is complete.
     fn patience(&self) -> Option<Duration> {
         self.lags.then_some(if self.is_interrupted { QUIET } else { Duration::ZERO })
     }
@@ -110,21 +111,21 @@ pub(super) struct Writer {
     pub(super) follower: super::read::Follower,
     /// Commits since the log was last moved into the file.
     pub(super) commits: u32,
-    /// Is true if a commit now waits for the disk.
+    /// Commits wait for the disk at present.
     pub(super) waits_for_disk: bool,
-    /// Moves the log into the file while others go on to write.
+    /// The thread that moves the log into the file while the writer goes on.
     pub(super) checkpointer: Checkpointer,
-    /// Rows that were ever written when it was last woken.
+    /// The number of rows ever written, as of the last time that it was woken.
     pub(super) moved: u64,
-    /// Holds what the journal holds.
+    /// The writer's side of the journal.
     pub(super) waiting: Waiting,
-    /// The place where what cannot be folded is kept.
+    /// The folder for posts that cannot be folded.
     pub(super) aside: Aside,
-    /// The files of the store: nothing is acknowledged unless they are those that were opened.
+    /// The files of the store. A write is acknowledged only if they are still those that were opened.
     pub(super) files: Arc<StoreFiles>,
-    /// Holds what went wrong.
+    /// The record of faults.
     pub(super) faults: Arc<Faults>,
-    /// Batches that were brought and are not answered.
+    /// The number of batches that wait for an answer.
     pub(super) unanswered: Arc<AtomicUsize>,
 }
 
@@ -143,7 +144,7 @@ impl Writer {
             let job = match patience {
                 None => jobs.recv().ok(),
                 Some(patience) => match jobs.recv_timeout(patience) {
-                    // Posts still come, and the writer rests longer.
+                    // Posts keep coming, so the writer rests longer.
                     Err(RecvTimeoutError::Timeout) if self.waiting.patience() > Some(Duration::ZERO) => {
                         continue;
                     }
@@ -166,7 +167,7 @@ impl Writer {
                 None | Some(Job::Close) => break,
                 Some(Job::Posted) => {}
                 Some(Job::Run(work)) => {
-                    self.asked(work);
+                    self.run_job(work);
                     behind.work_came();
                 }
                 Some(Job::Append(batch, unwritten, done)) => {
@@ -175,7 +176,7 @@ impl Writer {
                     self.group(group);
                     behind.work_came();
                     match rest {
-                        Some(Job::Run(work)) => self.asked(work),
+                        Some(Job::Run(work)) => self.run_job(work),
                         Some(Job::Close) => break,
                         Some(Job::Append(..) | Job::Posted) | None => {}
                     }
@@ -197,21 +198,21 @@ impl Writer {
         self.checkpoint(Move::Truncate);
     }
 
-    /// Finds out whether commits that a power cut took come back from the journal of posts.
+    /// Decides whether commits that a power cut may have lost come back from the journal of posts.
     pub(super) fn decide_loss(&mut self, unsure: UnsureLoss) {
         while self.waiting.is_behind() && self.fold_posted() {}
         unsure.decide(self.memory.seq, &self.aside, &self.faults);
     }
 
-    /// Moves the log into the file; a failure is counted, and what could not be moved stays in the log.
+    /// Moves the log into the file. A failure is counted, and the log keeps the pages that could not be moved.
     pub(super) fn checkpoint(&self, how: Move) {
         if let Err(error) = self.checkpointer.checkpoint(how) {
             self.faults.write_failed(&error);
         }
     }
 
-    /// Runs a job whose caller is answered only when it is on disk.
-    fn asked(&mut self, work: Box<dyn FnOnce(&mut Self) + Send>) {
+    /// Runs a job whose caller is answered only when its changes are on disk.
+    fn run_job(&mut self, work: Box<dyn FnOnce(&mut Self) + Send>) {
         self.wait_for_disk(true).ok();
         work(self);
     }
@@ -228,11 +229,11 @@ impl Writer {
         }
     }
 
-    /// Lets search take a part of what it does not know yet. Tells whether there is more.
+    /// Adds up to `part` rows to search. Returns `true` if more are missing.
     fn follow(&mut self, part: usize) -> Result<bool, AppendError> {
         // A log that was cut has a hole behind the next commit, by any process.
         self.files.check()?;
-        // What the disk loses of it is taken again.
+        // No wait for the disk: search takes lost rows again.
         self.wait_for_disk(false)?;
         let Self { conn, follower, unanswered, waiting, .. } = self;
         let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -244,19 +245,19 @@ impl Writer {
         Ok(more)
     }
 
-    /// Lets search take everything.
+    /// Adds all rows to search.
     pub(super) fn follow_all(&mut self) -> Result<(), AppendError> {
         while self.follow(MOST_FOLLOWED)? {}
         Ok(())
     }
 
-    /// Writes a group in one transaction. If that fails, each part gets its own, so that one cannot sink the others, and
-    /// what cannot be written at all is left out of its part.
+    /// Writes a group in one transaction. If that fails, each batch gets a transaction of its own, so that one cannot
+    /// sink the others, and observations that cannot be written at all are left out of their batch.
     fn group(&mut self, mut group: Vec<(Prepared, Unwritten, Done)>) {
         let answered = group.len();
         let batches: Vec<&mut Prepared> = group.iter_mut().map(|(batch, ..)| batch).collect();
         let written = self.write(batches);
-        // Before they are reported: a caller that sees it and comes again finds a writer that rests.
+        // Before the answers: a caller that posts again on its answer must find the writer idle.
         self.unanswered.fetch_sub(answered, Ordering::SeqCst);
         match written {
             Ok(receipts) => {
@@ -279,7 +280,7 @@ impl Writer {
         self.cut_log();
     }
 
-    /// Has the log moved into the file beside the writer, once enough is in it.
+    /// Wakes the checkpoint thread once the log is worth moving.
     pub(super) fn move_log(&mut self) {
         let written = self.conn.total_changes();
         if written.saturating_sub(self.moved) >= WORTH_MOVING {
@@ -292,7 +293,7 @@ impl Writer {
         self.change(|apply| batches.into_iter().map(|batch| apply.batch(batch)).collect())
     }
 
-    /// Does something in one transaction, folds what it touched, commits, and tells the listeners.
+    /// Runs `work` in one transaction, folds the facts that it touched, commits, and notifies the listeners.
     pub(super) fn change<T>(
         &mut self,
         work: impl FnOnce(&mut Apply<'_>) -> rusqlite::Result<T>,
@@ -301,8 +302,8 @@ impl Writer {
         self.change_soon(work)
     }
 
-    /// Says whether commits from now on wait for the disk, and for all that was committed before them. One that does not
-    /// may be lost with the power, together with all that came after it, but never in part.
+    /// Sets whether commits wait for the disk, and with it for all commits before them. A power cut may lose a commit
+    /// that did not wait, together with all later ones, but never a part of it.
     fn wait_for_disk(&mut self, waits: bool) -> rusqlite::Result<()> {
         if self.waits_for_disk != waits {
             self.conn.pragma_update(None, "synchronous", if waits { "FULL" } else { "NORMAL" })?;
@@ -311,7 +312,8 @@ impl Writer {
         Ok(())
     }
 
-    /// The same for what is on disk in the journal: it is folded from there again if this commit is lost.
+    /// Like [`Writer::change`], for observations that are on disk in the journal. The commit does not wait for the
+    /// disk: if it is lost, they are folded from the journal again.
     pub(super) fn change_from_journal<T>(
         &mut self,
         work: impl FnOnce(&mut Apply<'_>) -> rusqlite::Result<T>,
@@ -324,7 +326,7 @@ impl Writer {
         &mut self,
         work: impl FnOnce(&mut Apply<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, AppendError> {
-        // Before anything is changed: what goes into a file that no one finds again is better not written.
+        // Before any change: a file that lost its name would take the write with it.
         if let Err(error) = self.files.check() {
             self.gone()?;
             self.faults.write_failed(&error);
@@ -347,7 +349,7 @@ impl Writer {
             Ok((answer, changed)) => {
                 self.memory.tasks.trim();
                 self.commits = self.commits.saturating_add(1);
-                // Nor is anything acknowledged that went into one.
+                // Again after the commit: a write into such a file must not be acknowledged.
                 if let Err(error) = self.files.check() {
                     self.gone()?;
                     self.faults.write_failed(&error);
@@ -358,7 +360,7 @@ impl Writer {
                 Ok(answer)
             }
             Err(error) => {
-                // What was learned in a transaction that failed is not true.
+                // The caches may hold numbers of rows that the failed transaction never wrote.
                 self.memory.words.forget();
                 self.memory.tasks.forget();
                 self.memory.seq = before;
@@ -369,19 +371,19 @@ impl Writer {
         }
     }
 
-    /// Saves what can be saved of files that are gone.
+    /// Saves as much as possible of files that were removed or replaced.
     fn gone(&self) -> rusqlite::Result<()> {
         if self.files.check_contents().is_ok() {
             // A log that has lost its name is moved into the file, which may still have its own.
             self.checkpoint(Move::Passive);
             return Ok(());
         }
-        // The engine would move what is left of a log that was cut, and holes for the rest.
+        // The engine would move the rest of a log that was cut, with holes in place of the missing pages.
         self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map(|_| ())
     }
 
-    /// Tells those who want to know what a commit changed. They are asked after it: a caller that begins to listen
-    /// later finds it in the store.
+    /// Passes the changes of a commit to the listeners that want them. They are asked after the commit, because one
+    /// that begins to listen later finds the changes in the store.
     fn tell(&self, changed: Changed) {
         let Ok(listeners) = self.listeners.read() else { return };
         let mut wanting: Vec<&Listener> = listeners.iter().filter(|listener| (listener.wants)()).collect();
@@ -390,18 +392,18 @@ impl Writer {
             if !changed.has_removed() {
                 return;
             }
-            // What is gone cannot be read from the store by those who come later.
+            // A listener that comes later cannot read removed rows from the store.
             changed = changed.without_rows();
             wanting = listeners.iter().collect();
         }
-        // It is on disk already; rows that cannot be read back now are found by a caller that asks for them.
+        // The commit is on disk, so a failure to read its rows back is not reported: queries will find them.
         let Ok(committed) = changed.read(&self.conn, self.memory.seq) else { return };
         for listener in wanting {
             (listener.tell)(&committed);
         }
     }
 
-    /// Moves what the log holds into the file while no one waits, so that no one has to wait for it later.
+    /// Moves the log into the file while no caller waits, so that none has to wait for it later.
     fn tidy_log(&mut self) {
         if self.commits >= WORTH_TIDYING {
             self.commits = 0;
@@ -411,13 +413,13 @@ impl Writer {
 
     pub(super) fn cut_log(&self) {
         if std::fs::metadata(&self.log).is_ok_and(|log| log.len() > LONGEST_LOG) {
-            // A caller that reads one state for long, as a copy does, is not waited for: the log is cut when they are done.
+            // A long read of one state, as a copy is, does not hold the writer up: the log is cut after it.
             self.checkpoint(Move::TruncateIfFree);
         }
     }
 }
 
-/// Adds what else waits. Gives back the job that does not belong to the group.
+/// Adds the waiting batches to a group. Returns the first job that is not a batch.
 fn gather(jobs: &Receiver<Job>, group: &mut Vec<(Prepared, Unwritten, Done)>) -> Option<Job> {
     let mut size: usize = group.iter().map(|(batch, ..)| batch.len()).sum();
     while size < GROUP {
@@ -438,7 +440,7 @@ impl From<std::io::Error> for AppendError {
         match error.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => Self::DiskFull,
             ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => Self::ReadOnly,
-            // What the writer itself answered comes back as it was.
+            // An error of the writer itself, wrapped on its way.
             _ => match error.downcast::<Self>() {
                 Ok(own) => own,
                 Err(error) => Self::Store(error.to_string()),

@@ -30,7 +30,7 @@ fn rows(store: &dyn Store) -> Vec<Row> {
     }
 }
 
-/// Returns what an entry says in a field, by the field's name in a row.
+/// Returns the value of an entry's field, by the name of the field in a row.
 fn said<'e>(entry: &'e ToldEntry, field: &str) -> Option<&'e Value> {
     match field.strip_prefix("metadata.") {
         Some(key) => entry.fields.get("metadata")?.get(key),
@@ -39,8 +39,8 @@ fn said<'e>(entry: &'e ToldEntry, field: &str) -> Option<&'e Value> {
     }
 }
 
-/// Returns what is shown in a field.
-fn shown(row: &Row, field: &str) -> Value {
+/// Returns the value of a row's field.
+fn field_value(row: &Row, field: &str) -> Value {
     let row = serde_json::to_value(row).unwrap();
     match field.strip_prefix("metadata.") {
         Some(key) => row["metadata"][key].clone(),
@@ -52,9 +52,9 @@ fn rank(entry: &ToldEntry) -> (Certainty, Channel) {
     (entry.certainty, entry.channel)
 }
 
-/// Returns what is wrong with a field of the whole, compared with the same field of one channel.
+/// Returns the contradiction between a field of the whole and the same field of one channel.
 fn contradiction(alone: &EventDetail, whole: &EventDetail, field: &str) -> Option<String> {
-    let (one, all) = (shown(&alone.row, field), shown(&whole.row, field));
+    let (one, all) = (field_value(&alone.row, field), field_value(&whole.row, field));
     if one == all || one.is_null() {
         return None;
     }

@@ -47,7 +47,7 @@ fn every_captured_session_that_was_answered_has_a_chart_that_says_how_full_its_w
             estimated += usize::from(is_estimated);
         }
     }
-    assert!(reported > 20 && estimated > 50, "{reported} told, {estimated} estimated");
+    assert!(reported > 20 && estimated > 50, "{reported} reported, {estimated} estimated");
 }
 
 #[test]

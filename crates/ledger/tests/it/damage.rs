@@ -226,7 +226,7 @@ fn what_another_program_writes_is_not_called_damage() {
     assert!(faults.problems[0].contains("another program"), "{:?}", faults.problems);
     let again = check_pages(&folder.path("ledger.db"), || true).unwrap();
     assert!(again.damaged.is_empty() && again.changed == faults.changed_pages, "{again:?}");
-    assert_eq!(folder.checked().changed_pages, faults.changed_pages, "it is told until somebody accepts it");
+    assert_eq!(folder.checked().changed_pages, faults.changed_pages, "it is reported until it is accepted");
     let ledger = folder.open();
     assert_eq!(ledger.accept_changes().unwrap() as u64, faults.changed_pages);
     assert_eq!(ledger.faults().problems, Vec::<String>::new());

@@ -63,10 +63,10 @@ fn decisions_are_narrowed_by_rule_ending_task_and_time() {
     let middle = Some(all[7].occurred_at);
     let none = DecisionFilter::default;
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    type Wanted = fn(&RuleDecision) -> bool;
-    let cases: Vec<(DecisionFilter, Wanted)> = vec![
+    type Predicate = fn(&RuleDecision) -> bool;
+    let cases: Vec<(DecisionFilter, Predicate)> = vec![
         (DecisionFilter { rule: Some("watch".to_owned()), ..none() }, |one| one.rule == "watch"),
-        (DecisionFilter { rule: Some("nobody".to_owned()), ..none() }, |_| false),
+        (DecisionFilter { rule: Some("absent".to_owned()), ..none() }, |_| false),
         (DecisionFilter { statuses: words(&["dry_run"]), ..none() }, |one| one.mode == "dry_run"),
         (DecisionFilter { outcomes: words(&["deny", "block_stop"]), ..none() }, |one| one.outcome != "warn"),
         (DecisionFilter { task: two.clone(), ..none() }, |one| one.rule != "no-write"),
@@ -90,7 +90,7 @@ fn decisions_are_narrowed_by_rule_ending_task_and_time() {
 fn what_cannot_be_asked_is_refused() {
     let world = world(1);
     let store = world.ledger.store();
-    let no_one = agent_tracer_event::TaskKey::new(Agent::CODEX, "nobody").task_id();
+    let no_one = agent_tracer_event::TaskKey::new(Agent::CODEX, "absent").task_id();
     let of_no_one = DecisionFilter { task: Some(no_one), ..DecisionFilter::default() };
     assert!(matches!(store.decisions(&of_no_one), Err(QueryError::NotFound)));
     let paging = Paging { cursor: Some("torn".to_owned()), limit: 3 };

@@ -102,7 +102,7 @@ fn a_change_that_no_entry_brings_has_a_place_behind_everything_before_it() {
     let closed = store.changes(seen, 100).unwrap();
     assert!(closed.iter().any(|row| row.metadata.get("closedBy") == Some(&Value::from("process_gone"))));
     assert!(closed.iter().all(|row| row.seq > seen));
-    // A caller that says the same again changes nothing.
+    // Repeating a report changes nothing.
     let seen = store.seq().unwrap();
     world.bring(&[gone], 1);
     assert_eq!((store.changes(seen, 100).unwrap().len(), store.seq().unwrap()), (0, seen));

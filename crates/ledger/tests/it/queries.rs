@@ -12,11 +12,11 @@ use agent_tracer_ledger::{
 use crate::query_world::{BEGIN, Dice, HOUR_MS, Story};
 use crate::world::World;
 
-/// Holds what a filter lets through.
+/// The predicate that a filter stands for.
 pub(crate) type Check<T> = Box<dyn Fn(&T) -> bool>;
 
-/// A history and every row of it, as the timelines tell it.
-pub(crate) struct Told {
+/// A recorded history and all rows of its timelines.
+pub(crate) struct RecordedHistory {
     pub(crate) world: World,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) tasks: Vec<Task>,
@@ -24,9 +24,9 @@ pub(crate) struct Told {
     pub(crate) now: Millis,
 }
 
-pub(crate) fn reported() -> &'static Told {
-    static TOLD: OnceLock<Told> = OnceLock::new();
-    TOLD.get_or_init(|| {
+pub(crate) fn reported() -> &'static RecordedHistory {
+    static HISTORY: OnceLock<RecordedHistory> = OnceLock::new();
+    HISTORY.get_or_init(|| {
         let mut story = Story::of(7, 100, 8);
         let end = BEGIN + 100 * 5 * HOUR_MS;
         story.asks("asks-late", end - HOUR_MS);
@@ -42,7 +42,7 @@ pub(crate) fn reported() -> &'static Told {
             rows.extend(every(|paging| store.timeline(&id, &RowFilter { paging, ..RowFilter::default() })));
         }
         assert!(rows.len() > 10_000, "{}", rows.len());
-        Told { world, store, tasks, rows, now }
+        RecordedHistory { world, store, tasks, rows, now }
     })
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn every_of<T>(limit: u32, ask: &mut impl FnMut(Paging) -> Result<Pag
     }
 }
 
-impl Told {
+impl RecordedHistory {
     pub(crate) fn task_of(&self) -> HashMap<&str, &Task> {
         self.tasks.iter().map(|task| (task.id.as_str(), task)).collect()
     }

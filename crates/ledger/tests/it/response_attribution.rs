@@ -1,5 +1,5 @@
-//! Copies are transfers: a caller that holds a response, it counts once, and an account that was handed on is not new
-//! spending.
+//! Copies are transfers: a response counts once, in whatever sessions it appears, and an account that was handed on is
+//! not new usage.
 
 use agent_tracer_event::{Channel, Subject};
 use agent_tracer_ledger::view::Task;

@@ -106,7 +106,7 @@ fn the_difference_to_what_the_provider_answered_is_nothing() {
                         // Codex writes a record of every response, whatever it was for.
                         _ if truth["client"] == "codex" => expected = plus(expected, usage),
                         "compaction" | "side" => beside = plus(beside, usage),
-                        other => panic!("{name}: nobody says what `{other}` is"),
+                        other => panic!("{name}: unknown kind of answer `{other}`"),
                     }
                 }
                 let task = tasks.remove(id).or_else(|| tasks.remove(&format!("sub--{id}")));
@@ -149,7 +149,7 @@ fn the_difference_to_what_the_provider_answered_is_nothing() {
         if let Some((row, beyond)) = cut {
             answered = plus(answered, plus(row, beyond));
         }
-        assert_eq!(all, answered, "{name}: nobody else spent anything");
+        assert_eq!(all, answered, "{name}: no other task spent anything");
     }
     assert!(compared.0 > 45 && compared.1 >= 5 && compared.2 == 15, "{compared:?}");
 }

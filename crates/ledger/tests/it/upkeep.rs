@@ -155,7 +155,7 @@ fn what_is_dropped_goes_in_steps_between_which_others_write_and_a_stop_loses_not
         .ledger
         .retain_with(old, |_| {
             steps += 1;
-            // The writer is free: a caller that brings something does not wait for the end.
+            // The writer is free: an append does not wait for the end.
             world.ledger.append(Batch { observed: all.clone(), ..Batch::default() }).unwrap();
             true
         })

@@ -15,7 +15,7 @@ pub const SUBAGENT: &str = "subagent";
 /// More stays than this are not distinguished: a hostile client may start as often as it likes.
 pub const MOST_STAYS: u32 = 1_000;
 
-/// Holds what the rows of a task have in common.
+/// The values that all rows of a task share.
 #[derive(Clone, Debug)]
 pub struct About {
     /// The task's id.

@@ -30,11 +30,11 @@ const GAP_PART: usize = 40;
 /// The columns of a picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Picture {
-    /// The place where it begins.
+    /// The moment at which it begins.
     pub from: i64,
-    /// The place where it ends.
+    /// The moment at which it ends.
     pub to: i64,
-    /// Counts how many columns it has.
+    /// The number of its columns.
     pub width: u32,
     /// The last moment of which anything is known: what still runs is drawn until then.
     pub last: i64,
@@ -151,7 +151,7 @@ struct Bin<T> {
     is_running: bool,
     kind: Option<Kind>,
     certainty: Certainty,
-    /// Counts how many rows have the tool of the first.
+    /// The number of rows with the tool of the first.
     same_tool: u32,
     /// The other tools with how many rows of each.
     other_tools: Vec<(Option<T>, u32)>,
@@ -196,15 +196,15 @@ impl<T: Clone + PartialEq> Bin<T> {
         }
     }
 
-    /// The tool that most rows have.
+    /// Returns the most frequent tool.
     fn usual_tool(&self) -> Option<&T> {
         let first = self.first.tool.as_ref().map(|tool| (tool, self.same_tool));
         let others = self.other_tools.iter().filter_map(|(tool, times)| Some((tool.as_ref()?, *times)));
         others.chain(first).max_by_key(|(_, times)| *times).map(|(tool, _)| tool)
     }
 
-    /// The bin as it is shown: with the row's title if it has one, else with what most of its rows are.
-    fn shown<N: Names<T>>(&self, about: &About, title: String, names: &mut N) -> Result<LaneBin, N::Error> {
+    /// Returns the bin for the wire. Its title is the row's, or else the most frequent tool.
+    fn view<N: Names<T>>(&self, about: &About, title: String, names: &mut N) -> Result<LaneBin, N::Error> {
         let only = self.first.tool.as_ref().filter(|_| self.other_tools.is_empty());
         let title = match (title.is_empty(), self.usual_tool()) {
             (false, _) => title,
@@ -280,11 +280,11 @@ pub struct Drawing<T> {
     covered: Vec<bool>,
     lanes: Vec<Packed<T>>,
     strips: Vec<LaneStrip>,
-    /// Counts how many titles may still be looked up.
+    /// The number of titles that may still be looked up.
     titles: usize,
 }
 
-/// Holds what bins are called by.
+/// The source of the names in bins.
 pub trait Names<T> {
     /// Why something has no name.
     type Error;
@@ -344,7 +344,7 @@ impl<T: Clone + PartialEq> Drawing<T> {
             for bin in packed.bins {
                 // Looked up in this order; when they are used up, a row is called by its tool.
                 let title = if bin.count == 1 { titles.next() } else { None };
-                bins.push(bin.shown(about, title.unwrap_or_default(), names)?);
+                bins.push(bin.view(about, title.unwrap_or_default(), names)?);
             }
             self.strips.push(LaneStrip { task_id: about.uid.to_string(), lane: lane.to_string(), bins });
         }

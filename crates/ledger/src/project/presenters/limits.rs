@@ -43,7 +43,7 @@ const WINDOWS: [Window; 2] = [
     },
 ];
 
-/// Holds what one snapshot says of a limit.
+/// One snapshot of a limit.
 type Seen = (i64, f64, Option<i64>);
 
 fn seen(row: &FactRow, window: &Window) -> Option<Seen> {

@@ -131,7 +131,7 @@ pub fn activity_bucket(at: i64, sums: &Sums, calls: i64) -> ActivityBucket {
     }
 }
 
-/// Returns what was spent by, in or on something.
+/// Returns the usage of a group for the wire.
 #[must_use]
 pub fn usage_bucket(key: String, bucket: &Bucket) -> UsageBucket {
     UsageBucket { key, label: None, owner: None, usage: bucket.spent(bucket.sums.n).view() }

@@ -7,7 +7,7 @@ use crate::engine::staleness::{self, ReportedState};
 use crate::record::TaskRecord;
 use crate::view::{Task, TaskKind, TaskStatus, UsageView};
 
-/// Holds what a task and all its descendants did.
+/// The activity of a task and all its descendants.
 #[derive(Clone, Debug, Default)]
 pub struct TreeSums {
     /// Tokens and cost.
@@ -29,7 +29,7 @@ pub struct Seen {
     pub children: u64,
     /// Its own tokens and cost.
     pub usage: UsageView,
-    /// Holds what it and all its descendants did.
+    /// The activity of the task and all its descendants.
     pub tree: TreeSums,
     /// The owner; none on one machine.
     pub owner: Option<String>,

@@ -38,7 +38,7 @@ pub fn wait(row: &FactRow) -> Option<TimeSpan> {
     (end > row.occurred).then_some((row.occurred, end))
 }
 
-/// Measures how long agents worked and how long a person was waited for.
+/// Divides time into agents' work and waits for a person.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeSplit {
     /// Milliseconds in which a turn ran and no person was waited for.

@@ -22,7 +22,7 @@ pub const RUN_STARTS: [List; 2] = [List::Prompt, List::SessionStart];
 /// The lists that end a run.
 pub const RUN_ENDS: [List; 3] = [List::Stop, List::SessionEnd, List::Interrupt];
 
-/// Holds what was done and spent in a turn.
+/// The activity and usage of a turn.
 #[derive(Clone, Debug, Default)]
 pub struct Called {
     /// Calls.
@@ -33,8 +33,7 @@ pub struct Called {
     pub usage: UsageView,
 }
 
-/// Holds what was said at the beginning and at the end of turns: by the turn that it names, and where it names none by
-/// the moment, which is that of the turn.
+/// The prompts and final messages of turns: by the turn that they name, or else by their moment, which is the turn's.
 #[derive(Clone, Debug, Default)]
 pub struct TurnEdges {
     prompts: HashMap<i64, FactRow>,

@@ -11,7 +11,7 @@ use crate::view::Page;
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Counts how many items a page has that does not say.
+/// The number of items of a page without a limit.
 const USUAL_LIMIT: u32 = 100;
 
 /// The lists that have pages. The numbers are in cursors.

@@ -13,35 +13,35 @@ use crate::search::{Ask, Need, mark};
 /// Counts how many terms with one beginning are asked for in which way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// So many are asked for one by one.
+    /// The most terms that are queried one by one.
     pub(crate) single: usize,
-    /// So long the lists of documents of more of them may be together to be merged.
+    /// The greatest total length of the document lists of more terms that are merged into one.
     pub(crate) merged: i64,
 }
 
 impl Bounds {
-    /// Either way costs some milliseconds.
+    /// Bounds at which either way costs some milliseconds.
     pub(crate) const USUAL: Self = Self { single: 64, merged: 30_000 };
 }
 
-/// A question longer than this is cut.
+/// The longest question, in bytes. A longer one is cut.
 const LONGEST_QUESTION: usize = 1_000;
 
-/// Reads the words of a question.
+/// Parses the words of a question.
 pub(crate) fn ask(question: &str) -> Ask {
     Ask::of(question.get(..question.floor_char_boundary(LONGEST_QUESTION)).unwrap_or_default())
 }
 
-/// Holds what the index is asked for.
-pub(crate) struct Sought {
-    /// Holds what FTS5 must match, all of it. Nothing, if the index cannot narrow by these words.
+/// A query for the full-text index.
+pub(crate) struct FtsQuery {
+    /// Expressions of FTS5 that must all match. Empty if the index cannot narrow by these words.
     pub(crate) all: Vec<String>,
-    /// Is true if every document that matches has the words. If not, each must be looked at.
+    /// Every document that matches has the words. If `false`, the text of each must be checked.
     pub(crate) is_exact: bool,
 }
 
-impl Sought {
-    /// Returns what is asked for these words; none if no document can have them.
+impl FtsQuery {
+    /// Returns the query for some words, or `None` if no document can have them.
     pub(crate) fn of(conn: &Connection, ask: &Ask, bounds: Bounds) -> rusqlite::Result<Option<Self>> {
         let mut sought = Self { all: Vec::new(), is_exact: true };
         for need in &ask.needs {
@@ -49,7 +49,7 @@ impl Sought {
             if ways.is_empty() {
                 return Ok(None);
             }
-            // What can be met without the index is nothing that the index is asked for.
+            // A need that some way meets without the index cannot narrow it.
             if ways.iter().all(|way| !way.is_empty()) {
                 sought.all.push(any(ways.iter().map(|way| format!("({})", way.join(" AND ")))));
             }

@@ -111,8 +111,8 @@ fn resolve(conn: &Connection, task: i64, entry: &Entry) -> rusqlite::Result<(i64
     Ok((fact, names))
 }
 
-/// Puts rows that will be made into a list, in place of what is stored of them; newest first, as the list is.
-pub(super) fn lay_over(list: &mut Vec<FactRow>, coming: &[PendingRow], fits: impl Fn(&FactRow) -> bool) {
+/// Puts pending rows into a list, in place of their stored versions. The list stays ordered, newest first.
+pub(super) fn overlay(list: &mut Vec<FactRow>, coming: &[PendingRow], fits: impl Fn(&FactRow) -> bool) {
     if coming.is_empty() {
         return;
     }

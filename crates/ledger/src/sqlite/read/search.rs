@@ -12,7 +12,7 @@ use rusqlite::{Connection, params};
 use super::follower::{
     day_mark, document, document_number, end_of_second, moment_before, row_of, second_start, texts,
 };
-use super::fts_query::{Bounds, Sought, any, ask, everything, quoted};
+use super::fts_query::{Bounds, FtsQuery, any, ask, everything, quoted};
 use super::row::RowBuilder;
 use super::text;
 use super::{cursor, rollup, stream, task};
@@ -68,7 +68,7 @@ pub(super) fn search_within(conn: &Connection, filter: &SearchFilter, bounds: Bo
         since: filter.range.since.map_or(i64::MIN, |at| at.0),
         until: filter.range.until.map_or(i64::MAX, |at| at.0),
     };
-    let Some(Sought { mut all, is_exact }) = Sought::of(conn, &ask, bounds)? else {
+    let Some(FtsQuery { mut all, is_exact }) = FtsQuery::of(conn, &ask, bounds)? else {
         return Ok(Page::whole(Vec::new()));
     };
     all.extend(marks(conn, filter, &narrow)?);
@@ -78,18 +78,18 @@ pub(super) fn search_within(conn: &Connection, filter: &SearchFilter, bounds: Bo
         }
         all.push(everything());
     }
-    let wanted = Wanted { filter, narrow, ask, is_exact, expression: all.join(" AND ") };
+    let wanted = HitFilter { filter, narrow, ask, is_exact, expression: all.join(" AND ") };
     collect(conn, &wanted, place.map(|[occurred, id]| Place { occurred, id }))
 }
 
-/// All that is asked of a hit.
-struct Wanted<'filter> {
+/// The conditions that a hit must meet.
+struct HitFilter<'filter> {
     filter: &'filter SearchFilter,
     narrow: Narrow,
     ask: Ask,
-    /// Is true if what the index finds has the words.
+    /// Every document that the index finds has the words.
     is_exact: bool,
-    /// Holds what the index is asked for.
+    /// The expression of FTS5.
     expression: String,
 }
 
@@ -148,7 +148,7 @@ struct Candidate {
 /// Looks at the next documents from a number down to another, without reading what their rows show.
 fn candidates(
     conn: &Connection,
-    Wanted { filter, narrow, expression, .. }: &Wanted<'_>,
+    HitFilter { filter, narrow, expression, .. }: &HitFilter<'_>,
     numbers: std::ops::Range<i64>,
     limit: usize,
 ) -> rusqlite::Result<Vec<Candidate>> {
@@ -199,7 +199,7 @@ struct Part {
 
 impl Part {
     /// Looks at about so many documents below a number, and at all others of the last second among them.
-    fn below(conn: &Connection, wanted: &Wanted<'_>, below: i64, step: usize) -> rusqlite::Result<Self> {
+    fn below(conn: &Connection, wanted: &HitFilter<'_>, below: i64, step: usize) -> rusqlite::Result<Self> {
         let mut found = candidates(conn, wanted, 1..below, step)?;
         let rest = match found.last() {
             Some(last) if found.len() == step => Some((second_start(last.number), last.number)),
@@ -215,7 +215,7 @@ impl Part {
     }
 }
 
-fn collect(conn: &Connection, wanted: &Wanted<'_>, after: Option<Place>) -> Answer<Page<Hit>> {
+fn collect(conn: &Connection, wanted: &HitFilter<'_>, after: Option<Place>) -> Answer<Page<Hit>> {
     let filter = wanted.filter;
     let limit = cursor::limit(&filter.range.paging);
     // Every step opens the lists of all terms anew: where many documents will not do, it looks at many at once.

@@ -31,7 +31,7 @@ pub(crate) struct Source {
 
 /// Selects rows of the streams, and the place to start from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct StreamFilter {
     /// The place after which (in the direction of reading) to begin.
     pub(crate) after: Option<Place>,
     /// At or after this.
@@ -46,7 +46,7 @@ pub(crate) struct Wanted {
     pub(crate) kinds: i64,
 }
 
-/// The place where a row stands.
+/// The position of a row in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
     /// The moment.
@@ -74,8 +74,8 @@ fn bits(places: impl ExactSizeIterator<Item = u32>) -> i64 {
     if places.len() == 0 { -1 } else { places.fold(0, |bits, place| bits | (1 << place)) }
 }
 
-impl Wanted {
-    /// Returns what a filter wants.
+impl StreamFilter {
+    /// Converts a filter of the query API.
     pub(crate) fn of(filter: &RowFilter) -> Answer<Self> {
         let list = list_of(filter.newest_first);
         Ok(Self {
@@ -95,7 +95,7 @@ fn list_of(newest_first: bool) -> cursor::List {
 
 /// A page of the rows of some streams.
 pub(crate) fn page(conn: &Connection, sources: &[Source], filter: &RowFilter) -> Answer<Page<Stored>> {
-    let wanted = Wanted::of(filter)?;
+    let wanted = StreamFilter::of(filter)?;
     let limit = cursor::limit(&filter.paging);
     let found = merge(conn, sources, &wanted, limit + 1)?;
     let page = cursor::cut(list_of(filter.newest_first), limit, found, |(place, _)| place.key());
@@ -115,7 +115,7 @@ pub(crate) fn by_id(conn: &Connection, id: i64) -> rusqlite::Result<Option<Store
 pub(crate) fn merge(
     conn: &Connection,
     sources: &[Source],
-    wanted: &Wanted,
+    wanted: &StreamFilter,
     limit: usize,
 ) -> rusqlite::Result<Vec<(Place, i64)>> {
     // One stream is read at once. Of many, most give nothing to the page: they are read in small steps.
@@ -140,7 +140,7 @@ pub(crate) fn merge(
 /// A stream that is being read.
 struct Stream {
     source: Source,
-    wanted: Wanted,
+    wanted: StreamFilter,
     ahead: VecDeque<(Place, i64)>,
     step: usize,
     is_done: bool,

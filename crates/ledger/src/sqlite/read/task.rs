@@ -160,7 +160,7 @@ pub(crate) fn family(conn: &Connection, root: i64) -> rusqlite::Result<Vec<(i64,
     Ok(family.into_iter().map(|(id, (depth, ..))| (id, depth)).collect())
 }
 
-/// Holds what a task and all its descendants did.
+/// The activity of a task and all its descendants.
 #[derive(Clone, Default)]
 struct Tree {
     spent: Spent,
@@ -173,7 +173,7 @@ impl Tree {
         Self { spent: row.spent.clone(), calls: row.calls, failures: row.failures }
     }
 
-    fn shown(&self) -> TreeSums {
+    fn view(&self) -> TreeSums {
         TreeSums { usage: self.spent.view(), calls: self.calls, failures: self.failures }
     }
 }
@@ -186,7 +186,7 @@ impl std::ops::AddAssign<&Self> for Tree {
     }
 }
 
-/// Returns what each of these tasks and all its descendants did.
+/// Returns the activity of each of these tasks with all its descendants.
 fn trees(conn: &Connection, roots: &[i64]) -> rusqlite::Result<HashMap<i64, Tree>> {
     let sums = Spent::TASK_COLUMNS;
     let mut statement = conn.prepare_cached(&format!(
@@ -217,7 +217,7 @@ pub(crate) fn show(conn: &Connection, now: Millis, ids: &[i64]) -> rusqlite::Res
     let mut tasks = Vec::with_capacity(ids.len());
     for id in ids {
         if let Some(row) = load(conn, *id)? {
-            let tree = trees.get(id).map_or_else(|| Tree::own(&row).shown(), Tree::shown);
+            let tree = trees.get(id).map_or_else(|| Tree::own(&row).view(), Tree::view);
             tasks.push(view(conn, &mut texts, now, row, tree)?);
         }
     }
@@ -288,7 +288,7 @@ pub(crate) fn tree(conn: &Connection, now: Millis, id: &TaskId) -> Answer<Vec<Tr
         let mut below = children.remove(&row.id).unwrap_or_default();
         below.sort_by_key(|child| std::cmp::Reverse((child.started, child.id)));
         next.extend(below.into_iter().map(|child| (depth + 1, child)));
-        let sum = sums.get(&row.id).map_or_else(|| Tree::own(&row).shown(), Tree::shown);
+        let sum = sums.get(&row.id).map_or_else(|| Tree::own(&row).view(), Tree::view);
         nodes.push(TreeNode { depth, task: view(conn, &mut texts, now, row, sum)? });
     }
     Ok(nodes)

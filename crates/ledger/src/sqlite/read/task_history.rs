@@ -6,7 +6,7 @@ use agent_tracer_event::{Agent, CallState, Millis, TaskId, attributes};
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value;
 
-use super::pending_overlay::{PendingOverlay, PendingRow, end_calls, lay_over};
+use super::pending_overlay::{PendingOverlay, PendingRow, end_calls, overlay};
 use super::row::agent_at;
 use super::spent::count;
 use super::{SqliteStore, task};
@@ -181,7 +181,7 @@ impl TaskHistory {
         self.store.ask(|conn| {
             let task = task::number(conn, id)?;
             let mut found = newest(conn, task, List::Prompt, i64::MIN, LOOKED_AT)?;
-            lay_over(&mut found, &self.coming(conn, task, id)?, |row| row.list == List::Prompt);
+            overlay(&mut found, &self.coming(conn, task, id)?, |row| row.list == List::Prompt);
             let typed = found
                 .into_iter()
                 .find(|row| !matches!(row.text(attributes::PROMPT_ORIGIN), Some("task_notification")));
@@ -217,7 +217,7 @@ impl TaskHistory {
                     (task, passed_over.map(|state| state as i64), limit),
                 )?);
             }
-            lay_over(&mut rows, &coming, |row| ACTIONS.contains(&row.list));
+            overlay(&mut rows, &coming, |row| ACTIONS.contains(&row.list));
             rows.sort_by_key(|row| std::cmp::Reverse((row.occurred, row.order, row.fact)));
             end_calls(&mut rows, &coming);
             Ok(failures(rows.iter().filter_map(|row| row.state), most))
@@ -241,7 +241,7 @@ impl TaskHistory {
             }
             rows.sort_by_key(|row| std::cmp::Reverse((row.occurred, row.order, row.fact)));
             let coming = self.coming(conn, task, id)?;
-            lay_over(&mut rows, &coming, |row| ACTIONS.contains(&row.list) && row.occurred >= since.0);
+            overlay(&mut rows, &coming, |row| ACTIONS.contains(&row.list) && row.occurred >= since.0);
             end_calls(&mut rows, &coming);
             rows.truncate(most);
             Ok(rows.iter().map(|row| action(row, agent_at(agent))).collect())

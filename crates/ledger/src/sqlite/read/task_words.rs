@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rusqlite::{Connection, params};
 
 use super::follower::document_of_task;
-use super::fts_query::{Bounds, Sought, ask};
+use super::fts_query::{Bounds, FtsQuery, ask};
 use crate::search::Ask;
 
 /// Numbers of tasks that lie closer together than this are asked for together.
@@ -23,8 +23,8 @@ impl TaskWords {
     /// Reads a question; none if no task can have its words.
     pub(crate) fn of(conn: &Connection, question: &str, bounds: Bounds) -> rusqlite::Result<Option<Self>> {
         let ask = ask(question);
-        let sought = Sought::of(conn, &ask, bounds)?.filter(|_| !ask.is_empty());
-        Ok(sought.map(|Sought { all, is_exact }| Self {
+        let sought = FtsQuery::of(conn, &ask, bounds)?.filter(|_| !ask.is_empty());
+        Ok(sought.map(|FtsQuery { all, is_exact }| Self {
             ask,
             expression: Some(all.join(" AND ")).filter(|all| !all.is_empty()),
             is_exact,

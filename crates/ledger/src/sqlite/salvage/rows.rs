@@ -16,28 +16,28 @@ use super::walk::{Gap, Walk};
 /// More stretches of time than this are not distinguished.
 const STRETCHES: usize = 100;
 
-/// A table of which rows are taken.
-pub(super) struct Wanted {
+/// A table from which rows are salvaged.
+pub(super) struct SalvagedTable {
     pub(super) name: &'static str,
     has_row_ids: bool,
-    /// The place where the number of a task stands in a row that means nothing without it.
+    /// The column with the number of a task, in tables whose rows are meaningless without their task.
     task: Option<usize>,
 }
 
-const fn with_ids(name: &'static str) -> Wanted {
-    Wanted { name, has_row_ids: true, task: None }
+const fn with_ids(name: &'static str) -> SalvagedTable {
+    SalvagedTable { name, has_row_ids: true, task: None }
 }
 
-const fn plain(name: &'static str) -> Wanted {
-    Wanted { name, has_row_ids: false, task: None }
+const fn plain(name: &'static str) -> SalvagedTable {
+    SalvagedTable { name, has_row_ids: false, task: None }
 }
 
-const fn of_task(name: &'static str, task: usize) -> Wanted {
-    Wanted { name, has_row_ids: false, task: Some(task) }
+const fn of_task(name: &'static str, task: usize) -> SalvagedTable {
+    SalvagedTable { name, has_row_ids: false, task: Some(task) }
 }
 
-/// Tables that cannot be folded from others, in an order in which each row finds those that it is checked against.
-pub(super) const TABLES: &[Wanted] = &[
+/// Tables that cannot be folded from others. Each comes after the tables against which its rows are checked.
+pub(super) const TABLES: &[SalvagedTable] = &[
     plain("tombstone"),
     with_ids("word"),
     with_ids("task"),
@@ -48,8 +48,8 @@ pub(super) const TABLES: &[Wanted] = &[
     plain("outcome"),
     plain("unrecognised"),
     plain("meta"),
-    Wanted { name: "sealed_task", has_row_ids: true, task: Some(0) },
-    Wanted { name: "sealed_share", has_row_ids: true, task: Some(0) },
+    SalvagedTable { name: "sealed_task", has_row_ids: true, task: Some(0) },
+    SalvagedTable { name: "sealed_share", has_row_ids: true, task: Some(0) },
     plain("sealed_rollup"),
     plain("sealed_latency"),
     of_task("sealed_model", 0),
@@ -57,7 +57,7 @@ pub(super) const TABLES: &[Wanted] = &[
     of_task("holder", 1),
 ];
 
-/// Holds what a column may hold.
+/// The values that a column may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Integer,
@@ -85,7 +85,7 @@ pub(super) fn tables(conn: &Connection) -> rusqlite::Result<HashMap<&'static str
 }
 
 impl Table {
-    fn read(conn: &Connection, wanted: &Wanted) -> rusqlite::Result<Self> {
+    fn read(conn: &Connection, wanted: &SalvagedTable) -> rusqlite::Result<Self> {
         let mut find = conn.prepare(&format!("PRAGMA table_info({})", wanted.name))?;
         let columns = find.query_map([], |row| {
             let kind = match row.get::<_, String>(2)?.as_str() {
@@ -197,7 +197,7 @@ impl<'a> Taking<'a> {
     }
 
     /// Takes the rows of one table. Returns where there may have been more.
-    fn take(&mut self, wanted: &'static Wanted) -> rusqlite::Result<Vec<Gap>> {
+    fn take(&mut self, wanted: &'static SalvagedTable) -> rusqlite::Result<Vec<Gap>> {
         let mut walk = Walk::new(self.pages);
         let Some(root) = self.roots.get(wanted.name).copied() else {
             // Its rows may still be found, if what they look like tells them from those of others.
@@ -247,7 +247,7 @@ impl<'a> Taking<'a> {
     /// Takes rows from pages that the tree does not lead to any more: only those that are missing in it.
     fn take_orphans(
         &mut self,
-        wanted: &'static Wanted,
+        wanted: &'static SalvagedTable,
         walk: &Walk<'_>,
         gaps: &[Gap],
     ) -> rusqlite::Result<()> {
@@ -292,7 +292,7 @@ impl<'a> Taking<'a> {
     /// Takes a row; tells whether it is believed.
     fn take_row(
         &mut self,
-        wanted: &'static Wanted,
+        wanted: &'static SalvagedTable,
         mut values: Vec<Value>,
         id: Option<i64>,
     ) -> rusqlite::Result<bool> {
@@ -331,7 +331,7 @@ impl<'a> Taking<'a> {
     }
 
     /// Notes that a row was taken from a page that may be wrong.
-    fn suspect(&mut self, wanted: &'static Wanted, values: &[Value]) {
+    fn suspect(&mut self, wanted: &'static SalvagedTable, values: &[Value]) {
         if !self.salvage.suspect_tables.contains(&wanted.name) {
             self.salvage.suspect_tables.push(wanted.name);
         }
