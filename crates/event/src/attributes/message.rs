@@ -52,7 +52,7 @@ declare! { MESSAGE_ATTRIBUTES
     /// Counts the characters of the response.
     RESPONSE_CHARACTERS_COUNT = "responseCharactersCount": Integer(Characters), Metadata,
         [TOKEN_USAGE, ASSISTANT_RESPONSE];
-    /// Names the reason that the response ended; error:<type> after a failure.
+    /// Names the reason that the response ended; `error:` and the type of the error after a failure.
     STOP_REASON = "stopReason": Text, Metadata, [ASSISTANT_RESPONSE, TOKEN_USAGE, MODEL_REQUEST, TURN];
     /// Marks a turn that goes on because of a stop hook.
     STOP_HOOK_ACTIVE = "stopHookActive": Boolean, Metadata, [ASSISTANT_RESPONSE];

@@ -200,8 +200,9 @@ fn nothing_is_acknowledged_in_a_store_that_was_cut_or_written_over_in_place() {
     ];
     for (number, (name, what, cut)) in ways.into_iter().enumerate() {
         let world = World::new();
-        world.ledger.append(batch(300, &[])).unwrap();
-        world.ledger.append(batch(600, &[])).unwrap();
+        // Few enough that the log is not moved by itself: one that was moved whole may be cut without loss.
+        world.ledger.append(batch(60, &[])).unwrap();
+        world.ledger.append(batch(120, &[])).unwrap();
         let path = world.path().with_file_name(name);
         cut(&std::fs::OpenOptions::new().write(true).open(&path).unwrap());
         for count in [700, 710] {

@@ -57,7 +57,7 @@ impl Reader {
     /// The files used most in a range, rounded to UTC days: see [`ranking`].
     ///
     /// # Errors
-    /// As [`Reader::tools`].
+    /// If the range or its cursor is wrong, or the database cannot answer.
     pub fn files(&self, range: &Range) -> Answer<Page<FileStat>> {
         cursor::place::<2>(Listing::Ranked, &range.paging)?;
         let Some(QuerySpan { span, closed }) = self.query_span(range)? else {

@@ -46,7 +46,7 @@ impl Reader {
     /// Loops of tasks that had events in a range, the longest first.
     ///
     /// # Errors
-    /// As [`Reader::tools`].
+    /// If the range or its cursor is wrong, or the database cannot answer.
     pub fn loops(&self, range: &Range) -> Answer<Page<Loop>> {
         let after = cursor::place::<3>(Listing::Loops, &range.paging)?;
         if let (Some(since), Some(until)) = (range.since, range.until)
