@@ -19,7 +19,7 @@ pub(super) type Record = ((Observed, Vec<Ready>), u64);
 /// A run of records.
 #[derive(Debug, Default)]
 pub(super) struct HandoffBuffer {
-    /// The place where the first of them begins, and where the last of them ends, in the file.
+    /// The positions in the file at which the first of them begins and the last of them ends.
     from: u64,
     to: u64,
     records: VecDeque<Record>,

@@ -187,7 +187,7 @@ pub struct RollupKey {
 pub struct Finest {
     /// The dimension.
     pub dim: Dim,
-    /// The place where its stretch begins.
+    /// The beginning of its stretch.
     pub at: i64,
     /// The project.
     pub project: i64,
@@ -202,7 +202,7 @@ pub struct Place<'a> {
     pub dim: Dim,
     /// The length of its stretches.
     pub level: Level,
-    /// The place where its stretch begins.
+    /// The beginning of its stretch.
     pub at: i64,
     /// The project.
     pub project: i64,
@@ -217,7 +217,7 @@ pub struct Place<'a> {
 pub struct DurationPlace<'a> {
     /// The length of its stretches.
     pub level: Level,
-    /// The place where its stretch begins.
+    /// The beginning of its stretch.
     pub at: i64,
     /// The project.
     pub project: i64,

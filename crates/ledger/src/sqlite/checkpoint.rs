@@ -1,7 +1,7 @@
-//! Moves the write-ahead log into the file beside the writer, and looks for damage when there is nothing to move.
+//! The thread that moves the write-ahead log into the file, and checks pages when there is nothing to move.
 //!
-//! Some thread has to copy the pages of the log and wait for the disk twice. On the writer's thread that would be a commit
-//! that takes a hundred times as long as the others, for the caller that waits for it.
+//! A checkpoint copies the pages of the log and waits for the disk twice. On the writer's thread, one commit in many
+//! would take a hundred times as long as the others.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -22,21 +22,21 @@ use crate::journal::Settle;
 /// Pages that are looked at while the log cannot be moved: a megabyte.
 const SLICE: u32 = 256;
 
-/// Measures how long to wait before what the system had no handles or memory for is tried again.
+/// The pause before another attempt after the system had no handles or memory.
 const LATER: Duration = Duration::from_secs(5);
 
-/// Counts how often it is looked whether the store still begins with what was written there.
+/// The interval at which the first page of the store is compared with the one last written.
 const GUARD: Duration = Duration::from_secs(5);
 
 /// Bytes of them.
 const SLICE_BYTES: u64 = 1 << 20;
 
-/// Measures how fast the pages of a store are compared with their sums beside everything else.
+/// The pace at which the pages of a store are compared with their sums in the background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckPace {
     /// Bytes that are read in a second; none at all if this is zero.
     pub bytes_per_second: u64,
-    /// Measures how long to rest after the last page before the first is looked at again.
+    /// The pause between two rounds.
     pub rest: Duration,
 }
 
@@ -146,7 +146,7 @@ impl Checkpointer {
     }
 }
 
-/// Looks at every page while the store is opened. Tells whether that could be done; if not, it is tried again later.
+/// Checks every page while the store is opened. Returns `false` if that failed, to be tried again later.
 fn check_first(keeper: &mut PageKeeper, path: &Path, faults: &Faults) -> bool {
     let is_done = check_round(keeper).is_ok();
     find_places(path, faults);
@@ -160,7 +160,7 @@ fn check_round(keeper: &mut PageKeeper) -> io::Result<()> {
     Ok(())
 }
 
-/// Tells whether a sum says that something is wrong with its page.
+/// Returns `true` if a sum marks its page as bad.
 fn is_mark(sum: u64) -> bool {
     matches!(sum, DAMAGED | CHANGED)
 }
@@ -183,7 +183,7 @@ struct Mover {
     path: PathBuf,
     faults: Arc<Faults>,
     pace: CheckPace,
-    /// Is true if every page was looked at when the store was opened.
+    /// Every page was checked when the store was opened.
     is_checked: bool,
 }
 

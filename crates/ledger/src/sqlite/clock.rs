@@ -27,15 +27,15 @@ const DAYS: i64 = 3;
 /// among so many before the moment that the clock shows.
 const WINDOW_MS: i64 = 14 * DAY_MS;
 
-/// The place where it is noted when the clock was last believed.
+/// The key of the last moment at which the clock was believed.
 const BELIEVED: &str = "clock";
 
-/// Tells whether the clock is believed.
+/// The trust in the system's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockTrust {
-    /// It is.
+    /// The clock is trusted.
     Sound,
-    /// It is far ahead of the last moment that is known to be right, and nothing tells that the time between has passed.
+    /// The clock is far ahead of the last trusted moment, without evidence that the time between has passed.
     Ahead {
         /// That moment.
         known: Millis,

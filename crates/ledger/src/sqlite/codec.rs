@@ -21,7 +21,7 @@ const DICTIONARY: &[u8] = include_bytes!("dictionary.txt");
 #[derive(Debug)]
 pub(crate) struct Unreadable;
 
-/// Holds what one thread writes blobs with: used again, because every row needs it.
+/// The buffers with which one thread encodes blobs. They are reused, because every row needs them.
 struct Scratch {
     packer: Packer,
     json: Vec<u8>,

@@ -15,7 +15,7 @@ const MAGIC: &[u8; 16] = b"agent-tracer-sum";
 const LENGTH: u64 = 32;
 const PAGE_MIN: u64 = 512;
 
-/// Holds what the sum of a copy says.
+/// The result of comparing a copy with its sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CopySum {
     /// The file has none: it is no copy, or an earlier version made it.
@@ -26,7 +26,7 @@ pub(super) enum CopySum {
     Differs,
 }
 
-/// Writes the sum behind a copy. A caller that calls syncs the file.
+/// Appends the sum to a copy. The caller syncs the file.
 pub(super) fn append(path: &Path) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).append(true).open(path)?;
     let length = file.metadata()?.len();

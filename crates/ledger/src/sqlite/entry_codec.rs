@@ -119,7 +119,7 @@ pub(crate) fn write(entry: &Entry) -> Vec<u8> {
 
 /// Reads an entry of a task; none if it cannot be read.
 pub(crate) fn read(blob: &[u8], task: &TaskKey) -> Option<Entry> {
-    /// Says how the first schema began every entry: with all names in full.
+    /// The beginning of every entry in the first schema, which had all names in full.
     const FULL: &[u8] = b"{\"subject\"";
     let json = codec::decode(blob).ok()?;
     if json.starts_with(FULL) {

@@ -191,7 +191,7 @@ pub(crate) fn save_in_place(
     Ok(())
 }
 
-/// Returns what follows from other facts, as it is written.
+/// Returns the derived metadata of a row in its stored form.
 fn derived(row: &FactRow) -> Option<String> {
     (!row.derived.is_empty()).then(|| serde_json::to_string(&row.derived).unwrap_or_default())
 }

@@ -115,7 +115,7 @@ impl Apply<'_> {
              client_cost = iif(?17 = 0, client_cost, nullif(ifnull(client_cost, 0) + ?17, 0)), \
              changed = max(changed, ?16) WHERE id = ?1",
         )?;
-        // A caller that ships goes by it: sums may change because another task turned out to own a response.
+        // Shipping reads this position: sums also change when another task turns out to own a response.
         let changed = if self.is_rebuild { 0 } else { self.memory.seq };
         for (task, sum) in std::mem::take(&mut self.sums) {
             if sum == TaskSums::default() {

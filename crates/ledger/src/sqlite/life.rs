@@ -23,7 +23,7 @@ struct Asking {
     ends_with_work: bool,
 }
 
-/// Holds what the facts of one task say of its standing.
+/// The facts that decide the status of one task.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Life {
     /// The newest moments. What follows from other tasks is not among them.
@@ -35,7 +35,7 @@ pub(crate) struct Life {
     pub(crate) last: Option<i64>,
     /// The current activity; unknown after calls began or ended.
     current: Option<Option<String>>,
-    /// Measures how full the context was at the newest snapshot, and that snapshot's place.
+    /// The position of the newest snapshot of the context, and the used share in it.
     context: Option<((i64, i64, i64), Option<f64>)>,
     /// The moment when its first process began, if that was because a context was cleared.
     pub(crate) cleared: Option<i64>,
@@ -117,7 +117,7 @@ impl Life {
         })
     }
 
-    /// Takes a change of one of its facts. Tells whether it could; if not, it must be read again.
+    /// Applies a change of one of the facts. Returns `false` if it cannot, and the task must be read again.
     pub(crate) fn follow(&mut self, old: Option<&FactRow>, new: Option<&FactRow>) -> bool {
         let is_open = |row: Option<&FactRow>| row.is_some_and(|row| row.open);
         if is_open(old) || is_open(new) {
@@ -199,7 +199,7 @@ impl Life {
         self.context.and_then(|(_, fill)| fill)
     }
 
-    /// Returns what the task does just now: its newest call that runs.
+    /// Returns the current activity of the task: the title of its newest running call.
     pub(crate) fn current(&mut self, conn: &Connection, task: i64) -> rusqlite::Result<Option<String>> {
         if let Some(known) = &self.current {
             return Ok(known.clone());

@@ -50,7 +50,7 @@ pub enum OpenError {
     Journal(String),
     /// The log beside it is not its own; how that is known.
     ForeignLog(String),
-    /// Another store is being put in its place, and a caller that did that was ended.
+    /// The store is being replaced by another, and the process that began this has ended.
     Unfinished,
     /// Something else.
     Io(String),
@@ -170,7 +170,7 @@ pub(crate) fn open_watched(path: &Path, watch: &Watch) -> Result<Connection, Ope
     conn.pragma_update(None, "synchronous", "FULL")?;
     conn.pragma_update(None, "cache_size", -16_384)?;
     conn.pragma_update(None, "temp_store", "MEMORY")?;
-    // Never by the way, because a caller that writes next would wait for it: there is a thread for it.
+    // Off, because the next write would wait for the checkpoint: a thread of its own makes it.
     conn.pragma_update(None, "wal_autocheckpoint", 0)?;
     if is_empty {
         let transaction = conn.transaction()?;
@@ -214,7 +214,7 @@ pub(super) fn look_at(conn: &Connection) -> Result<(), OpenError> {
     }
 }
 
-/// Checks the whole file as far as a caller lets it go on. Tells whether it came to the end. Writes nothing.
+/// Checks the whole file, for as long as the caller lets it go on, and writes nothing. Returns `true` at the end.
 pub(crate) fn check_through(
     path: &Path,
     mut goes_on: impl FnMut() -> bool + Send + 'static,

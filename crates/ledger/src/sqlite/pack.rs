@@ -23,7 +23,7 @@ type Table = [u16; 1 << HASH_BITS];
 
 /// Packs one block after the other.
 pub(super) struct Packer {
-    /// The place where things stand in the dictionary.
+    /// The positions of sequences of bytes in the dictionary.
     known: Box<Table>,
     table: Box<Table>,
     /// The dictionary, and behind it the bytes that are packed.
@@ -106,7 +106,7 @@ fn put_sequence(block: &mut Vec<u8>, plain: &[u8], repeated: Option<(usize, usiz
     }
 }
 
-/// Returns what of a length does not fit into four bits.
+/// Writes the part of a length that does not fit into four bits.
 fn put_rest(block: &mut Vec<u8>, length: usize) {
     let Some(mut rest) = length.checked_sub(15) else { return };
     while rest >= 255 {

@@ -37,46 +37,46 @@ pub(super) const FOLDED_ANEW: &[&str] = &[
 /// Tables of the search index, which folding anew empties too.
 const SEARCH: &[&str] = &["search_data", "search_idx", "search_docsize", "vocabulary"];
 
-/// Holds what stands on a page.
+/// The content of a page: a table or an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     /// The table, or the index and its table.
     pub(crate) name: String,
-    /// Is true if folding anew writes all of it again.
+    /// A fold of all entries writes all of it again.
     pub(crate) is_folded: bool,
 }
 
-/// Holds what was found in a store that no server uses.
+/// The result of checking a store that no server uses.
 #[derive(Debug, Default)]
 pub struct PageReport {
     /// Pages that were compared.
     pub compared: u64,
-    /// Is true if every page was looked at.
+    /// Every page was checked.
     pub is_whole: bool,
     /// Pages that are damaged, each with what stands there if that could be found.
     pub damaged: BTreeMap<u32, Option<String>>,
-    /// Is true if folding anew mends all of them.
+    /// A fold of all entries mends all of them.
     pub is_mendable: bool,
     /// Pages that another program changed, or the disk while none of ours ran.
     pub changed: u64,
 }
 
 impl PageReport {
-    /// Says how many pages are damaged, and what stands on some of them.
+    /// Describes the damage: the number of pages, and the content of some of them.
     #[must_use]
     pub fn words(&self) -> String {
         let named = self.damaged.iter().map(|(page, place)| (*page, place.as_deref()));
         damage_in_words(self.damaged.len(), named)
     }
 
-    /// Says what to do about it.
+    /// Returns the hint for the damage.
     #[must_use]
     pub fn way_out(&self) -> &'static str {
         if self.damaged.is_empty() { WAY_OUT_OF_CHANGES } else { way_out_of_damage(self.is_mendable) }
     }
 }
 
-/// Tells whether another program may have changed the file since the sums were made.
+/// Returns `true` if another program may have changed the file since the sums were made.
 pub(super) fn is_doubtful(mark: Mark, log: Option<&Log>, file: &File) -> io::Result<bool> {
     Ok(mark.is_doubtful
         || match (mark.log, log.map(|log| log.begin().salts)) {
@@ -114,8 +114,8 @@ fn flip(bytes: &mut [u8], bit: usize) {
     }
 }
 
-/// Counts how often it may still be tried whether one bit explains a page: each takes some ten milliseconds, and where
-/// many pages differ another program was at work.
+/// The number of remaining searches for a flipped bit that explains a page. A search takes some ten milliseconds, and
+/// if many pages differ, another program changed them.
 #[derive(Debug)]
 pub(super) struct Tries(u32);
 
@@ -126,7 +126,7 @@ impl Default for Tries {
 }
 
 impl Tries {
-    /// Tells whether one bit explains it, as long as that may be tried.
+    /// Returns `true` if one flipped bit explains a page, as long as searches remain.
     pub(super) fn is_flipped(&mut self, page: u32, bytes: &[u8], known: u64) -> bool {
         let is_tried = self.0 > 0;
         self.0 = self.0.saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Moves the log into the store's file, and keeps the sums of its pages true on the way.
+//! The move of the log into the store's file, with the sums of its pages kept true.
 //!
 //! Every page gets into the file by [`PageKeeper::checkpoint`] and by nothing else. First the log is on disk, then the new
 //! sums are, then the pages are moved. So at any moment, and after any crash, a page of the file has its sum or stands in
@@ -37,7 +37,7 @@ const LOCK_BYTE: u64 = 1 << 30;
 pub(super) enum Move {
     /// As far as it goes without waiting for anybody.
     Passive,
-    /// All of it, and the log is cut, once a caller that reads from it is done.
+    /// All of it, and then the log is cut, once no reader uses it.
     Truncate,
     /// All of it, and the log is cut, if no one reads from it.
     TruncateIfFree,
@@ -61,7 +61,7 @@ pub(super) struct PageKeeper {
     covered: Option<LogPlace>,
     /// Pages that stand in the log and are read from there.
     in_log: HashSet<u32>,
-    /// Is true if another program may have changed the file since the sums were made.
+    /// Another program may have changed the file since the sums were made.
     is_doubtful: bool,
     /// The next page that is looked at.
     next: u32,
@@ -74,7 +74,7 @@ pub(super) struct PageKeeper {
     /// Frames that were summed for checkpoints.
     #[cfg(test)]
     pub(super) summed: usize,
-    /// Holds what the system says the next time that the log is looked at.
+    /// An error code that the next access to the log returns, for tests.
     #[cfg(test)]
     pub(super) injected: Option<i32>,
 }
@@ -93,7 +93,8 @@ impl From<io::Error> for Uncovered {
     }
 }
 
-/// Tells whether the system refused something for a reason that is not the file's: no handle or no memory is left.
+/// Returns `true` if the system refused an access because it has no handle or no memory left, which is not the file's
+/// fault.
 pub(super) fn is_passing(error: &io::Error) -> bool {
     /// `ENFILE` and `EMFILE`, which are the same everywhere and have no kind.
     const HANDLES: [i32; 2] = [23, 24];
@@ -426,7 +427,7 @@ impl PageKeeper {
         Ok(if is_damaged { DAMAGED } else { CHANGED })
     }
 
-    /// Looks at the next pages of the file, at most so many. Tells whether it came to the end.
+    /// Checks the next pages of the file, at most `most`. Returns `true` at the end of the file.
     pub(super) fn check(&mut self, most: u32) -> io::Result<bool> {
         // Which of them stand in the log must be known as it is now.
         self.look_at_log()?;
@@ -703,7 +704,7 @@ mod tests {
         let conn = super::super::open::open(&path).unwrap();
         let faults = Arc::new(Faults::default());
         let mut keeper = PageKeeper::open(&path, Arc::clone(&faults)).unwrap();
-        // A caller that reads an older state keeps the log from being moved whole.
+        // A reader of an older state keeps the log from being moved whole.
         let reader = Connection::open(&path).unwrap();
         reader.execute_batch("BEGIN; SELECT count(*) FROM word").unwrap();
         for text in ["one more", "and another"] {

@@ -60,11 +60,11 @@ pub(super) enum LogMark {
     },
 }
 
-/// Holds what the head says.
+/// The head of the sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) log: LogMark,
-    /// Is true if another program may have changed pages since, which were not all looked at yet.
+    /// Another program may have changed pages since, and not all of them were checked yet.
     pub(super) is_doubtful: bool,
 }
 
@@ -79,7 +79,7 @@ pub(super) struct PageSums {
     pub(super) forgotten: u64,
 }
 
-/// Holds what was found in the place of the sums.
+/// The result of opening the sums.
 pub(super) enum Opened {
     /// Sums, and up to where they follow.
     Known(PageSums, Mark),

@@ -15,7 +15,7 @@ use super::facts::{self, Stored};
 use crate::project::status::SWAP_MS;
 use crate::project::{FactRow, List};
 
-/// Measures how long the answer to a permission or a question took.
+/// The time until a permission or a question was answered.
 const WAIT: &str = attributes::WAIT_MS;
 
 /// The same, of all permissions of a call together.
@@ -189,7 +189,7 @@ fn begun(call: &FactRow) -> Option<i64> {
     call.ended.zip(call.duration.filter(|_| own)).map(|(ended, duration)| ended - duration)
 }
 
-/// Returns what a call's end says about the permission that it waited for, and how long the answer took.
+/// Returns the answer to a permission that follows from the end of its call, and the time that it took.
 fn answer(permission: &FactRow, call: &FactRow) -> Option<(&'static str, Option<i64>)> {
     let asked = permission.occurred;
     let waited = || begun(call).map(|begun| (begun - asked).max(0));

@@ -1,4 +1,4 @@
-//! Describes what a batch needs before it can be written and a caller that brings it can do: the writer has only one thread.
+//! Preparation of a batch before it is written. It runs on the thread of the caller, because the writer has only one.
 
 use agent_tracer_event::{Entry, EntryId, Subject, TaskKey};
 use xxhash_rust::xxh3::xxh3_64;

@@ -55,11 +55,11 @@ impl Ledger {
         self.purge_with(tasks, now, |_| {})
     }
 
-    /// The same, and tells after each step what was done so far. A caller that writes waits for one step, not for all;
-    /// only for the last, which writes the store anew, everybody waits.
+    /// Like [`Ledger::purge`], with a report of the progress after each step. Other writes wait for one step, not for
+    /// all of them; only the last step, which writes the whole store again, delays every write until its end.
     ///
     /// # Errors
-    /// If it could not be written; then some of them may be deleted, and asking again goes on.
+    /// If the store could not be written. Some of the tasks may be deleted by then, and another call continues.
     pub fn purge_with(
         &self,
         tasks: Vec<TaskId>,
@@ -133,7 +133,7 @@ impl Ledger {
         })?
     }
 
-    /// Tells whether a purge was begun and not ended: bytes of what it deleted may still be in the file.
+    /// Returns `true` if a purge was begun and not completed: bytes of deleted rows may still be in the file.
     ///
     /// # Errors
     /// If the store cannot answer.

@@ -56,7 +56,7 @@ impl Apply<'_> {
         rows.filter_map(Result::transpose).collect()
     }
 
-    /// Folds a fact again. Gives what it was and what it is, if that differs.
+    /// Folds a fact again. Returns the old and the new row if they differ.
     pub(super) fn refold(
         &mut self,
         task: i64,
@@ -67,7 +67,7 @@ impl Apply<'_> {
             return Ok(None);
         };
         let (rollup_key, is_new) = (known.rollup_key.clone(), known.is_new);
-        // Each row has a place of its own where it can, so that a caller that follows may take any part of a commit.
+        // A row has a position of its own if possible, so that a follower can take any part of a commit.
         let seq = match touch.seq {
             _ if self.is_rebuild => self.newest_entry(task, fact)?,
             0 => self.memory.seq,

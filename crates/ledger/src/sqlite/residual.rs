@@ -253,7 +253,7 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// Returns what the account of a session began with.
+    /// Returns the initial content of a session's account.
     fn base(&mut self, task: i64, account: &Account, copied: Option<&Value>) -> rusqlite::Result<ByModel> {
         let mut copies = copied.map(|copied| Account::read(copied).models).unwrap_or_default();
         self.add_models(task, true, account.started, &mut copies)?;

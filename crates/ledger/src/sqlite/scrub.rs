@@ -36,7 +36,7 @@ impl Writer {
         done
     }
 
-    /// Merges a part of the search index: once it is merged, it holds nothing of deleted rows. Tells whether it is done.
+    /// Merges a part of the search index. Returns `true` when it is merged, and nothing of deleted rows is left in it.
     pub(super) fn merge_search(&mut self) -> Result<bool, AppendError> {
         self.overwriting(|writer| {
             let before = writer.conn.total_changes();

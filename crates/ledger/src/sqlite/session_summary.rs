@@ -24,7 +24,7 @@ pub(super) const SUMMARY: &str = "summary";
 /// Says that the end of a row is that of the subagent which it tells of.
 const ENDED_BY: &str = attributes::ENDED_BY;
 
-/// Says how a subagent ended, as the row on a task above says it.
+/// The end of a subagent, in the row of a task above it.
 const STATUS: &str = attributes::ASYNC_STATUS;
 
 /// A row on a task above begins its natural key with this; the agent's id of the subagent follows.
@@ -195,7 +195,7 @@ impl Apply<'_> {
     }
 }
 
-/// Takes away what the end of a subagent added to the row that tells of it. Tells whether there was any.
+/// Removes the fields that the end of a subagent added to a row. Returns `true` if there were any.
 pub(super) fn forget_end(row: &mut FactRow) -> bool {
     let was_ours = row.derived.shift_remove(ENDED_BY).is_some();
     if was_ours {

@@ -51,7 +51,7 @@ pub(super) struct Closing {
 /// Says that a call or a turn ended because its agent was stopped.
 pub(super) const STOPPED: &str = "stopped";
 
-/// Measures how far up or down a tree is walked; deeper trees are not believed.
+/// The greatest depth to which a tree of tasks is walked. Deeper trees are not believed.
 pub(super) const MAX_DEPTH: usize = 32;
 
 impl Apply<'_> {
@@ -106,7 +106,7 @@ impl Apply<'_> {
             }
         }
         for (task, fact) in calls {
-            // A caller that was asked whether a call may begin has no answer any more once it ended.
+            // A permission that is still open when its call ends gets no answer any more.
             permissions.extend(self.settle_call(task, fact)?.map(|signature| (task, signature)));
         }
         for (task, signature) in permissions {
@@ -261,7 +261,7 @@ impl Apply<'_> {
         Ok(if is_stop { STOPPED } else { "session_end" })
     }
 
-    /// Returns what ends whatever a task began at a moment because the task belongs to another one, or lost its process.
+    /// Returns the end of everything that a task began at a moment, because its parent ended or its process is gone.
     pub(super) fn end_from_above(&mut self, task: i64, moment: i64) -> rusqlite::Result<Option<Closing>> {
         let mut first: Option<Closing> = None;
         let mut consider = |at: i64, by: &'static str| {

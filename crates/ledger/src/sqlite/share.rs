@@ -1,8 +1,8 @@
-//! Describes what one task added to the totals that retention keeps.
+//! The share of one task in the totals that retention keeps.
 //!
-//! Totals are sums of all tasks. A caller that deletes a task on purpose deletes its part of them, and by then its
-//! events are gone: so its part is written down when they go. Texts stand in it by their number among the words, which
-//! the totals name too.
+//! Totals are sums of all tasks. Deleting a task on purpose must subtract its share, but by then retention has dropped
+//! its events. The share is therefore stored when they are dropped. It names texts by their number among the words, as
+//! the totals do.
 
 use rusqlite::{OptionalExtension, params};
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ impl Apply<'_> {
         Ok(blob.and_then(|blob| codec::decode_json(&blob).ok()))
     }
 
-    /// Takes away what a task added to the totals. Tells whether it is known what that was.
+    /// Subtracts the share of a task from the totals. Returns `false` if its share is unknown.
     pub(super) fn unseal(&mut self, task: i64) -> rusqlite::Result<bool> {
         let Some(share) = self.share(task)? else { return Ok(false) };
         let mut less = Tally::default();

@@ -22,7 +22,7 @@ use crate::journal;
 /// Pages that are copied at a time: four megabytes.
 const PAGES: std::ffi::c_int = 1024;
 
-/// Holds what is in a store.
+/// The numbers of tasks and rows in a store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     /// Bytes of the file.
@@ -35,12 +35,12 @@ pub struct Contents {
     pub newest: Option<Millis>,
 }
 
-/// Tells whether a copy goes on.
+/// The decision to continue a copy or to end it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// It does.
+    /// The copy goes on.
     GoOn,
-    /// It ends, and leaves nothing behind.
+    /// The copy ends and leaves nothing behind.
     Stop,
 }
 
@@ -205,7 +205,7 @@ fn finish(part: &Path, mut pace: impl FnMut(u64, u64) -> Pace) -> Result<(), Cop
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(part, flags)?;
     lineage::note_copy(&conn)?;
-    // A caller that reads it then leaves no files beside it.
+    // In this mode a later reader leaves no files beside the copy.
     conn.pragma_update(None, "journal_mode", "DELETE")?;
     drop(conn);
     remove_companions(part).map_err(CopyError::Write)?;
@@ -241,7 +241,7 @@ fn count(conn: &Connection, bytes: u64) -> rusqlite::Result<Contents> {
     })
 }
 
-/// Returns what is in a store or a copy.
+/// Returns the contents of a store or a copy.
 ///
 /// # Errors
 /// If it cannot be read, is of a newer version, or is another program's.
@@ -269,7 +269,7 @@ pub fn verify_copy(path: &Path) -> Result<Contents, OpenError> {
     }
 }
 
-/// Tells whether a store or a copy may hold any of these tasks: they are in it, or something waits in its journal of posts.
+/// Returns `true` if a store or a copy may hold any of these tasks: it has them, or posts wait in its journal.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -286,12 +286,12 @@ pub fn copy_holds(path: &Path, tasks: &[TaskId]) -> Result<bool, OpenError> {
     Ok(journal::waits(&posts, posted::folded(&conn)?).unwrap_or(true))
 }
 
-/// Holds what a store knows that a copy of it which takes its place must know too.
+/// The state of a store that a copy must take over when it replaces the store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Succession {
     /// Tasks that were deleted on purpose, and up to when.
     pub deleted: Vec<(TaskId, Millis)>,
-    /// The newest place in the order of delivery: a caller that follows has seen all up to it.
+    /// The newest position in the order of delivery: followers have seen everything up to it.
     pub seq: u64,
 }
 

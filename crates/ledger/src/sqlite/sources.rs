@@ -16,11 +16,11 @@ const TWIN_MS: i64 = 5_000;
 /// five seconds (`Retry-After`), and may have to do so more than once.
 const RETRY_MS: i64 = 20_000;
 
-/// Tells whether an observation was seen before.
+/// The relation of an observation to those seen before.
 pub(super) enum Arrival {
-    /// It was not: its source has this number.
+    /// It is new. Its source has this number.
     New(i64),
-    /// It was.
+    /// It was seen before.
     Known,
     /// Another reported the same at the same time, and a little earlier.
     Twin,

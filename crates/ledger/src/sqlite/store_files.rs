@@ -35,7 +35,7 @@ pub(crate) enum Part {
     Other,
 }
 
-/// Holds what was last seen of a file.
+/// The last known state of a file.
 #[derive(Debug)]
 struct Known {
     /// Device and inode.
@@ -54,7 +54,7 @@ pub(crate) struct StoreFiles {
     files: Vec<Watched>,
     /// A handle on the store that is closed after every connection.
     store: OnceLock<Arc<File>>,
-    /// Is true if the store begins with a page that no one here wrote.
+    /// The store begins with a page that this process did not write.
     is_overwritten: AtomicBool,
 }
 
@@ -160,7 +160,7 @@ impl Known {
     }
 }
 
-/// Tells whether a store of this length holds as many pages as its first one says.
+/// Returns `true` if a store of this length has as many pages as its first page says.
 fn is_whole(store: &File, bytes: u64) -> bool {
     let mut head = [0; 32];
     if store.read_exact_at(&mut head, 0).is_err() {

@@ -111,7 +111,7 @@ pub(super) fn is_unfinished(store: &Path) -> bool {
 struct Swap<'s> {
     store: &'s Path,
     kept: PathBuf,
-    /// Counts how many changes of the folder are made; a test ends it anywhere.
+    /// The number of changes of the folder so far, after any of which a test can end.
     steps: usize,
 }
 
@@ -156,8 +156,8 @@ impl Swap<'_> {
         self.mark("in")
     }
 
-    /// Keeps what the new store could not take where that of the old one is. Nothing in it was acknowledged by the new one
-    /// alone, so what cannot be moved is no loss.
+    /// Moves the files that the new store set aside to those of the old one. None of them was acknowledged by the new
+    /// store alone, so a failed move loses nothing.
     fn keep_aside(&self) {
         let (from, to) = (self.incoming(".aside"), beside(self.store, ".aside"));
         let Ok(entries) = fs::read_dir(&from) else { return };

@@ -22,31 +22,31 @@ pub(crate) struct Known {
     pub(crate) uid: TaskId,
     /// The agent.
     pub(crate) agent: Agent,
-    /// Holds what was reported about it.
+    /// Its reported fields.
     pub(crate) reported: TaskFields,
     /// The key of its rollups, as the tables have it.
     pub(crate) rollup_key: RollupKey,
-    /// Is true if any of its facts has more than one name.
+    /// Any of its facts has more than one name.
     pub(crate) has_aliases: bool,
     /// The task that it belongs to.
     pub(crate) parent: Option<i64>,
-    /// Is true if it is a subagent.
+    /// It is a subagent.
     pub(crate) background: bool,
-    /// Is true if any task belongs to it.
+    /// Any task belongs to it.
     pub(crate) has_children: bool,
-    /// The place where it stands, as the table has it.
+    /// Its status in the table.
     pub(crate) status: Option<i64>,
-    /// Holds what its facts say of where it stands, while that is known.
+    /// The facts that decide its status, while they are loaded.
     pub(crate) life: Option<Life>,
-    /// Holds what anybody was ever asked for in it, by the signature of the call, once it was asked for.
+    /// The signatures of the calls for which a person was ever asked, once they were looked up.
     pub(crate) asked: Option<HashSet<i64>>,
-    /// Is true if any skill was ever activated in it, once it was asked for.
+    /// Any skill was ever activated in it; `None` until it was looked up.
     pub(crate) has_activations: Option<bool>,
     /// Retention dropped the events up to this moment; its sums are sealed.
     pub(crate) sealed_until: Option<i64>,
     /// It was made in this transaction.
     pub(crate) is_new: bool,
-    /// A caller that brought its first entry has been reported that it is new.
+    /// The receipt of its first entry has named it as new.
     pub(crate) is_announced: bool,
 }
 

@@ -147,7 +147,7 @@ pub enum Stage {
     Changing {
         /// The step, from one.
         step: usize,
-        /// Counts how many there are.
+        /// The number of steps.
         of: usize,
     },
     /// It is done.

@@ -18,8 +18,8 @@ use crate::project::task_fields::FieldChange;
 /// Tasks that are folded at a time when everything is folded anew.
 pub(super) const PART: usize = 64;
 
-/// About so many events are dropped or deleted in one transaction, a whole task at least: a caller that writes waits
-/// for one.
+/// The approximate number of events that one transaction drops or deletes, at least a whole task. Other writes wait for
+/// one such transaction.
 pub(super) const STEP_EVENTS: u64 = 5_000;
 
 /// So many tasks or kept hooks are looked at in one transaction.
@@ -44,14 +44,14 @@ impl AddAssign for Upkeep {
     }
 }
 
-/// Measures how far retention came: the last kept hook and the last task that were looked at.
+/// The progress of retention: the last kept hook and the last task that were checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Place {
     source: i64,
     task: i64,
 }
 
-/// Holds what is old enough to go.
+/// The ages from which events are dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
     /// Events of tasks that were last active before this are dropped; their totals stay.
@@ -99,11 +99,11 @@ impl Ledger {
         self.retain_with(retention, |_| true)
     }
 
-    /// The same, and tells after each step what was done so far; it ends early where that says no. A caller that writes
-    /// waits for one step, not for all.
+    /// Like [`Ledger::retain`], with a report of the progress after each step, which can end it early. Other writes
+    /// wait for one step, not for all of them.
     ///
     /// # Errors
-    /// If it could not be written; what was dropped until then is, and asking again goes on.
+    /// If the store could not be written. The events of completed steps stay dropped, and another call continues.
     pub fn retain_with(
         &self,
         retention: Retention,
@@ -121,7 +121,7 @@ impl Ledger {
         Ok(done)
     }
 
-    /// Returns what [`Ledger::retain`] would drop.
+    /// Returns the numbers that [`Ledger::retain`] would drop.
     ///
     /// # Errors
     /// If the store cannot answer.
@@ -242,7 +242,7 @@ const SUMS: &str = "events, calls, failures, turns, input, output, cache_read, c
 impl Apply<'_> {
     fn rebuild(&mut self) -> rusqlite::Result<Upkeep> {
         self.is_rebuild = true;
-        // Facts get places that may be before those they had: a caller that ships goes by this.
+        // Facts may get positions before those that they had. Shipping finds out by this key.
         self.conn.execute(
             "INSERT INTO meta (key, value) VALUES ('rebuilds', 1) ON CONFLICT (key) DO UPDATE SET value = value + 1",
             [],

@@ -38,8 +38,8 @@ type Sum = (u32, u32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LostCommits {
     pub(super) commits: u64,
-    /// Is true if only damage explains it. Otherwise a power cut does as well: what is folded from the journal of posts
-    /// is not waited for, so the disk may have any part of it.
+    /// Only damage explains the loss. Otherwise a power cut does too: commits of folded posts do not wait for the disk,
+    /// so any part of them may be on it.
     pub(super) is_damage: bool,
 }
 
@@ -169,7 +169,7 @@ fn lost_head(log: &File, store: &Path) -> io::Result<Option<Head>> {
     Ok(found.filter(|head| !is_empty || is_known(head.salts)))
 }
 
-/// Tells whether a log whose head is lost holds anything that the store does not.
+/// Returns `true` if a log without its head holds commits that the store lacks.
 fn is_missing(log: &File, head: Head, store: &Path) -> bool {
     let Ok(store) = File::open(store) else { return true };
     let mut newest = HashMap::new();
@@ -198,7 +198,7 @@ fn mended_head(bytes: [u8; HEAD]) -> Option<Head> {
     })
 }
 
-/// Holds what the head of a log says.
+/// The head of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Head {
     /// Bytes of a page.
@@ -209,7 +209,7 @@ struct Head {
     sum: Sum,
 }
 
-/// Holds what the head of a frame says.
+/// The head of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Frame {
     page: u32,
@@ -413,13 +413,13 @@ pub(super) struct FrameImage {
     pub(super) page: u32,
     /// Bytes of a page.
     pub(super) page_bytes: usize,
-    /// The place where the image begins in the log.
+    /// The position of the image in the log.
     pub(super) at: u64,
-    /// Is true if a commit ends with it.
+    /// A commit ends with it.
     pub(super) is_commit: bool,
-    /// Is true if it was written since the log was last begun anew.
+    /// It was written since the log was last restarted.
     pub(super) is_of_this_log: bool,
-    /// Is true if it is as it was written, as far as the frame before it tells.
+    /// Its checksum fits that of the frame before it.
     pub(super) is_whole: bool,
 }
 
@@ -486,7 +486,7 @@ impl SeenPages {
         Ok(Self { log, frames })
     }
 
-    /// Tells whether a page stands in the log.
+    /// Returns `true` if the log has an image of a page.
     pub(super) fn holds(&self, page: u32) -> bool {
         self.frames.contains_key(&page)
     }

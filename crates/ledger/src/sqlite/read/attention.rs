@@ -1,4 +1,4 @@
-//! Finds who waits for a person: what holds up work first, then what is merely done.
+//! The tasks that wait for a person: those that are blocked first, then those that are done.
 
 use agent_tracer_event::{FactId, Millis};
 use rusqlite::Connection;

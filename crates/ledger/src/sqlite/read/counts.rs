@@ -23,7 +23,7 @@ const LONG: u32 = 31;
 /// Tasks, and the milliseconds that they ran.
 pub(crate) type Counted = (i64, i64);
 
-/// Says how a range of time is counted.
+/// The parts in which a range of time is counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Parts {
     /// From one moment to another: tasks that are walked over.

@@ -85,7 +85,7 @@ fn entry_id(uid: i64) -> String {
     id
 }
 
-/// Returns what an entry said, without what is shown of it elsewhere.
+/// Returns the fields of an entry that are not presented elsewhere.
 fn fields(entry: &Entry) -> Metadata {
     let mut fields = match serde_json::to_value(entry) {
         Ok(Value::Object(fields)) => fields,
@@ -97,8 +97,8 @@ fn fields(entry: &Entry) -> Metadata {
     fields
 }
 
-/// Rows that changed after a place in the order of delivery, in that order: about `limit`, and always all that changed
-/// at the last place, so that a caller that goes on from there misses none.
+/// Returns about `limit` rows that changed after a position in the order of delivery, in that order, and always all
+/// that changed at the last position, so that the next call continues without a gap.
 pub(crate) fn changes(conn: &Connection, after: u64, limit: u32) -> Answer<Vec<Row>> {
     let limit = i64::from(limit.clamp(1, MOST_CHANGES));
     let mut after = i64::try_from(after).unwrap_or(i64::MAX);

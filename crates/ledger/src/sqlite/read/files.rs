@@ -16,7 +16,7 @@ use crate::project::time::{Level, signed_pieces};
 use crate::store::{Answer, Paging, Range};
 use crate::view::{FileStat, FileUse, FileUser, Page};
 
-/// Holds what tasks did with one file.
+/// The uses of one file by tasks.
 #[derive(Clone, Debug, Default)]
 struct Used {
     path: i64,

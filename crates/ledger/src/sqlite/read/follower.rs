@@ -18,7 +18,7 @@ use crate::project::{FactRow, List};
 use crate::search::{Terms, mark};
 use crate::sqlite::facts::{self, Stored};
 
-/// Measures how far the facts are indexed, and how far the tasks: places in the order of delivery.
+/// The keys of the positions in the order of delivery up to which facts and tasks are indexed.
 const FACTS: &str = "indexed";
 const TASKS: &str = "indexed_tasks";
 
@@ -73,10 +73,10 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    /// Indexes about `budget` rows that changed, oldest change first. Tells whether there is more to do. Runs in the
-    /// caller's transaction, so that the index and how far it came are written together.
+    /// Indexes about `budget` rows that changed, oldest change first. Returns `true` if more are missing. Runs in the
+    /// caller's transaction, so that the index and its position are written together.
     ///
-    /// It takes them in parts, and leaves it at those that it has once a caller waits. What is written at once is merged
+    /// It takes the rows in parts, and stops after a part if a caller waits. Rows that are written together are merged
     /// less often: the more rows a transaction has, the less each of them costs.
     pub(crate) fn catch_up(
         &mut self,
@@ -98,7 +98,7 @@ impl Follower {
         Ok(more)
     }
 
-    /// Indexes about so many rows. Tells whether there is more to do.
+    /// Indexes about `part` rows. Returns `true` if more are missing.
     fn take(&mut self, conn: &Connection, part: usize) -> rusqlite::Result<bool> {
         let part = i64::try_from(part).unwrap_or(i64::MAX);
         let more_tasks = self.index_tasks(conn, part)?;
@@ -247,7 +247,7 @@ pub fn is_indexed(row: &FactRow) -> bool {
     row.kind.is_some_and(|kind| kind != Kind::ContextSnapshot) && row.list != List::Response
 }
 
-/// Returns what a task can be found by.
+/// Returns the terms of a task.
 pub(crate) fn document_of_task(title: &str, session: &str) -> Terms {
     let mut terms = Terms::default();
     terms.add(title);
@@ -255,7 +255,7 @@ pub(crate) fn document_of_task(title: &str, session: &str) -> Terms {
     terms
 }
 
-/// Returns what a row can be found by; nothing if rows of its kind cannot be found.
+/// Returns the terms of a row; empty if rows of its kind are not searched.
 pub(crate) fn document(stored: &Stored) -> Terms {
     let row = &stored.row;
     let mut terms = Terms::default();

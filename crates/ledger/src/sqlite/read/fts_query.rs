@@ -1,16 +1,17 @@
-//! Describes what the index is asked for, so that it finds what holds the words of a question.
+//! Queries for the full-text index.
 //!
-//! The beginning of a word stands for all terms that begin so. A few of them are asked for one by one: FTS5 walks their
-//! lists of documents backwards and stops at the end of the page. More are left to FTS5's own way, which merges all
-//! their lists in memory before the first answer, and so costs what the lists are long. Where they are too long for
-//! that, the beginning narrows little: it is left out, and a caller that asks looks at the documents that have the rest.
+//! A prefix stands for all terms that begin with it. A few terms are queried one by one: FTS5 then walks their lists of
+//! documents backwards and stops at the end of the page. More terms are left to FTS5's own prefix search, which merges
+//! all their lists in memory before the first answer, at a cost that grows with the lists. If the lists are too long
+//! for that, the prefix narrows little. It is then left out, and the texts of the documents that have the other words
+//! are checked.
 
 use agent_tracer_event::Kind;
 use rusqlite::{Connection, params};
 
 use crate::search::{Ask, Need, mark};
 
-/// Counts how many terms with one beginning are asked for in which way.
+/// The numbers of terms that decide the way in which a prefix is queried.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     /// The most terms that are queried one by one.
@@ -75,7 +76,7 @@ impl FtsQuery {
     }
 }
 
-/// Holds what FTS5 is asked for instead of the beginning of a word.
+/// The query for the terms of a prefix.
 enum Endings {
     /// No term begins so.
     None,
@@ -110,7 +111,7 @@ fn endings(conn: &Connection, beginning: &str, bounds: Bounds) -> rusqlite::Resu
     Ok(Endings::Asked(format!("{} *", quoted(beginning))))
 }
 
-/// Returns what every document of a row matches: it has a kind.
+/// Returns an expression that matches every document of a row, because each has a kind.
 pub(crate) fn everything() -> String {
     any(Kind::ALL.iter().map(|kind| quoted(&mark('k', *kind as i64))))
 }

@@ -31,7 +31,7 @@ pub(crate) fn seq(conn: &Connection) -> Answer<u64> {
     Ok(count(meta(conn, "seq")?.unwrap_or(0)))
 }
 
-/// Returns what became of everything that arrived.
+/// Returns the outcomes of all observations.
 pub(crate) fn outcomes(conn: &Connection) -> Answer<OutcomeCounts> {
     let mut find = conn.prepare_cached("SELECT outcome, n FROM outcome")?;
     let mut counts = OutcomeCounts::default();

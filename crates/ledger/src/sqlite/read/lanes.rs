@@ -116,7 +116,7 @@ impl Names<i64> for Namer<'_> {
     }
 
     fn titles(&mut self, facts: &[i64]) -> rusqlite::Result<Vec<String>> {
-        /// Holds what is shown of a row, without all that no one asked for.
+        /// The title in a row's data. The other fields are not parsed, because a lane presents none of them.
         #[derive(Default, serde::Deserialize)]
         struct Titled {
             #[serde(rename = "t", default)]

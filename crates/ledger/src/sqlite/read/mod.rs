@@ -100,7 +100,7 @@ impl SqliteStore {
         Self { held: Some(file), ..self }
     }
 
-    /// The same for a caller that asks one question after the other and must not wait for another caller's.
+    /// Opens a store with a connection of its own, for a caller that must not wait for the queries of others.
     pub(crate) fn open_alone(path: &Path, faults: Arc<Faults>) -> rusqlite::Result<Self> {
         Ok(Self { pool: pool::Pool::open(path, 1)?, faults, held: None })
     }

@@ -1,7 +1,7 @@
-//! Describes what changed since the last shipment, as records for another store.
+//! The changes since the last shipment, as records for another store.
 //!
-//! Tasks and facts are taken from the indexes of their last change, up to one common place, so that a caller that goes
-//! on from there misses nothing: a shipment costs what changed, not what the history holds.
+//! Tasks and facts are read from the indexes of their last change, up to one common position, from which the next
+//! shipment continues without a gap. The cost of a shipment grows with the changes, not with the history.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -47,8 +47,8 @@ impl Outbox {
         Ok(Self { store: SqliteStore::open(path, Arc::default())?, pricer })
     }
 
-    /// Returns what changed after a place in the order of delivery: about `limit` tasks and as many facts, and always
-    /// all that changed at the last place. Nothing left is an empty shipment whose `until` is `after`.
+    /// Returns the changes after a position in the order of delivery: about `limit` tasks and as many facts, and always
+    /// all changes at the last position. At the end the shipment is empty and its `until` is `after`.
     ///
     /// # Errors
     /// If the store cannot answer.

@@ -30,7 +30,7 @@ pub(crate) fn of_task(conn: &Connection, id: &TaskId, by: UsageBy) -> Answer<Pag
     Ok(Page::whole(items))
 }
 
-/// Returns what a task and all below it were answered by each model.
+/// Returns the usage of a task and all its descendants by model.
 fn by_model(conn: &Connection, root: i64) -> rusqlite::Result<BTreeMap<String, Spent>> {
     let mut models: BTreeMap<String, Spent> = BTreeMap::new();
     let mut find = conn.prepare_cached(
@@ -66,7 +66,7 @@ fn by_model(conn: &Connection, root: i64) -> rusqlite::Result<BTreeMap<String, S
     Ok(models)
 }
 
-/// Returns what each skill was asked for.
+/// Returns the usage by skill.
 fn by_skill(conn: &Connection, root: i64) -> rusqlite::Result<BTreeMap<String, Spent>> {
     let mut skills: BTreeMap<String, Spent> = BTreeMap::new();
     let sums = Spent::COLUMNS;
@@ -82,7 +82,7 @@ fn by_skill(conn: &Connection, root: i64) -> rusqlite::Result<BTreeMap<String, S
     Ok(skills)
 }
 
-/// Returns what each task spent, by what it has in common with others.
+/// Returns the usage of the tasks, grouped by a value that they share.
 fn by_member(conn: &Connection, root: i64, by: UsageBy) -> rusqlite::Result<BTreeMap<String, Spent>> {
     let mut parts: BTreeMap<String, Spent> = BTreeMap::new();
     let mut texts = Texts::new(conn);

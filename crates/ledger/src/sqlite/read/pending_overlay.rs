@@ -1,9 +1,9 @@
 //! Overlays pending observations on the stored rows: the rows that the writer will make of an observation, before
 //! it has.
 //!
-//! Law: an answer with an observation laid over is the answer that will be given once the observation is in the store,
-//! whether the writer gets to it before, between or after the questions. What cannot be laid over is not: a caller that asks
-//! has to wait for the writer then.
+//! Law: an answer with an overlay is the answer that the store gives once it has the observation, whether the writer
+//! takes it before, between or after the queries. An observation for which this cannot hold gets no overlay, and the
+//! caller waits for the writer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::project::{FactRow, List};
 use crate::sqlite::append::Apply;
 use crate::sqlite::facts;
 
-/// Holds what an observation says that the writer has not brought in yet.
+/// The entries of an observation that the writer has not stored yet.
 #[derive(Clone, Debug, Default)]
 pub struct PendingOverlay {
     reported: Vec<SourcedEntry>,
@@ -27,12 +27,12 @@ pub(super) struct PendingRow {
     pub(super) row: FactRow,
     /// The numbers of its names.
     pub(super) names: BTreeSet<i64>,
-    /// Holds what is stored of the fact by now, under each of its names.
+    /// The rows of the fact that are stored by now, under each of its names.
     pub(super) stored: Vec<FactRow>,
 }
 
 impl PendingOverlay {
-    /// Returns what an observation says, unless it says something that reaches beyond its own rows: what was spent,
+    /// Returns the overlay for the entries of an observation, or `None` if they affect more than their own rows: usage,
     /// work items, the end of a process.
     #[must_use]
     pub fn of(entries: Vec<Entry>, channel: Channel) -> Option<Self> {

@@ -15,7 +15,7 @@ use crate::project::tally::{ALL_PROJECTS, Dim};
 use crate::project::time::{Level, Piece, signed_pieces};
 use crate::store::{Answer, QueryError, Range};
 
-/// Holds what the rows of a range are narrowed by.
+/// The project, agent and agent type of a range, by number.
 #[derive(Clone, Debug)]
 pub(crate) struct Scope {
     /// The project's word.

@@ -25,7 +25,7 @@ impl<'conn> RowBuilder<'conn> {
         Self { conn, tasks: HashMap::new() }
     }
 
-    /// Returns what the rows of this task have in common.
+    /// Returns the values that all rows of a task share.
     pub(crate) fn about(&mut self, task: i64) -> rusqlite::Result<Rc<About>> {
         if let Some(about) = self.tasks.get(&task) {
             return Ok(Rc::clone(about));

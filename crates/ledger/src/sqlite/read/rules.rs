@@ -30,7 +30,7 @@ const LAST_OF: i64 = 500;
 /// A place among decisions: when, order, fact, task.
 type Place = [i64; 4];
 
-/// Holds what a walk found: rows by number, and where it stopped if there is more.
+/// The result of a walk: rows by number, and the position at which it stopped if there are more.
 struct Walked {
     found: Vec<i64>,
     next: Option<Place>,

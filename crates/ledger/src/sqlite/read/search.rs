@@ -30,7 +30,7 @@ const MOST_LOOKED_AT: usize = 2_000;
 /// So many rows are read for one page to see whether they have the words: as long.
 const MOST_READ: usize = 1_000;
 
-/// Holds what a search is narrowed by, beside its words.
+/// The conditions of a search beside its words.
 struct Narrow {
     tool: Option<String>,
     state: Option<CallState>,
@@ -130,7 +130,7 @@ fn marks(conn: &Connection, filter: &SearchFilter, narrow: &Narrow) -> rusqlite:
     Ok(marks)
 }
 
-/// The place where a hit stands in the list: by when it happened, then by its number in the fact table.
+/// The position of a hit in the list: its time, then its number in the fact table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     occurred: i64,

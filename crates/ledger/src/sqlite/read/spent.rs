@@ -29,9 +29,9 @@ pub struct Spent {
     pub unpriced: i64,
     /// Responses that count elsewhere.
     pub copies: i64,
-    /// Holds what the client says that it cost.
+    /// The cost that the client reported.
     pub client_cost: Option<i64>,
-    /// Holds what only the client's account knows.
+    /// The usage that appears only in the client's own account.
     pub residual: Option<Residual>,
 }
 

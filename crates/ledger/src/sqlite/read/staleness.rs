@@ -55,7 +55,7 @@ pub fn may_be_stale(status: TaskStatus, last: i64, now: i64) -> bool {
     status == TaskStatus::Running && now.saturating_sub(last) >= STALE_MS
 }
 
-/// Returns what is shown of a task: its status, and whether it is stale.
+/// Returns the presented status of a task, and `true` if it is stale.
 pub fn shown(kept: ReportedState, now: i64) -> (TaskStatus, bool) {
     let ReportedState { status, waiting, last, has_open_call } = kept;
     let silent = now.saturating_sub(last);

@@ -40,7 +40,7 @@ pub(crate) fn at_end(conn: &Connection, root: i64) -> rusqlite::Result<Option<Va
     Ok(Some(reported))
 }
 
-/// Holds what follows from the facts of one task alone, and is lost with them.
+/// The part of a summary that is derived from the task's own facts, and is lost with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OfFacts {
     /// Time in which a turn ran and no person was waited for.
@@ -56,7 +56,7 @@ pub(crate) struct OfFacts {
 }
 
 impl OfFacts {
-    /// Returns what the facts of a task say, and what was kept of those that retention dropped.
+    /// Reads the facts of a task, and the values that were kept of dropped ones.
     pub(crate) fn read(conn: &Connection, task: i64) -> rusqlite::Result<Self> {
         let sealed = Self::sealed(conn, task)?;
         let (files_read, files_changed) = files::distinct(conn, &[task])?;
@@ -70,7 +70,7 @@ impl OfFacts {
         })
     }
 
-    /// Returns what was kept of facts that retention dropped.
+    /// Returns the values that were kept of facts that retention dropped.
     fn sealed(conn: &Connection, task: i64) -> rusqlite::Result<Self> {
         let kept = conn
             .prepare_cached(

@@ -97,7 +97,7 @@ impl TaskHistory {
         self.coming.as_ref().map_or_else(|| Ok(Vec::new()), |coming| coming.rows(conn, task, id))
     }
 
-    /// Returns what a turn has spent, by its bare id.
+    /// Returns the usage of a turn, by its bare id.
     ///
     /// # Errors
     /// If there is no such task, or the store cannot answer.
@@ -171,7 +171,7 @@ impl TaskHistory {
         })
     }
 
-    /// Returns what a person last asked the task for; messages that no one typed do not count.
+    /// Returns the last prompt that a person typed. Messages from other sources do not count.
     ///
     /// # Errors
     /// If there is no such task, or the store cannot answer.
@@ -224,7 +224,7 @@ impl TaskHistory {
         })
     }
 
-    /// Returns what a task did at or after a moment, newest first, and at most so much of it.
+    /// Returns the actions of a task at or after a moment, newest first, at most `most` of them.
     ///
     /// # Errors
     /// If there is no such task, or the store cannot answer.
@@ -267,7 +267,7 @@ fn newest(
     Ok(found.into_iter().map(|stored| stored.row).collect())
 }
 
-/// Returns what is the same for every call with the same input.
+/// Returns the signature of a call, which all calls with the same input share.
 fn signature(conn: &Connection, task: i64, own: i64) -> rusqlite::Result<Option<i64>> {
     let fact: Option<i64> = conn
         .prepare_cached("SELECT fact FROM alias WHERE task = ?1 AND key = ?2")?

@@ -14,7 +14,7 @@ const NEAR: i64 = 512;
 /// Words that a task must have.
 pub(crate) struct TaskWords {
     ask: Ask,
-    /// Holds what the index is asked for; nothing, if it cannot narrow by these words.
+    /// The expression of FTS5, or `None` if the index cannot narrow by these words.
     expression: Option<String>,
     is_exact: bool,
 }

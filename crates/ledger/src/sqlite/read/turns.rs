@@ -49,7 +49,7 @@ pub(crate) fn turns(conn: &Connection, id: &TaskId, paging: &Paging) -> Answer<P
     Ok(Page { items, next_cursor: page.next_cursor })
 }
 
-/// Returns what was said at the beginning and at the end of the turns of a page.
+/// Returns the prompts and final messages of the turns of a page.
 fn edges(
     conn: &Connection,
     task: i64,

@@ -205,7 +205,7 @@ impl Reader<'_> {
         Ok(days)
     }
 
-    /// Returns what is between the nearest UTC midnight and a moment: negative if the moment is before it.
+    /// Returns the usage between the nearest UTC midnight and a moment, negative if the moment is before midnight.
     fn edge(&mut self, at: i64) -> rusqlite::Result<Bucket> {
         if let Some(bucket) = self.edges.get(&at) {
             return Ok(bucket.clone());

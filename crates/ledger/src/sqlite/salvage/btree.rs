@@ -21,7 +21,7 @@ pub(super) struct Row {
     pub(super) values: Vec<Value>,
 }
 
-/// Holds what a page holds. A cell that cannot be read is none.
+/// The content of a page. A cell that cannot be read is `None`.
 pub(super) enum Page {
     /// Rows with their ids.
     Leaf(Vec<Option<Row>>),

@@ -20,7 +20,7 @@ use super::btree::Page;
 use super::pages::{PageNumber, Pages};
 use super::schema_roots;
 
-/// The place where openings are counted.
+/// The key of the number of openings.
 const OPENINGS: &str = "openings";
 
 /// A copy counts as so many openings of the store that it was made of: no log of that one belongs to it.
@@ -46,7 +46,7 @@ impl Foreign {
     }
 }
 
-/// Returns what is wrong with the log of a store, if it cannot be its own. What cannot be read says nothing.
+/// Returns the evidence that a log does not belong to its store. Unreadable parts are no evidence.
 pub(in crate::sqlite) fn foreign(store: &Path, log: &Path) -> Option<Foreign> {
     let file = File::open(log).ok()?;
     let (mut commits, mut page_bytes, mut images) = (0_u64, 0, Vec::new());

@@ -88,7 +88,7 @@ fn nothing(from: &Path, pages: &Pages) -> String {
     }
 }
 
-/// Copies the journal of posts and the posts that were set aside. Tells whether there is anything in them.
+/// Copies the journal of posts and the posts that were set aside. Returns `true` if there are any.
 fn copy_posts(from: &Path, to: &Path) -> io::Result<bool> {
     /// A journal that holds nothing is no longer than its head.
     const HEAD_BYTES: u64 = 24;
@@ -148,7 +148,7 @@ pub fn foreign_log(path: &Path) -> Option<String> {
     lineage::foreign(path, &beside(path, LOG)).map(Foreign::into_reason)
 }
 
-/// Returns what a store knows that one which takes its place must know too, as far as it can be read.
+/// Returns the readable state of a store that its replacement must take over.
 #[must_use]
 pub fn remains(store: &Path) -> Succession {
     let log = beside(store, LOG);

@@ -3,8 +3,8 @@
 //! The engine reads a log up to the first frame with a wrong checksum. Here whole frames behind it count too, if a commit
 //! ends them: each page says by itself which rows it holds.
 //!
-//! A page of the file that does not have its sum is given as it was, where one bit makes the difference, and as it is
-//! otherwise; a caller that reads it is reported.
+//! A page of the file that does not match its sum is repaired if one flipped bit explains the difference, and is
+//! otherwise returned as it is. Reading such a page sets a flag for the reader.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ pub(super) type PageNumber = u32;
 pub(super) struct Pages {
     file: Option<File>,
     log: Option<File>,
-    /// The place where the newest image of a page begins in the log.
+    /// The positions of the newest image of each page in the log.
     images: HashMap<PageNumber, u64>,
     /// Bytes of a page, and how many of them hold something.
     pub(super) size: usize,
@@ -42,7 +42,7 @@ pub(super) struct Pages {
     pub(super) frames: u64,
     pub(super) frames_damaged: u64,
     sums: Option<RefCell<Witness>>,
-    /// Is true if a page that may be wrong was read since a caller last said no.
+    /// A page that may be wrong was read since the flag was last cleared.
     pub(super) is_suspect: Cell<bool>,
     /// Pages in the order in which they were read.
     #[cfg(test)]
@@ -194,7 +194,7 @@ impl Pages {
         self.sums.as_ref().map_or(0, count) as u64
     }
 
-    /// Tells whether the first page says that this is a file of the engine.
+    /// Returns `true` if the first page has the engine's magic number.
     pub(super) fn has_magic(&self) -> bool {
         self.read(1).is_some_and(|page| page.starts_with(MAGIC))
     }

@@ -17,7 +17,7 @@ pub struct LostSpan {
     pub to: Option<Millis>,
 }
 
-/// Holds what was salvaged from a store, and what was not.
+/// The result of a salvage: the rows that were saved and those that were not.
 #[derive(Clone, Debug, Default)]
 pub struct Salvage {
     /// Tasks of the new store that have events.

@@ -105,7 +105,7 @@ impl Table {
         Ok(Self { has_row_ids: wanted.has_row_ids, columns: columns.collect::<rusqlite::Result<_>>()? })
     }
 
-    /// Tells whether a row may be one of this table. Versions before this one had fewer columns at the end.
+    /// Returns `true` if a row may be one of this table. Earlier versions had fewer columns at the end.
     pub(super) fn fits(&self, values: &[Value]) -> bool {
         let is_long_enough =
             self.columns.iter().skip(values.len()).all(|column| column.has_default || column.is_nullable);
@@ -124,7 +124,7 @@ impl Table {
             && values.iter().zip(&self.columns).enumerate().all(suits)
     }
 
-    /// Tells whether the tree of this table may begin on a page.
+    /// Returns `true` if a page may be the root of this table.
     pub(super) fn is_root(&self, pages: &Pages, root: PageNumber) -> bool {
         let mut page = root;
         for _ in 0..16 {
@@ -347,7 +347,7 @@ impl<'a> Taking<'a> {
         }
     }
 
-    /// Tells whether a row agrees with what it speaks of.
+    /// Returns `true` if a row agrees with the rows that it refers to.
     fn is_believed(&mut self, table: &str, values: &mut [Value]) -> bool {
         let is_word = |place, count: usize| {
             integer(values, place).is_some_and(|word| usize::try_from(word).is_ok_and(|word| word < count))
