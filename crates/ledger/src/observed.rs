@@ -1,6 +1,6 @@
-//! Describes what is brought to the ledger: observations that a reader has read.
+//! The input of the ledger: observations that a reader has read.
 //!
-//! An observation has a name that stays the same however often it is brought, so that bringing it twice changes
+//! An observation has a name that stays the same however often it is appended, so that appending it twice changes
 //! nothing. Sources that are read in parts (transcripts, rollouts) bring their new position in the same batch as the
 //! rows before it: both are written, or neither.
 
@@ -76,8 +76,8 @@ const LATEST: Millis = Millis(4_102_444_800_000);
 impl Batch {
     /// The same batch, with everything in a time that can be: from 1970 to 2100.
     ///
-    /// Some clocks are wrong, and some who tell are hostile. One event in the year 1 would make every list of days begin
-    /// there; so what cannot be is taken to have happened when it reached us.
+    /// Some clocks are wrong, and some who tell are hostile. One event in the year 1 would make every list of days
+    /// begin there; so what cannot be is taken to have happened when it reached us.
     #[must_use]
     pub(crate) fn in_time(mut self) -> Self {
         for observed in &mut self.observed {

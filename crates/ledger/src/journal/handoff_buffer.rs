@@ -1,8 +1,8 @@
-//! Describes what was written down lately, handed to the writer as it is: reading it back from the file would only make
-//! the same of it again.
+//! Recently written records in memory, for the writer: reading them back from the file would only repeat the work of
+//! decoding them.
 //!
-//! It is a run of records without a gap, and never much of them. Whatever is not here, because it did not fit, was taken
-//! by a transaction that failed, or was written by an earlier process, is read from the file.
+//! It is a run of records without a gap, and never much of them. Whatever is not here, because it did not fit, was
+//! taken by a transaction that failed, or was written by an earlier process, is read from the file.
 
 use std::collections::VecDeque;
 
@@ -26,8 +26,8 @@ pub(super) struct HandoffBuffer {
 }
 
 impl HandoffBuffer {
-    /// Hands over records that stand in the file from here on. They are let go if they do not follow the last, or if there
-    /// is no room: then the file has them.
+    /// Hands over records that stand in the file from here on. They are let go if they do not follow the last, or if
+    /// there is no room: then the file has them.
     pub(super) fn put(&mut self, from: u64, records: impl IntoIterator<Item = Record>) {
         if self.records.is_empty() {
             (self.from, self.to) = (from, from);

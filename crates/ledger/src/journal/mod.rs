@@ -1,11 +1,11 @@
-//! Describes what is posted while the writer is busy: written down at once, folded soon after.
+//! The journal of posts that arrive while the writer is busy: they are written at once and folded soon afterwards.
 //!
 //! Folding an event into everything that is known takes longer than writing it down, and a writer that is at it, or at
 //! a long import, would make an agent wait for its hook. So whatever comes meanwhile goes into the journal: one thread
 //! gathers it, writes it and waits for the disk once for all of it. Then it is acknowledged. The writer folds it from
 //! there like everything else, and notes how far it came in the same transaction. It does not wait for the disk with
-//! that, because what the disk loses is folded again from here: so the journal waits for the store before it writes over
-//! anything.
+//! that, because what the disk loses is folded again from here: so the journal waits for the store before it writes
+//! over anything.
 
 mod file;
 mod group_writer;
@@ -53,8 +53,8 @@ const LATELY: Duration = Duration::from_millis(50);
 /// The longest time that a post waits to be folded,
 const OLD: Duration = Duration::from_millis(8);
 
-/// or is this much: one transaction for many costs little more than one for few. While more of it comes, this is a burst:
-/// the writer then leaves the processors to those who post, because each of them waits for an answer,
+/// or is this much: one transaction for many costs little more than one for few. While more of it comes, this is a
+/// burst: the writer then leaves the processors to those who post, because each of them waits for an answer,
 const BURST_BYTES: u64 = 64 << 10;
 
 /// and rests this many times as long as it folds,
@@ -218,8 +218,8 @@ pub(crate) struct Waiting {
 pub(crate) struct FlushToken(Place);
 
 impl Journal {
-    /// Opens the journal in this file; `ring` is called when something waits to be folded, `settle` before anything that
-    /// was folded is written over.
+    /// Opens the journal in this file; `ring` is called when something waits to be folded, `settle` before anything
+    /// that was folded is written over.
     pub(crate) fn open(
         file: File,
         folded: Place,

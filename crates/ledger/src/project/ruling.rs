@@ -1,4 +1,4 @@
-//! Describes what rules of the user's decided: how such a row is known, found and counted.
+//! The decisions of the user's rules: the recognition, lookup and count of their rows.
 //!
 //! A decision stands in a list of its own. Its signature is made of the rule's name and of how it ended, so that one
 //! index answers questions about all of them, about one rule, and about some kinds of endings, without a look at a row.

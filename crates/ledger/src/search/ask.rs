@@ -1,4 +1,4 @@
-//! Describes what the words of a question ask for.
+//! The conditions that the words of a question set.
 
 use super::terms::{Piece, Terms, is_letter, pairs, parts, pieces, singles, term_of_word};
 

@@ -1,4 +1,4 @@
-//! Describes what can be searched for: texts become terms, and the words of a question become what must be among them.
+//! The terms of search: texts become terms, and the words of a question become conditions on terms.
 //!
 //! A term is made of `a-z`, `0-9` and `_`, so that no tokeniser of a store takes it apart differently than we do: any
 //! other letter is written as `_x<hex>_`. Of a word there is the whole word, lower-cased, and its parts: `camelCase`,

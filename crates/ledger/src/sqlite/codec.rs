@@ -1,7 +1,7 @@
-//! Describes how blobs are written: a byte that says how, then the bytes.
+//! The format of blobs: a byte for the encoding, then the bytes.
 //!
-//! `0x00`: as they are. `0x01`: LZ4 block with its length before it, against the dictionary of this room, because rows
-//! are short and hold the same names again and again.
+//! `0x00`: unchanged. `0x01`: an LZ4 block behind its length, compressed with the dictionary of this room, because rows
+//! are short and repeat the same names.
 
 use std::borrow::Cow;
 use std::cell::RefCell;

@@ -1,7 +1,7 @@
-//! Describes how an entry is kept: under short names, moments as numbers, and without its task, which its row names.
+//! The stored form of an entry: with short names, with moments as numbers, and without its task, which its row names.
 //!
-//! An entry is a few hundred bytes of which half would be the names of its fields: they are written and packed once for
-//! every event and read again only when a fact is folded again.
+//! An entry has a few hundred bytes, half of which would be the names of its fields. It is encoded once for every event
+//! and decoded only when a fact is folded again.
 
 use agent_tracer_event::{
     CallState, Certainty, Entry, Evidence, Lane, Metadata, Millis, Phase, Series, Subject, TaskKey,

@@ -261,7 +261,7 @@ impl Faults {
     }
 }
 
-/// Says of damaged pages how many there are, where the first are, and what to do.
+/// Describes damaged pages: their number, the content of the first ones, and the hint.
 fn damaged_pages(pages: &BTreeMap<u32, Option<Place>>) -> Option<String> {
     if pages.is_empty() {
         return None;

@@ -1,7 +1,8 @@
-//! Describes what a task's standing follows from, kept between transactions.
+//! The facts that decide the status of a task, kept between transactions.
 //!
-//! Everything here can be read from the task's own facts. Most facts only add to it, so it is read once and then follows
-//! what changes; a change that it cannot follow makes it unknown, and it is read again when a caller asks.
+//! Everything here can be read from the task's own facts. Most facts only add to it, so it is read once and then
+//! updated with each change. A change that it cannot follow makes it unknown, and it is read again when it is next
+//! needed.
 
 use agent_tracer_event::{CallState, Kind, attributes};
 use rusqlite::{Connection, OptionalExtension};

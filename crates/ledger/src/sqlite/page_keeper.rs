@@ -1,14 +1,14 @@
 //! The move of the log into the store's file, with the sums of its pages kept true.
 //!
-//! Every page gets into the file by [`PageKeeper::checkpoint`] and by nothing else. First the log is on disk, then the new
-//! sums are, then the pages are moved. So at any moment, and after any crash, a page of the file has its sum or stands in
-//! the log, where everybody reads it from. A page that stands there is not accused.
+//! Only [`PageKeeper::checkpoint`] moves pages into the file. The log is synced first, then the new sums, then the
+//! pages are moved. At any moment, and after any crash, a page of the file therefore matches its sum or has a newer
+//! image in the log, from which every reader takes it. A page with an image in the log is never reported as damaged.
 //!
-//! Another program that opens the store may move pages too. Therefore a read transaction (the pin) stays open on the state
-//! that the sums cover: the engine moves nothing beyond it for any caller. What happens while no server runs leaves other
-//! traces, which are looked for when the store is opened: a log that is not the one that the sums followed, or a file that
-//! was changed although it had none. Then a page that differs in more than a bit may have been changed by that program. It
-//! is not called damaged, and is marked until an owner says that it may be so.
+//! Another program that opens the store may move pages too. A read transaction (the pin) therefore stays open on the
+//! state that the sums cover, beyond which the engine moves nothing for any connection. Changes while no server runs
+//! leave other traces, which are checked when the store is opened: a log that the sums do not follow, or a changed file
+//! that had no log. A page that then differs in more than one bit may have been changed by that program. It is not
+//! reported as damaged, and stays marked until the user accepts the change.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
@@ -51,8 +51,8 @@ pub(super) struct PageKeeper {
     log: PathBuf,
     /// The log, once it was there: a process that has no handle left can still read it.
     log_file: Option<Arc<File>>,
-    /// Behind the connections, so that it is closed after them: the system takes away every lock that a process has on a
-    /// file with the first handle on it that is closed.
+    /// Behind the connections, so that it is closed after them: the system takes away every lock that a process has on
+    /// a file with the first handle on it that is closed.
     file: Arc<File>,
     page_size: u32,
     /// None after they could not be written: they begin anew with the next checkpoint.
@@ -158,7 +158,8 @@ impl PageKeeper {
         Self { files, ..self }
     }
 
-    /// Looks whether the file still begins with the page that was written there. If not, another file was copied over it.
+    /// Looks whether the file still begins with the page that was written there. If not, another file was copied over
+    /// it.
     pub(super) fn guard(&mut self) {
         let Ok(known) = self.known_sum(1) else { return };
         if self.is_doubtful || self.in_log.contains(&1) || matches!(known, UNKNOWN | DAMAGED | CHANGED) {
@@ -227,8 +228,8 @@ impl PageKeeper {
         self.log_file.clone().map_or(Ok(None), Log::read)
     }
 
-    /// Moves the log into the file. What the system has no handles or memory for now is left for the next time, unless the
-    /// log must be cut: it is as safe in the log.
+    /// Moves the log into the file. What the system has no handles or memory for now is left for the next time, unless
+    /// the log must be cut: it is as safe in the log.
     pub(super) fn checkpoint(&mut self, how: Move) -> Result<(), AppendError> {
         self.check_files()?;
         match self.pin_and_cover() {
@@ -301,8 +302,8 @@ impl PageKeeper {
         self.pin.execute_batch("ROLLBACK").ok();
     }
 
-    /// Holds the newest state, beyond which nothing is moved, and sees to it that the sums cover it. If the log cannot be
-    /// read, nothing may be moved.
+    /// Holds the newest state, beyond which nothing is moved, and sees to it that the sums cover it. If the log cannot
+    /// be read, nothing may be moved.
     fn pin_and_cover(&mut self) -> io::Result<()> {
         self.unpin();
         let pinned = self.pin.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema");
@@ -317,8 +318,8 @@ impl PageKeeper {
             Err(Uncovered::Store(error)) => Err(error),
             Err(Uncovered::Sums(error)) if is_passing(&error) => Err(error),
             Err(Uncovered::Sums(_)) => {
-                // A sum that is older than its page would accuse it: better none. If even that cannot be written, nothing
-                // is moved.
+                // A sum that is older than its page would accuse it: better none. If even that cannot be written,
+                // nothing is moved.
                 let was_in_use = self.sums.take().is_some();
                 if remove_if_there(&self.path)? || was_in_use {
                     sync_folder(&self.path)?;
@@ -343,11 +344,12 @@ impl PageKeeper {
         {
             self.summed += found.len();
         }
-        // A sum that stands in the log already was written by a process that ended before it could note that, or before the
-        // page was moved. It was compared then, and says nothing about what the file holds now.
+        // A sum that stands in the log already was written by a process that ended before it could note that, or before
+        // the page was moved. It was compared then, and says nothing about what the file holds now.
         let logged: HashSet<(u32, u64)> = found.iter().copied().collect();
         let mut sums: BTreeMap<u32, u64> = found.into_iter().collect();
-        // With the power the disk may lose what is not waited for: sums of a log that was never there would accuse pages.
+        // With the power the disk may lose what is not waited for: sums of a log that was never there would accuse
+        // pages.
         log.sync()?;
         let (mut damaged, mut changed) = (Vec::new(), Vec::new());
         for (page, sum) in &mut sums {
@@ -409,7 +411,8 @@ impl PageKeeper {
         self.sums.as_mut().map_or(Ok(UNKNOWN), |sums| sums.get(page))
     }
 
-    /// Returns the sum of a page of the file that is about to be written over, or what is to be said of it if that differs.
+    /// Returns the sum of a page of the file that is about to be written over, or what is to be said of it if that
+    /// differs.
     fn sum_below(&mut self, page: u32, known: u64) -> io::Result<u64> {
         if known == UNKNOWN || u64::from(page) > self.pages()? {
             return Ok(known);

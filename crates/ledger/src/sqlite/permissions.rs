@@ -1,9 +1,9 @@
-//! Describes what people answered: permissions and the calls that they were asked for, and questions.
+//! The answers of people: to permissions, which belong to calls, and to questions.
 //!
-//! A permission names no call and has no answer of its own: both follow from the calls with the same input, as the ends of
-//! calls do ([`super::settle`]). In Codex "No" cuts the turn off, so that neither hooks nor files tell it from Esc in a
-//! running command. What tells them apart is whether the call ran: a call that was being asked about when its turn was
-//! cut off, and that nothing saw running, was refused.
+//! A permission names no call and has no answer of its own: both follow from the calls with the same input, as the ends
+//! of calls do ([`super::settle`]). In Codex "No" cuts the turn off, so that neither hooks nor files tell it from Esc
+//! in a running command. What tells them apart is whether the call ran: a call that was being asked about when its turn
+//! was cut off, and that nothing saw running, was refused.
 
 use std::collections::HashSet;
 
@@ -25,8 +25,8 @@ const WAIT_OF_CALL: &str = attributes::PERMISSION_WAIT_MS;
 const REFUSED_BY: &str = attributes::REFUSED_BY;
 
 impl Apply<'_> {
-    /// Returns whether a permission was ever asked for such a call in this task. Where none was, calls need not be compared
-    /// with each other.
+    /// Returns whether a permission was ever asked for such a call in this task. Where none was, calls need not be
+    /// compared with each other.
     pub(super) fn was_asked(&mut self, task: i64, signature: i64) -> rusqlite::Result<bool> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
             return Ok(false);
@@ -104,8 +104,8 @@ impl Apply<'_> {
     }
 }
 
-/// Writes how long a question of a tool waited, if nothing else measured it: it is open until it is answered, so its whole
-/// time is the wait.
+/// Writes how long a question of a tool waited, if nothing else measured it: it is open until it is answered, so its
+/// whole time is the wait.
 pub(super) fn note_wait(row: &mut FactRow) {
     if row.list != List::Question || !row.is_call() || row.data.metadata.contains_key(WAIT) {
         return;
@@ -164,7 +164,8 @@ pub(super) fn carry_refusal(new: &mut FactRow, old: &FactRow) {
     }
 }
 
-/// Removes the mark of a refusal, whose state and class are not those of the row any more. Returns whether there was one.
+/// Removes the mark of a refusal, whose state and class are not those of the row any more. Returns whether there was
+/// one.
 fn forget_refusal(derived: &mut Metadata) -> bool {
     let is_marked = derived.shift_remove(REFUSED_BY).is_some();
     if is_marked {

@@ -49,7 +49,7 @@ impl Apply<'_> {
         Ok(known.is_some_and(|known| known.reported.get("account:copied").is_some()))
     }
 
-    /// Says anew what only the accounts of these tasks, of those above them and of their forks know.
+    /// Computes the residuals of the unsettled tasks, their ancestors and their forks again.
     pub(super) fn settle_residuals(&mut self) -> rusqlite::Result<()> {
         let mut holders: BTreeSet<i64> = BTreeSet::new();
         for task in std::mem::take(&mut self.unsettled) {

@@ -175,7 +175,7 @@ impl Apply<'_> {
         Ok((true, own, forked_after, !is_background, uid))
     }
 
-    /// Says anew which task each of these responses counts in.
+    /// Attributes each of these responses to a task again.
     pub(super) fn settle_owners(&mut self, responses: &BTreeSet<i64>) -> rusqlite::Result<()> {
         for response in responses {
             let holders = self.holders(*response)?;

@@ -1,7 +1,7 @@
 //! Leaves no byte behind of what was deleted.
 //!
-//! Overwriting what is deleted is not enough: pages that were freed before, and cells that the engine moved to another page,
-//! keep their bytes where no row leads to them. So the store is written anew, row by row, from what is left.
+//! Overwriting what is deleted is not enough: pages that were freed before, and cells that the engine moved to another
+//! page, keep their bytes where no row leads to them. So the store is written anew, row by row, from what is left.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use super::writer::Writer;
 /// Pages of the search index that are merged in one transaction.
 const STEP_PAGES: i64 = 500;
 
-/// Says that bytes of what was deleted may still be in the file.
+/// The key that marks a store whose file may still have bytes of deleted rows.
 const PENDING: &str = "purging";
 
 impl Writer {

@@ -1,10 +1,10 @@
 //! Joins what channels tell of one series ([`agent_tracer_event::Series`]): prompts of one turn, or of a session whose
 //! hooks do not name their turn, and the answers of such a session.
 //!
-//! Each channel tells the facts of a series in the same order, so the first of one is the first of the other. Moments only
-//! decide where one channel tells more of them than the other: a replay hours later, a clock that differs and a busy machine
-//! move all of them alike. Entries are laid to the fact that the file names; where there is none, to the first that
-//! tells of it.
+//! Each channel tells the facts of a series in the same order, so the first of one is the first of the other. Moments
+//! only decide where one channel tells more of them than the other: a replay hours later, a clock that differs and a
+//! busy machine move all of them alike. Entries are laid to the fact that the file names; where there is none, to the
+//! first that tells of it.
 //!
 //! Law: who belongs to whom follows from all entries of the series and is worked out anew when one of them comes or
 //! goes. So it is the same in whatever order they come.
@@ -53,7 +53,7 @@ struct Anchor {
 const SIDES: [&[Channel]; 3] = [&[Channel::Transcript], &[Channel::Hook, Channel::Http], &[Channel::Otlp]];
 
 impl Apply<'_> {
-    /// Says anew which entries of each series that was touched belong together.
+    /// Matches the entries of each touched series to facts again.
     pub(super) fn settle_series(&mut self) -> rusqlite::Result<()> {
         if self.is_rebuild {
             return Ok(());
@@ -201,7 +201,8 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// Remembers what became of a fact that a client may have seen under this number, and forgets what it became before.
+    /// Remembers what became of a fact that a client may have seen under this number, and forgets what it became
+    /// before.
     fn note_name(&mut self, task: i64, own: i64, fact: Option<i64>) -> rusqlite::Result<()> {
         match fact.filter(|fact| *fact != own) {
             Some(fact) => self

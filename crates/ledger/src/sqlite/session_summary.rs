@@ -1,4 +1,4 @@
-//! Describes what a task came to, written on the rows that tell of its end.
+//! The summary of a task, written on the rows of its end.
 //!
 //! The newest `session.ended` of a task that is over carries its summary; of a subagent, so does the row with which the
 //! tasks above it tell of it (`action.logged`). Where nothing reported that row of the end, the subagent's own end is
@@ -21,7 +21,7 @@ use crate::view::TaskStatus;
 /// The name of the summary among the metadata.
 pub(super) const SUMMARY: &str = "summary";
 
-/// Says that the end of a row is that of the subagent which it tells of.
+/// The mark of a row whose end is that of its subagent.
 const ENDED_BY: &str = attributes::ENDED_BY;
 
 /// The end of a subagent, in the row of a task above it.

@@ -1,5 +1,5 @@
-//! Describes what follows from neighbours: calls without a recorded end, responses reported twice. What people answered
-//! is in [`super::permissions`].
+//! Values that are derived from neighbouring facts: the ends of calls without a recorded end, and responses that were
+//! reported twice. The answers of people are in [`super::permissions`].
 //!
 //! Each answer is a function of the facts around it, looked up when one of them changes. So it is the same whatever
 //! came first, and folding everything again gives it again.
@@ -48,7 +48,7 @@ pub(super) struct Closing {
     pub(super) state: CallState,
 }
 
-/// Says that a call or a turn ended because its agent was stopped.
+/// The reason of a call or a turn that ended because its agent was stopped.
 pub(super) const STOPPED: &str = "stopped";
 
 /// The greatest depth to which a tree of tasks is walked. Deeper trees are not believed.
@@ -163,7 +163,7 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// Says anew how a call ended. Gives its signature if that is news.
+    /// Derives the end of a call again. Returns its signature if the end changed.
     fn settle_call(&mut self, task: i64, fact: i64) -> rusqlite::Result<Option<i64>> {
         const OURS: [&str; 2] = [attributes::CLOSED_BY, attributes::ERROR_CLASS];
         let Some(stored) = self.stored(task, fact)? else { return Ok(None) };

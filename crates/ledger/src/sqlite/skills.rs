@@ -1,8 +1,8 @@
 //! Decides which skill a response was given for.
 //!
 //! Law: what the client says holds. Where it says nothing, a response was given for the skill that was activated last
-//! before it in its turn; whatever failed to be activated answers for nothing. The response that asked for the skill came
-//! before it. This is the client's own rule, for the activations that it does not count: a skill that was read.
+//! before it in its turn; whatever failed to be activated answers for nothing. The response that asked for the skill
+//! came before it. This is the client's own rule, for the activations that it does not count: a skill that was read.
 
 use std::collections::BTreeSet;
 
@@ -84,7 +84,7 @@ impl Apply<'_> {
         Ok(has)
     }
 
-    /// Says anew which skill responses of a turn were given for: these, or all of them.
+    /// Attributes responses of a turn to skills again: these, or all of them.
     pub(super) fn settle_skills(
         &mut self,
         task: i64,

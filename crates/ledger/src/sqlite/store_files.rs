@@ -1,11 +1,11 @@
 //! The files that the store is made of, and whether they are still those that were opened.
 //!
-//! A file that is removed or replaced while it is open goes on to take writes, and all of them are gone when the process
-//! ends. So what is committed is acknowledged only if each name still leads to the file that was opened.
+//! A file that is removed or replaced while it is open goes on to take writes, and all of them are gone when the
+//! process ends. So what is committed is acknowledged only if each name still leads to the file that was opened.
 //!
-//! The same holds for a file that was cut or written over in place: the engine writes on behind a hole, and the next one
-//! that opens the store finds no log at all. Law: what was cut stays so until the store is opened anew, because no one
-//! knows what is gone.
+//! The same holds for a file that was cut or written over in place: the engine writes on behind a hole, and the next
+//! one that opens the store finds no log at all. Law: what was cut stays so until the store is opened anew, because no
+//! one knows what is gone.
 
 use std::fs::{self, File};
 use std::io;
@@ -136,8 +136,8 @@ impl StoreFiles {
                     bytes < known.bytes && !self.store.get().is_some_and(|store| is_whole(store, bytes));
                 known.bytes = bytes;
             }
-            // A caller that cuts it rightly has moved everything. The engine begins it anew then, with other salts; one
-            // that was cut under it has none at its beginning when the next commit is written.
+            // A checkpoint may cut the log after it has moved all of it. The engine then begins the log with other
+            // salts. A log that another process cut has none at its beginning when the next commit is written.
             Part::Log if bytes == 0 => known.bytes = 0,
             Part::Log => {
                 if known.log.is_none() {
@@ -183,8 +183,8 @@ pub(crate) fn beside(path: &Path, end: &str) -> PathBuf {
     PathBuf::from(beside)
 }
 
-/// Waits until the names in the folder of a file are on disk: a file that was made may otherwise be gone with the power,
-/// whatever was waited for in it.
+/// Waits until the names in the folder of a file are on disk: a file that was made may otherwise be gone with the
+/// power, whatever was waited for in it.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         Some(folder) => File::open(folder)?.sync_all(),

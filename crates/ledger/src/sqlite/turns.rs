@@ -18,7 +18,7 @@ use super::settle::{Closing, STOPPED};
 use crate::project::status::SWAP_MS;
 use crate::project::{FactRow, List};
 
-/// Says which fact ended a turn, if no entry did.
+/// The key of the fact that ended a turn, if no entry did.
 const CLOSED_BY: &str = attributes::CLOSED_BY;
 
 /// Whatever ends a turn ends the newest one before it. Two are looked at, because two may begin at one moment.
@@ -102,7 +102,7 @@ fn is_answer(row: &FactRow) -> bool {
 }
 
 impl Apply<'_> {
-    /// Says anew how a turn ended of which no entry says so.
+    /// Derives the end of a turn again, if no entry reported it.
     pub(super) fn settle_turn(&mut self, task: i64, fact: i64) -> rusqlite::Result<()> {
         let Some(stored) = self.stored(task, fact)?.filter(|stored| stored.row.list == List::Turn) else {
             return Ok(());
@@ -149,8 +149,8 @@ impl Apply<'_> {
         Ok(first)
     }
 
-    /// Joins questions of servers with their answers: each answer is to the newest question of its server before it that
-    /// has none yet.
+    /// Joins questions of servers with their answers: each answer is to the newest question of its server before it
+    /// that has none yet.
     pub(super) fn settle_elicitations(&mut self, task: i64) -> rusqlite::Result<()> {
         const OURS: [&str; 2] = [attributes::QUESTION_PHASE, attributes::WAIT_MS];
         let mut rows = facts::select(

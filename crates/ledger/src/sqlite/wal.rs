@@ -1,10 +1,10 @@
 //! Looks into the write-ahead log before it is opened.
 //!
 //! The engine reads the log up to the first frame whose checksum is wrong and takes that for its end: rightly, if the
-//! last commit was cut short, and silently, if the disk has damaged a frame in the middle. Each checksum goes on from the
-//! one before it, so frames behind a damaged one can still be checked against each other. If a whole commit stands there,
-//! it was written and is lost. So is one of which a single bit is wrong: a write that was cut short looks otherwise. The
-//! format: <https://www.sqlite.org/fileformat2.html#the_write_ahead_log>.
+//! last commit was cut short, and silently, if the disk has damaged a frame in the middle. Each checksum goes on from
+//! the one before it, so frames behind a damaged one can still be checked against each other. If a whole commit stands
+//! there, it was written and is lost. So is one of which a single bit is wrong: a write that was cut short looks
+//! otherwise. The format: <https://www.sqlite.org/fileformat2.html#the_write_ahead_log>.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -53,8 +53,8 @@ pub(super) struct UnsureLoss {
     copies: Vec<PathBuf>,
 }
 
-/// Looks for lost commits; if there are any, counts them and keeps a copy of the log. A log that cannot be read is left to
-/// the engine, which says so. Returns those that may come back.
+/// Looks for lost commits; if there are any, counts them and keeps a copy of the log. A log that cannot be read is left
+/// to the engine, which says so. Returns those that may come back.
 pub(super) fn examine_and_keep(store: &Path, aside: &Aside, faults: &Faults) -> Option<UnsureLoss> {
     let log = beside(store, "-wal");
     let lost = lost_commits(store).ok().filter(|lost| lost.commits > 0)?;
@@ -88,7 +88,7 @@ impl UnsureLoss {
     }
 }
 
-/// Returns how many commits of a store's log cannot be read: those behind a damaged frame, and one that is damaged itself.
+/// Counts the unreadable commits of a store's log: those behind a damaged frame, and a damaged one itself.
 pub(super) fn lost_commits(store: &Path) -> io::Result<LostCommits> {
     match File::open(beside(store, "-wal")) {
         Ok(mut file) => {
@@ -138,9 +138,9 @@ fn count(mut log: impl Read, lost_head: Option<Head>) -> io::Result<LostCommits>
     Ok(lost)
 }
 
-/// Returns what the head of a log said that is gone altogether with the sector on which it stood, as far as the frames
-/// behind it tell: the second and the third belong together. A sector of zeros may be one that never came to the disk,
-/// before anything was waited for; so it must be a log of which the sums know that it was.
+/// Reconstructs the head of a log whose first sector is lost, from the second and third frame, which must belong
+/// together. A sector of zeros may also be one that was never written, before any commit waited for the disk, so the
+/// sums must know the log.
 fn lost_head(log: &File, store: &Path) -> io::Result<Option<Head>> {
     let size = FRAME_HEAD + PAGE;
     let mut bytes = vec![0; HEAD + 3 * size];
@@ -252,8 +252,8 @@ impl Head {
         is_whole.then_some(Self { page, is_big, salts: (word(bytes, 16), word(bytes, 20)), sum: claimed })
     }
 
-    /// Returns the checksum of a frame behind another one. If it is none of this log: what it was if only a bit of it is
-    /// damaged.
+    /// Returns the checksum of a frame behind another one. If it is none of this log: what it was if only a bit of it
+    /// is damaged.
     fn check(&self, before: Sum, bytes: &[u8]) -> Result<Sum, Option<Frame>> {
         let frame = Frame::of(bytes);
         let (head, data) = bytes.split_at(FRAME_HEAD.min(bytes.len()));
@@ -274,8 +274,8 @@ impl Head {
         }
     }
 
-    /// Finds the one bit whose change explains a wrong checksum. The checksum is linear: adding to a word adds a multiple of
-    /// that to both halves, which depends on the word's place alone.
+    /// Finds the one bit whose change explains a wrong checksum. The checksum is linear: adding to a word adds a
+    /// multiple of that to both halves, which depends on the word's place alone.
     fn find_flip(&self, computed: Sum, claimed: Sum, summed: [&[u8]; 2]) -> Option<Flip> {
         let read = if self.is_big { u32::from_be_bytes } else { u32::from_le_bytes };
         let wrong = (claimed.0.wrapping_sub(computed.0), claimed.1.wrapping_sub(computed.1));
@@ -396,7 +396,7 @@ impl Log {
     }
 }
 
-/// Returns which use of a log this is; none if it does not begin as a log does.
+/// Returns the salts of a log, which identify its use, or `None` if it does not begin as a log does.
 pub(super) fn salts(log: &File) -> io::Result<Option<(u32, u32)>> {
     let mut head = [0; HEAD];
     match log.read_exact_at(&mut head, 0) {

@@ -180,7 +180,7 @@ impl Writer {
                         Some(Job::Close) => break,
                         Some(Job::Append(..) | Job::Posted) | None => {}
                     }
-                    // A caller that never pauses does not keep the journal waiting.
+                    // Steady appends must not keep the journal waiting.
                     if self.waiting.patience() == Some(Duration::ZERO) && !is_stuck {
                         is_stuck = !self.fold_posted();
                     }

@@ -1,4 +1,4 @@
-//! Describes what the rows of a task have in common, and a row as people see it.
+//! The values that all rows of a task share, and the presentation of a row.
 
 use agent_tracer_event::{Agent, FactId, Kind, Millis, SessionId, TaskId, TaskKey, TurnId, attributes};
 

@@ -1,6 +1,7 @@
-//! Describes how much of each agent's rate limits is used, and when they will be reached.
+//! The used share of each agent's rate limits, and the forecast of when they will be reached.
 //!
-//! Limits belong to the account and every session tells of them, so what the newest sessions saw is one line of points.
+//! Limits belong to the account and every session reports them, so the snapshots of the newest sessions form one
+//! series.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
-//! Describes what is shown of rows: the items of every list, made of a row and of what the rows of its task have in common.
+//! The presentation of rows: the items of every list, made from a row and the values that all rows of its task share.
 //!
-//! Every store shows the same of the same row, because it is made here and nowhere else. Nothing here asks anything.
+//! Every store presents a row alike, because presentation happens here and nowhere else. Nothing here queries a store.
 
 mod about;
 mod context;

@@ -1,4 +1,4 @@
-//! Describes what rules decided: one decision out of one row, and counts out of sums.
+//! The presentation of rules: a decision from a row, and counts from sums.
 
 use std::collections::BTreeMap;
 

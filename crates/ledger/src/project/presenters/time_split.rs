@@ -1,7 +1,7 @@
-//! Describes how the time of a task divides: agents worked, a person was waited for, or neither.
+//! The division of a task's time into agents' work, waits for a person, and neither.
 //!
-//! Law: both together are never longer than the task. Time in which a person was waited for is no work, also inside a turn;
-//! two waits at once count once.
+//! Law: work and waits together are never longer than the task. A wait for a person is not work, even inside a turn,
+//! and two simultaneous waits count once.
 
 use agent_tracer_event::{Channel, attributes};
 

@@ -1,4 +1,4 @@
-//! Describes how many tasks of each type of agent had events in a range, and how long they ran.
+//! The number of tasks of each agent type with events in a range, and their run time.
 //!
 //! A task is in a range if it began before the range ends and was seen since it began: it was either last active
 //! within the range, or goes on behind its end. The former are sums that the store keeps for stretches of time, and at
@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    /// Holds what happens to a task: how it is changed, which one, what it becomes.
+    /// A change of a task in a test: the kind of change, the task, and its new values.
     type Step = (u8, i64, (i64, i64, i64, i64));
 
     const DAY_MS: i64 = 86_400_000;

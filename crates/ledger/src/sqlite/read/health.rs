@@ -1,4 +1,4 @@
-//! Describes how the store is: counts that are kept, never counted by reading everything.
+//! The health of the store, from stored counts and never by reading all rows.
 
 use std::collections::BTreeMap;
 

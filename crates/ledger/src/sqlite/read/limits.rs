@@ -1,4 +1,4 @@
-//! Describes how much of each agent's rate limits is used, out of what the newest sessions saw.
+//! The used share of each agent's rate limits, from snapshots of the newest sessions.
 
 use agent_tracer_event::{Kind, Millis};
 use rusqlite::Connection;

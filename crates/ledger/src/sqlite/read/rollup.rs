@@ -1,8 +1,8 @@
 //! Sums over time: which rows of the rollup answer a range, and who is in them.
 //!
 //! A range is split into months, days and quarter-hours, and each of these stretches is one seek: rows of one project,
-//! or the rows that stand for all projects. Sums can be taken away, so an edge costs at most half a day of quarter-hours
-//! and half a month of days, and a year some hundred seeks with as many rows as it has keys.
+//! or the rows that stand for all projects. Sums can be taken away, so an edge costs at most half a day of
+//! quarter-hours and half a month of days, and a year some hundred seeks with as many rows as it has keys.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -190,7 +190,7 @@ fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Rolled> {
     })
 }
 
-/// Says which projects' rows are read.
+/// The projects whose rows are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
     /// Of one, or those that stand for all.
@@ -214,8 +214,8 @@ impl Of {
     }
 }
 
-/// Visits the rows of a dimension between two moments, which are rounded outwards to the finest stretch. Some of the rows
-/// are to be taken away, and come negative: what is left of a key may be nothing.
+/// Visits the rows of a dimension between two moments, which are rounded outwards to the finest stretch. Some of the
+/// rows are to be taken away, and come negative: what is left of a key may be nothing.
 pub(crate) fn visit(
     conn: &Connection,
     dim: Dim,

@@ -1,4 +1,4 @@
-//! Describes what rules of the user's decided, newest first, and how often each of them did.
+//! The decisions of the user's rules, newest first, and their counts by rule.
 //!
 //! Decisions have an index of their own, of all and of each rule, in which what they came to can be seen. A question
 //! about a rare ending walks that index and stops after so many entries, with a cursor to go on from.

@@ -1,8 +1,8 @@
-//! Describes what silence means: a task that says nothing for long is stale, and at last over: abandoned if it worked
-//! or waited for an answer, completed if it only waited for the next prompt.
+//! The status of silent tasks. A task without events for a long time is stale, and at last it counts as ended:
+//! abandoned if it worked or waited for an answer, completed if it only waited for the next prompt.
 //!
-//! The store keeps where a task stands by what was reported about it. How long ago that was is a matter of when one asks, so
-//! these limits are applied here and nowhere else, to what is shown and to what is filtered alike.
+//! The store keeps where a task stands by what was reported about it. How long ago that was is a matter of when one
+//! asks, so these limits are applied here and nowhere else, to what is shown and to what is filtered alike.
 
 use crate::view::{TaskStatus, WaitingReason};
 

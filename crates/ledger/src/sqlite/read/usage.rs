@@ -1,7 +1,7 @@
-//! Describes what was spent, by time and by whatever else it is distinguished by.
+//! Usage by time and by other dimensions.
 //!
-//! The asker's days are not UTC days. A sum from one moment to another is the sum of the whole UTC days between them,
-//! plus or minus the quarter-hours at each end; since sums can be taken away, each end reads at most half a day.
+//! Local days are not UTC days. The sum between two moments is the sum of the whole UTC days between them, plus or
+//! minus the quarter-hours at each end. Because sums can be subtracted, each end reads at most half a day.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
-//! Describes what stands on a page of a tree: cells, and the rows in them.
+//! The pages of a tree: cells, and the rows in them.
 //!
-//! The format: <https://www.sqlite.org/fileformat2.html#b_tree_pages>. Law: nothing is believed that contradicts itself. A
-//! cell that leaves its page, a record with parts that are not as long as it says, a text that is none: no row.
+//! The format: <https://www.sqlite.org/fileformat2.html#b_tree_pages>. Law: contradictory data is not believed. A cell
+//! that leaves its page, a record whose parts do not have the stated length, or a text that is not UTF-8 gives no row.
 
 use rusqlite::types::Value;
 

@@ -1,4 +1,4 @@
-//! Describes what was salvaged, and what was not.
+//! The report of a salvage.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -70,14 +70,15 @@ impl History {
     }
 }
 
-/// The files of a store as a process leaves them that is killed: much in the file, some in the log, some in the journal.
+/// The files of a store as a process leaves them that is killed: much in the file, some in the log, some in the
+/// journal.
 struct Original {
     folder: tempfile::TempDir,
     /// Rows by table and key.
     rows: BTreeMap<&'static str, BTreeMap<String, String>>,
     /// The tasks of which a row stands on a page, or on the pages that it goes on to.
     tasks_of_page: HashMap<PageNumber, BTreeSet<i64>>,
-    /// Counts how many entries each task has.
+    /// The number of entries of each task.
     entries_of_task: BTreeMap<i64, i64>,
     pages: PageNumber,
 }
@@ -203,17 +204,17 @@ fn original() -> Original {
     Original { folder: left, rows, tasks_of_page, entries_of_task, pages: count }
 }
 
-/// Holds what was done to a store.
+/// The damage that a test did to a store.
 struct Damage {
     words: String,
     /// Pages of the file that were touched; none if it is not known which.
     pages: Option<BTreeSet<PageNumber>>,
-    /// Is true if the log and the journal are as they were.
+    /// The log and the journal are intact.
     has_log: bool,
     has_posts: bool,
     /// Rows that may differ: one bit is one row.
     may_differ: usize,
-    /// Is true if there is anything to salvage.
+    /// The damage leaves nothing to salvage.
     is_hopeless: bool,
 }
 
