@@ -2,7 +2,8 @@
 //!
 //! Read by hand: an argument parser would cost more than the rest of the program.
 
-use std::ffi::OsString;
+use std::ffi::{CStr, OsStr, OsString, c_char, c_int};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use agent_tracer_agent::Agent;
@@ -30,6 +31,22 @@ pub(crate) enum Request {
     Help,
     /// The words make no sense: a person typed them, since `install` writes no others.
     Unknown,
+}
+
+/// Returns the words after the program's name that the C library passes to `main`.
+///
+/// # Safety
+///
+/// `words` points to `count` pointers to texts that end with a zero byte, all of them valid for the whole process. It may
+/// be null if `count` is 0: a caller of `execve` is free to give no word at all.
+#[expect(unsafe_code, reason = "the C library passes words as pointers")]
+pub(crate) unsafe fn words(count: c_int, words: *const *const c_char) -> impl Iterator<Item = OsString> {
+    let count = if words.is_null() { 0 } else { usize::try_from(count).unwrap_or(0) };
+    (1..count).map(move |place| {
+        // SAFETY: `place` is below `count`, and the caller vouches for as many pointers and for the text behind each.
+        let word = unsafe { CStr::from_ptr(*words.add(place)) };
+        OsStr::from_bytes(word.to_bytes()).to_owned()
+    })
 }
 
 /// Reads the words after the program's name.
@@ -91,6 +108,35 @@ mod tests {
             parsed(&["claude", "--deadline", "50"]),
             Request::Record(Arguments { agent: Agent::CLAUDE_CODE, channel: Channel::Hook, home: None })
         );
+    }
+
+    /// Returns the words that `main` would see if it were called with these.
+    fn passed(texts: &[&CStr], count: usize) -> Vec<OsString> {
+        let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
+        // SAFETY: no more pointers are counted than there are, and the texts outlive the call.
+        #[expect(unsafe_code, reason = "the same call as that of `main`")]
+        unsafe { words(c_int::try_from(count).expect("a small number"), pointers.as_ptr()) }.collect()
+    }
+
+    #[test]
+    fn words_are_those_that_the_c_library_passes_to_main() {
+        let texts = [c"/opt/agent-tracer-hook", c"claude", c"--home", c"/data/\xff tracer"];
+        let expected = || {
+            ["claude".as_bytes(), b"--home", b"/data/\xff tracer"]
+                .map(|word| OsStr::from_bytes(word).to_owned())
+        };
+        assert_eq!(passed(&texts, 4), expected());
+        assert_eq!(passed(&texts, 2), expected()[..1]);
+    }
+
+    #[test]
+    fn a_call_without_any_word_has_none() {
+        assert_eq!(passed(&[c"/opt/agent-tracer-hook"], 1), Vec::<OsString>::new());
+        assert_eq!(passed(&[], 0), Vec::<OsString>::new());
+        #[expect(unsafe_code, reason = "the same call as that of `main`")]
+        // SAFETY: no pointer is counted, so none is read.
+        let none = unsafe { words(0, std::ptr::null()) }.count();
+        assert_eq!(none, 0);
     }
 
     #[test]

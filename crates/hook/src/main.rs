@@ -51,25 +51,29 @@ fn home(argument: Option<&Path>) -> Option<Home> {
     Some(home.with_user(nix::unistd::geteuid().as_raw()))
 }
 
-/// The entry point that the C library calls; arguments come through `std::env` as always.
+/// The entry point that the C library calls.
+///
+/// The words come from its own arguments: `std::env::args_os` is filled before `main` by glibc and by macOS only, and
+/// is empty on musl when the standard library has not started the program.
 #[cfg(not(test))]
 #[expect(unsafe_code, reason = "an exported symbol; nothing else in the program is called `main`")]
 #[unsafe(no_mangle)]
-extern "C" fn main(_count: i32, _words: *const *const u8) -> i32 {
+extern "C" fn main(count: std::ffi::c_int, words: *const *const std::ffi::c_char) -> std::ffi::c_int {
     hold_back_deadly_signals();
-    answer()
+    // SAFETY: the C library calls `main` with `count` pointers to texts that live as long as the process.
+    answer(unsafe { arguments::words(count, words) })
 }
 
 /// Tests of this binary need the entry point of the standard library: with the other none of them would run.
 #[cfg(test)]
 fn main() {
     hold_back_deadly_signals();
-    answer();
+    answer(std::env::args_os().skip(1));
 }
 
-/// Runs the request of the command line. Returns the exit code.
-fn answer() -> i32 {
-    match arguments::parse(std::env::args_os().skip(1)) {
+/// Runs the request of the words after the program's name. Returns the exit code.
+fn answer(words: impl Iterator<Item = std::ffi::OsString>) -> i32 {
+    match arguments::parse(words) {
         Request::Record(arguments) => {
             end_well_on_panic(arguments.home.clone());
             return serve(&arguments);
