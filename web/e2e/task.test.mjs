@@ -57,6 +57,56 @@ test('the wheel zooms at the cursor, a drag pans, and one key shows the whole ag
   await page.close();
 });
 
+test('the tooltip is that of the bar under the pointer, also when a key has moved the bars', async () => {
+  const page = await open();
+  const box = await page.getByRole('application').boundingBox();
+  const tip = page.locator('.tip');
+  const frames = () =>
+    page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  const shownTip = async () => ((await tip.isVisible()) ? tip.textContent() : '');
+  /** Rests the pointer on the first bar that lies on its way. */
+  const hover = async () => {
+    for (let y = 40; y < box.height; y += 8)
+      for (let x = 40; x < box.width - 10; x += 60) {
+        await page.mouse.move(box.x + x, box.y + y);
+        if (await tip.isVisible()) return [box.x + x, box.y + y];
+      }
+    return assert.fail('no bar lies on the way of the pointer');
+  };
+  let gone = 0;
+  for (const key of ['f', 'w', 'd', ']', 'm']) {
+    await page.keyboard.press('0');
+    await page.keyboard.press('.');
+    const [x, y] = await hover();
+    await page.keyboard.press(key);
+    await frames();
+    const before = await shownTip();
+    await page.mouse.move(x + 1, y);
+    await page.mouse.move(x, y);
+    await frames();
+    assert.equal(before, await shownTip(), `after ${key}`);
+    if (before === '') gone += 1;
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+  }
+  assert.ok(gone > 0, 'some key moves the bar away from the pointer');
+  await page.close();
+});
+
+test('what is searched for filters the panel below', async () => {
+  const page = await open('?tab=commands');
+  const rows = page.getByRole('tabpanel').getByRole('row');
+  await page.getByRole('tabpanel').getByText('npm test -- total').first().waitFor();
+  const all = await rows.count();
+  await page.keyboard.press('/');
+  await page.keyboard.type('bench');
+  await page.getByRole('tabpanel').getByRole('status').filter({ hasText: 'the search' }).waitFor();
+  const found = await rows.count();
+  assert.ok(found > 1 && found < all, `${found} of ${all}`);
+  for (const text of (await rows.allTextContents()).slice(1)) assert.match(text, /bench/i);
+  await page.close();
+});
+
 test('a stretch of the overview becomes the window, and a double click gives the whole back', async () => {
   const page = await open();
   const strip = page.getByRole('img', { name: /Overview of the whole task/ });

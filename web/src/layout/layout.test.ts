@@ -105,8 +105,21 @@ describe('the view', () => {
 
   it('frames a stretch with air, and a moment too', () => {
     const framed = frame(40_000, 50_000, length);
-    expect(framed).toEqual({ u0: 38_000, u1: 52_000 });
+    expect(framed).toEqual({ u0: 39_000, u1: 51_000 });
     expect(frame(40_000, 40_000, length).u1).toBeGreaterThan(40_000);
+  });
+
+  it('frames no time beyond the nearest folds', () => {
+    const folds = [
+      { u0: 20_000, u1: 21_000 },
+      { u0: 39_000, u1: 39_900 },
+      { u0: 50_200, u1: 51_000 },
+      { u0: 70_000, u1: 71_000 },
+    ];
+    expect(frame(40_000, 50_000, length, folds)).toEqual({ u0: 39_900, u1: 50_200 });
+    expect(frame(60_000, 61_000, length, folds)).toEqual({ u0: 59_900, u1: 61_100 });
+    // A stretch that holds a fold shows it whole.
+    expect(frame(38_000, 45_000, length, folds)).toEqual({ u0: 37_300, u1: 45_700 });
   });
 
   it('follows the live edge without changing its span', () => {

@@ -41,10 +41,21 @@ export function pan(view: View, part: number, length: number): View {
   return clamp({ u0: view.u0 + by, u1: view.u1 + by }, length);
 }
 
-/** Shows a stretch with air around it. */
-export function frame(from: number, to: number, length: number, air = 0.2): View {
+/**
+ * Shows a stretch with air around it. The air ends where drawn time is `folded`: a few pixels beyond it would be minutes
+ * or hours that do not belong to the stretch.
+ */
+export function frame(
+  from: number,
+  to: number,
+  length: number,
+  folded: readonly { u0: number; u1: number }[] = [],
+  air = 0.1,
+): View {
   const span = Math.max(to - from, MIN_SPAN_MS);
-  return clamp({ u0: from - span * air, u1: to + span * air }, length);
+  const before = folded.findLast(({ u1 }) => u1 <= from)?.u1 ?? Number.NEGATIVE_INFINITY;
+  const after = folded.find(({ u0 }) => u0 >= to)?.u0 ?? Number.POSITIVE_INFINITY;
+  return clamp({ u0: Math.max(from - span * air, before), u1: Math.min(to + span * air, after) }, length);
 }
 
 /** Same span, with its right edge a little beyond `edge`: follow mode. */

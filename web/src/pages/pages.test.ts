@@ -7,7 +7,7 @@ import { previousRange, bucketCount, dayName, fillDays, formatLength, midnight, 
 import { readAnalysis } from './task/analysis';
 import { nestTasks } from './taskLines';
 import { formatScope, formatWebScope, formatWebSubject } from './task/exploration';
-import { chooseTab } from './task/tabs';
+import { chooseTab, opensGroup, TABS } from './task/tabs';
 import { askFor, isFiltered, readFilter } from './taskFilter';
 
 describe('what is said of a look', () => {
@@ -176,6 +176,13 @@ describe('the panels of a task', () => {
       chooseTab('none', 1080),
       chooseTab('nonsense', 1080),
     ]).toEqual(['errors', undefined, 'waterfall', undefined, undefined]);
+  });
+
+  it('stand in groups, each group in one place', () => {
+    const groups = TABS.map(({ group }) => group);
+    const runs = groups.filter((group, at) => group !== groups[at - 1]);
+    expect(runs).toEqual([...new Set(groups)]);
+    expect(TABS.filter(({ name }) => opensGroup(name)).map(({ name }) => name)).toEqual(['turns', 'errors', 'tokens']);
   });
 });
 

@@ -1,6 +1,9 @@
-/** Drawing of the context chart: how full the window was, by which model, and where it was emptied. */
-import { usedAt, walk, type Curve } from './contextCurve';
+/** Drawing of the context chart: how full the window was, by which model, where it was compacted, and its scale. */
+import { scaleOf, usedAt, walk, type Curve } from './contextCurve';
 import type { Palette } from './palette';
+
+/** Clients compact a little above this share of the window. */
+const NEARLY_FULL_PCT = 80;
 
 const BANDS = ['exploration', 'planning', 'implementation', 'coordination', 'questions'];
 
@@ -20,13 +23,16 @@ export function drawContext(
   pen.font = palette.font;
   pen.textBaseline = 'middle';
   const bandPx = 5;
-  const toY = (pct: number) => bandPx + 3 + (1 - Math.min(Math.max(pct, 0), 100) / 100) * (height - bandPx - 5);
+  const { top, rules } = scaleOf(curve);
+  const toY = (pct: number) => bandPx + 3 + (1 - Math.min(Math.max(pct, 0), top) / top) * (height - bandPx - 5);
   pen.fillStyle = palette.line;
-  for (const pct of [0, 50, 100]) pen.fillRect(0, Math.round(toY(pct)), width, 1);
-  pen.fillStyle = palette.warn;
-  pen.globalAlpha = 0.35;
-  pen.fillRect(0, Math.round(toY(80)), width, 1);
-  pen.globalAlpha = 1;
+  for (const pct of [0, ...rules.map((rule) => rule.pct)]) pen.fillRect(0, Math.round(toY(pct)), width, 1);
+  if (top >= NEARLY_FULL_PCT) {
+    pen.fillStyle = palette.warn;
+    pen.globalAlpha = 0.35;
+    pen.fillRect(0, Math.round(toY(NEARLY_FULL_PCT)), width, 1);
+    pen.globalAlpha = 1;
+  }
   for (const band of curve.bands) {
     const x0 = toX(band.from);
     const x1 = toX(Math.min(band.to, end));
@@ -53,6 +59,7 @@ export function drawContext(
     }
     pen.fill();
   }
+  if (curve.at.length > 0) labelRules();
   if (cursor !== undefined) {
     pen.fillStyle = palette.dim;
     pen.fillRect(Math.round(toX(cursor)), 0, 1, height);
@@ -65,6 +72,17 @@ export function drawContext(
     }
   }
 
+  /** Writes the scale on the left edge, over the curve, each label on a patch of the background. */
+  function labelRules(): void {
+    for (const { pct, label } of rules) {
+      const y = Math.max(Math.round(toY(pct)), bandPx + 8);
+      const wide = pen.measureText(label).width;
+      pen.fillStyle = palette.panel;
+      pen.fillRect(3, y - 6, wide + 4, 12);
+      pen.fillStyle = palette.faint;
+      pen.fillText(label, 5, y + 0.5);
+    }
+  }
   function drawCurve(): void {
     const path = new Path2D();
     let begin = Number.NaN;

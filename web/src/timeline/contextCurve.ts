@@ -100,3 +100,24 @@ export function walk(
     to(x, last);
   }
 }
+
+/** Tops that the scale may have, in percent of the window. */
+const TOPS = [1, 2, 5, 10, 25, 50, 100];
+
+/** A line of the scale: its height in percent of the window, and its label. */
+export interface Rule {
+  pct: number;
+  label: string;
+}
+
+/**
+ * Returns the top of the scale and its lines. The top is the least round share above every point, because a session
+ * that uses a tenth of a large window would be a flat line on a scale of the whole window. It covers the whole session,
+ * so zooming does not change what a height means.
+ */
+export function scaleOf(curve: Curve): { top: number; rules: Rule[] } {
+  let peak = 0;
+  for (const used of curve.used) peak = Math.max(peak, used);
+  const top = TOPS.find((one) => one >= Math.min(peak, 100)) ?? 100;
+  return { top, rules: [top / 2, top].map((pct) => ({ pct, label: `${pct} %` })) };
+}

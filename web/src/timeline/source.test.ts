@@ -2,8 +2,10 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 
 import type { ContextPoint, Row } from '../api/types';
 import { Axis } from '../layout/axis';
-import { curveOf, usedAt, walk } from './contextCurve';
+import { drawContext } from './contextChart';
+import { curveOf, scaleOf, usedAt, walk } from './contextCurve';
 import { Finder } from './finder.svelte';
+import type { Palette } from './palette';
 import { LARGE_TASK, RUNNING_TASK, SampleServer } from './sampleServer';
 import { TimelineSource } from './source.svelte';
 import { Stage } from './stage.svelte';
@@ -243,6 +245,50 @@ describe('the context chart', () => {
   it('returns the last known use, never a later one, in any order of the points', () => {
     const curve = curveOf([...points].reverse());
     expect([usedAt(curve, 5), usedAt(curve, 29)?.usedPct, usedAt(curve, 99)?.usedPct]).toEqual([undefined, 9, 2]);
+  });
+
+  it('has the least round scale that holds every point, with labelled lines', () => {
+    const top = (...used: number[]) =>
+      scaleOf(curveOf(used.map((usedPct, i) => ({ id: String(i), kind: 'snapshot', at: at(i), usedPct })))).top;
+    expect([top(), top(0.4), top(1), top(7, 3), top(10), top(11), top(26), top(51), top(100), top(140)]).toEqual([
+      1, 1, 1, 10, 10, 25, 50, 100, 100, 100,
+    ]);
+    expect(scaleOf(curveOf(points)).rules).toEqual([
+      { pct: 5, label: '5 %' },
+      { pct: 10, label: '10 %' },
+    ]);
+  });
+
+  it('draws a small use high, and no line at 80 % of a scale that ends below', () => {
+    const tops: number[] = [];
+    const texts: string[] = [];
+    const fills: string[] = [];
+    vi.stubGlobal(
+      'Path2D',
+      class {
+        moveTo(_x: number, y: number): void {
+          tops.push(y);
+        }
+        lineTo(_x: number, y: number): void {
+          tops.push(y);
+        }
+      },
+    );
+    const pen = new Proxy({} as Record<string, unknown>, {
+      get: (target, name: string) => {
+        if (name === 'measureText') return () => ({ width: 20 });
+        if (name === 'fillText') return (text: string) => texts.push(text);
+        if (name === 'fillRect') return () => fills.push(String(target['fillStyle']));
+        return target[name] ?? (() => undefined);
+      },
+      set: (target, name: string, value) => Reflect.set(target, name, value),
+    }) as unknown as CanvasRenderingContext2D;
+    const palette = { warn: 'warn', lanes: {}, line: 'line', panel: 'panel', faint: 'faint' } as unknown as Palette;
+    const calm = points.filter(({ kind }) => kind === 'snapshot');
+    drawContext(pen, 100, 63, curveOf(calm), { from: 0, to: 100 }, 100, (t) => t, palette, undefined);
+    expect(Math.min(...tops)).toBeLessThan(63 * 0.3);
+    expect(texts).toEqual(['5 %', '10 %']);
+    expect(fills).not.toContain('warn');
   });
 
   const steps = (used: number[], from: number, until: number, pixelMs: number) => {

@@ -69,7 +69,7 @@ export class Stage {
 
   frame(from: number, to: number): void {
     this.following = false;
-    this.show(frame(this.axis.toU(from), this.axis.toU(to), this.axis.length));
+    this.show(frame(this.axis.toU(from), this.axis.toU(to), this.axis.length, this.axis.folds));
   }
 
   /** Keeps the live edge in sight. */
