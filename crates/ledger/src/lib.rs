@@ -11,6 +11,7 @@
 extern crate self as agent_tracer_ledger;
 
 mod aside;
+pub mod causes;
 mod fold;
 pub mod insights;
 mod journal;
