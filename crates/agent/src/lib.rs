@@ -96,8 +96,8 @@ impl Agent {
         Self::find(|spec| spec.statusline_word.is_some_and(|own| own.as_bytes() == word))
     }
 
-    /// Returns every row, including the made-up one of tests.
-    pub(crate) fn rows() -> impl Iterator<Item = Self> {
+    /// Returns every row, including the made-up one of tests. Outside of tests it is [`Agent::ALL`].
+    pub fn rows() -> impl Iterator<Item = Self> {
         (0_u8..).zip(table::TABLE).map(|(place, _)| Self(place))
     }
 

@@ -21,10 +21,14 @@ pub struct AgentSpec {
     pub spellings: &'static [&'static str],
     /// The word with which the agent's status line calls the hook; none where it has no status line.
     pub statusline_word: Option<&'static str>,
-    /// The environment variable that moves the agent's own home.
+    /// The environment variable that moves the agent's own home; empty where nothing but the user's home does.
     pub home_variable: &'static str,
+    /// The agent's own home below the folder that the variable names; empty where the variable names the home itself.
+    pub home_below_variable: &'static str,
     /// The agent's own home below the user's.
     pub home_folder: &'static str,
+    /// Is `true` if `doctor` lists the agent also where nothing of it is on the machine.
+    pub listed_when_absent: bool,
     /// The variables that the agent gives its hooks and that are worth recording. No other is ever recorded.
     pub recorded_variables: &'static [&'static str],
     /// The variable in which the agent names its process.
@@ -83,7 +87,9 @@ impl AgentSpec {
     #[must_use]
     pub fn home(&self, moved: Option<&Path>, user_home: &Path) -> PathBuf {
         match moved {
-            Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+            Some(folder) if !folder.as_os_str().is_empty() => {
+                folder.join(self.home_below_variable).components().collect()
+            }
             _ => user_home.join(self.home_folder),
         }
     }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::compactions::LineRead;
 use crate::observation::Observation;
 use crate::otlp::RecordWriter;
+use crate::setup::Setup;
 use crate::tools::Call;
 
 /// The readers of one agent.
@@ -57,6 +58,11 @@ pub(crate) trait Adapter: Sync {
     /// Reads a span of the agent's telemetry. Returns `false` if it is not known.
     fn read_span(&self, _record: &mut RecordWriter<'_>) -> bool {
         true
+    }
+
+    /// Returns the door to the agent's settings; `None` if it is recorded without any.
+    fn setup(&self) -> Option<&'static dyn Setup> {
+        None
     }
 
     /// Returns the name under which the tables know a tool.

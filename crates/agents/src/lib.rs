@@ -20,6 +20,7 @@ pub mod observation;
 pub mod otlp;
 mod read;
 pub mod settings;
+pub mod setup;
 pub mod text;
 pub mod tools;
 

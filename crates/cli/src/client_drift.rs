@@ -9,10 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use agent_tracer_agents::claude::versions::{Fit, UnknownEvent, fit, range_of};
-use agent_tracer_agents::hooks::{own_hooks, own_verifiers};
-use agent_tracer_agents::settings::Settings;
-use agent_tracer_agents::{ClientVersion, codex};
+use agent_tracer_agents::ClientVersion;
+use agent_tracer_agents::setup::{self, Drift};
 use agent_tracer_event::{Agent, Millis};
 use agent_tracer_intake::{Clock, Notes, Stop};
 use agent_tracer_ledger::{Paging, Store, TaskFilter};
@@ -58,74 +56,24 @@ fn look(home: &Home, store: &dyn Store, now: Millis) -> Vec<String> {
 }
 
 fn judge(installation: &Installation, store: &dyn Store, now: Millis) -> Option<String> {
-    let agent = match installation.agent.as_str() {
-        "claude" => Agent::CLAUDE_CODE,
-        "codex" => Agent::CODEX,
-        _ => return None,
-    };
+    let agent = Agent::from_any_spelling(&installation.agent)?;
+    let setup = setup::of(agent)?;
     let SeenVersion { version: seen, since } = newest(store, agent, now)?;
     let settings = files::find(&installation.file).ok()?;
-    let settings = Settings::parse(settings.text().ok()?).ok()?;
-    let own = own_hooks(&settings);
-    if own.is_empty() {
+    let text = settings.text().ok()?;
+    if setup.own(text).is_empty() {
         return None;
     }
-    match agent {
-        Agent::CLAUDE_CODE => {
-            let fit = fit(&own, &own_verifiers(&settings), seen);
-            // Shared settings are for every version, and chosen events are a choice: what they leave out is no fault. Nor is
-            // what `install` left out although this version was in use: it chose for an older one beside it.
-            let was_here =
-                Millis::parse(&installation.installed_at).is_some_and(|installed| installed > since);
-            let may_miss = installation.shared || installation.events.is_some() || was_here;
-            claude_problem(&fit, seen, installation, may_miss)
-        }
-        _ => {
-            let known = installation.client.as_deref().and_then(ClientVersion::parse)?;
-            let is_new = codex::versions::asks_for_trust(seen) && !codex::versions::asks_for_trust(known);
-            is_new.then(|| {
-                format!(
-                    "Codex is {seen} now, which runs hooks only after you have reviewed them\n\
-                     hint: start `codex` in a terminal and accept them under \"Hooks need review\""
-                )
-            })
-        }
-    }
-}
-
-fn claude_problem(
-    fit: &Fit,
-    seen: ClientVersion,
-    installation: &Installation,
-    may_miss: bool,
-) -> Option<String> {
-    let file = installation.file.display();
-    let what = if !fit.refused.is_empty() {
-        let events = fit.refused.join(", ");
-        match range_of(Some(seen)).unknown_event {
-            UnknownEvent::DropsFile => format!("ignores all of `{file}` because it does not know {events}"),
-            UnknownEvent::ShowsDialog => {
-                format!("shows a warning at each start because it does not know {events}")
-            }
-        }
-    } else if fit.verifiers > 0 {
-        return Some(format!(
-            "Claude Code is {seen} now and may ignore all of `{file}`, because it may not know the hooks that verify rules\n\
-             hint: update Claude Code, or run `agent-tracer policy apply`, which takes them away"
-        ));
-    } else if !fit.unheard.is_empty() {
-        "does not pass `args` to a hook, so nothing is recorded by hooks".to_owned()
-    } else if !fit.missing.is_empty() && !may_miss {
-        return Some(format!(
-            "Claude Code is {seen} now and has events that are not registered: {}\n\
-             hint: run `agent-tracer install claude` again; if an older one is here too, which then decides, \
-             `--client-version {seen}` chooses for this one",
-            fit.missing.join(", ")
-        ));
-    } else {
-        return None;
-    };
-    Some(format!("Claude Code is {seen} now and {what}\nhint: run `agent-tracer install claude` again"))
+    setup.drift(&Drift {
+        seen,
+        since,
+        path: &installation.file,
+        text,
+        chosen_for: installation.client.as_deref().and_then(ClientVersion::parse),
+        installed_at: Millis::parse(&installation.installed_at),
+        // Shared settings are for every version, and chosen events are a choice: what they leave out is no fault.
+        may_lack_events: installation.shared || installation.events.is_some(),
+    })
 }
 
 /// A version that sessions say.
@@ -178,40 +126,6 @@ mod tests {
             installed_at: String::new(),
             undo: Undo::default(),
         }
-    }
-
-    #[test]
-    fn the_worst_is_said_first_and_with_the_way_out() {
-        let version = |text| ClientVersion::parse(text).expect("a version");
-        let fit = Fit {
-            refused: vec!["PreModelSwitch"],
-            unheard: vec!["Stop"],
-            missing: vec!["Setup"],
-            in_a_shell: Vec::new(),
-            verifiers: 0,
-        };
-        let said = |fit: &Fit, seen, may_miss| claude_problem(fit, version(seen), &installation(), may_miss);
-        assert_eq!(
-            said(&fit, "2.1.100", false).as_deref(),
-            Some(
-                "Claude Code is 2.1.100 now and ignores all of `/home/dev/.claude/settings.json` because it does not \
-                 know PreModelSwitch\nhint: run `agent-tracer install claude` again"
-            )
-        );
-        assert!(
-            said(&fit, "2.1.250", false).is_some_and(|text| text.contains("shows a warning at each start"))
-        );
-        let unheard = Fit { refused: Vec::new(), ..fit.clone() };
-        assert!(said(&unheard, "2.1.138", false).is_some_and(|text| text.contains("nothing is recorded")));
-        let missing = Fit { unheard: Vec::new(), ..unheard };
-        assert!(said(&missing, "2.1.326", false).is_some_and(|text| text.contains("not registered: Setup")));
-        assert!(
-            said(&missing, "2.1.326", false).is_some_and(|text| text.contains("--client-version 2.1.326"))
-        );
-        assert_eq!(said(&missing, "2.1.326", true), None, "what was left out on purpose is no fault");
-        assert_eq!(said(&Fit::default(), "2.1.326", false), None);
-        let verifies = Fit { verifiers: 1, ..Fit::default() };
-        assert!(said(&verifies, "2.1.100", true).is_some_and(|text| text.contains("policy apply")));
     }
 
     const NOW: Millis = Millis(1_800_000_000_000);

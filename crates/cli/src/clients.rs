@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agent_tracer_agents::ClientVersion;
+use agent_tracer_agents::{ClientVersion, setup};
 
 use crate::environment::{Environment, distinct};
 use crate::trial::{Trial, Variables};
@@ -34,8 +34,8 @@ pub(crate) struct InstalledClient {
 /// Returns the clients of an agent: on the `PATH`, and where its own installer puts it. None of them is started.
 pub(crate) fn find(agent: Agent, environment: &Environment) -> Vec<InstalledClient> {
     let mut programs = environment.all_on_path(agent.spec().word);
-    if let (Agent::CLAUDE_CODE, Ok(home)) = (agent, environment.user_home()) {
-        programs.extend([home.join(".local/bin/claude"), home.join(".claude/local/claude")]);
+    if let (Some(setup), Ok(home)) = (setup::of(agent), environment.user_home()) {
+        programs.extend(setup.program_places().iter().map(|place| home.join(place)));
     }
     let programs = distinct(programs.into_iter()).into_iter().take(PROGRAMS_MAX);
     programs.map(|program| InstalledClient { program, words: None, version: None }).collect()

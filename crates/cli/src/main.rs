@@ -4,6 +4,7 @@
 //! [`failure::Failure`] with a way out; only this file turns it into words and an exit code (0 done, 1 failed, 2 for
 //! words that make no sense).
 
+mod agents;
 mod alert_job;
 mod arguments;
 mod backup_job;
@@ -38,6 +39,7 @@ mod sources;
 mod statusline_conf;
 mod store_backups;
 mod table;
+mod target;
 mod trial;
 mod upgrade_progress;
 

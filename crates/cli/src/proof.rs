@@ -11,15 +11,14 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use agent_tracer_agents::ClientVersion;
-use agent_tracer_agents::codex;
-use agent_tracer_agents::hooks::{OwnHook, own_table};
+use agent_tracer_agents::hooks::OwnHook;
+use agent_tracer_agents::setup::{self, TrialValue};
 use agent_tracer_spool::{Home, envelope};
 use serde_json::{Value, json};
 
@@ -38,10 +37,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const ENVELOPES_MAX: usize = 64;
 /// The answer to every request: an error that no client tries again.
 const REFUSAL: &str = r#"{"type":"error","error":{"type":"invalid_request_error","message":"not a model"}}"#;
-
-/// The first version of those that ask for trust in which a trial was seen to reach the hook without it. Earlier ones
-/// have the switch too, but did not call the hook.
-const FIRST_CODEX_WITHOUT_TRUST: ClientVersion = ClientVersion::release(0, 141, 0);
 
 /// Lists the results of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,16 +82,26 @@ fn attempt(
         (place("home")?, place("work")?, place("settings")?, place("tracer")?);
     let listener = Listener::start().map_err(|cause| format!("no port on 127.0.0.1: {}", plain(&cause)))?;
     let base = format!("http://127.0.0.1:{}", listener.port);
-    let arguments = match agent {
-        Agent::CLAUDE_CODE => claude_settings(&settings, own),
-        _ => codex_settings(&settings, own, &base, version),
+    let setup = setup::of(agent).ok_or_else(|| "it calls no hooks".to_owned())?;
+    let setup = setup.trial(own, &base, version)?;
+    // Where the variable names a folder above the home, the files lie below it.
+    let spec = agent.spec();
+    let agent_home = match spec.home_variable {
+        "" => home.join(spec.home_folder),
+        _ => settings.join(spec.home_below_variable),
+    };
+    for (name, text) in &setup.files {
+        let path = agent_home.join(name);
+        let folder = path.parent().unwrap_or(&agent_home);
+        fs::create_dir_all(folder).map_err(|cause| format!("no temporary folder: {}", plain(&cause)))?;
+        files::write_private(&path, text.as_bytes())
+            .map_err(|failure| failure.to_string().trim_start_matches("error: ").replace('\n', ", "))?;
     }
-    .map_err(|failure| failure.to_string().trim_start_matches("error: ").replace('\n', ", "))?;
 
     let path = environment.variable("PATH").unwrap_or_default();
     let language = environment.variable("LANG").unwrap_or_else(|| "C.UTF-8".into());
     let (home_text, work_text) = (home.as_os_str(), work.as_os_str());
-    let variables: Vec<(&str, &OsStr)> = vec![
+    let mut variables: Vec<(&str, &OsStr)> = vec![
         ("PATH", &path),
         ("LANG", &language),
         ("HOME", home_text),
@@ -112,20 +117,17 @@ fn attempt(
         ("all_proxy", OsStr::new(&base)),
         ("NO_PROXY", OsStr::new("127.0.0.1")),
         ("no_proxy", OsStr::new("127.0.0.1")),
-        ("CLAUDE_CONFIG_DIR", settings.as_os_str()),
-        ("CLAUDE_CODE_TMPDIR", work_text),
-        ("ANTHROPIC_BASE_URL", OsStr::new(&base)),
-        ("ANTHROPIC_API_KEY", OsStr::new("not-a-key")),
-        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", OsStr::new("1")),
-        ("DISABLE_AUTOUPDATER", OsStr::new("1")),
-        ("DISABLE_TELEMETRY", OsStr::new("1")),
-        ("DISABLE_ERROR_REPORTING", OsStr::new("1")),
-        ("CODEX_HOME", settings.as_os_str()),
-        ("NOT_A_KEY", OsStr::new("not-a-key")),
     ];
+    if !spec.home_variable.is_empty() {
+        variables.push((spec.home_variable, settings.as_os_str()));
+    }
+    variables.extend(setup.variables.iter().map(|(name, value)| match value {
+        TrialValue::Text(text) => (*name, OsStr::new(text)),
+        TrialValue::WorkFolder => (*name, work_text),
+    }));
     let answer = Trial {
         program: &client.program,
-        arguments: arguments.iter().map(OsStr::new).collect(),
+        arguments: setup.arguments.iter().map(OsStr::new).collect(),
         input: b"",
         variables: Variables::Only(&variables),
         directory: work.clone(),
@@ -146,39 +148,6 @@ fn attempt(
         Err(NoAnswer::NotStarted(cause)) => Err(format!("it cannot be started: {cause}")),
         Err(NoAnswer::TooSlow) => Err(format!("it did not end within {} s", LIMIT.as_secs())),
     }
-}
-
-/// Writes what Claude Code reads, and returns the arguments of a headless run.
-fn claude_settings(folder: &Path, own: &[OwnHook]) -> Result<Vec<String>, crate::failure::Failure> {
-    files::write_private(&folder.join("settings.json"), own_table(own).to_string().as_bytes())?;
-    Ok(["-p", "Say hello."].map(str::to_owned).to_vec())
-}
-
-/// Writes what Codex reads, and returns the arguments of a headless run. Trust is the user's to give, so it is passed
-/// over here: what is tried is the file and the command line.
-fn codex_settings(
-    folder: &Path,
-    own: &[OwnHook],
-    base: &str,
-    version: ClientVersion,
-) -> Result<Vec<String>, crate::failure::Failure> {
-    if codex::versions::asks_for_trust(version) && version < FIRST_CODEX_WITHOUT_TRUST {
-        return Err(crate::failure::Failure::new("this version calls no hook before you have reviewed it"));
-    }
-    files::write_private(&folder.join("hooks.json"), own_table(own).to_string().as_bytes())?;
-    let configuration = format!(
-        "model = \"gpt-5.5\"\nmodel_provider = \"trial\"\ncheck_for_update_on_startup = false\n\n\
-         [model_providers.trial]\nname = \"Trial\"\nbase_url = \"{base}/v1\"\nwire_api = \"responses\"\n\
-         env_key = \"NOT_A_KEY\"\nrequest_max_retries = 0\nstream_max_retries = 0\n\n\
-         [analytics]\nenabled = false\n"
-    );
-    files::write_private(&folder.join("config.toml"), configuration.as_bytes())?;
-    let mut arguments = vec!["exec", "--skip-git-repo-check"];
-    if version >= codex::versions::FIRST_WITH_BYPASS {
-        arguments.push("--dangerously-bypass-hook-trust");
-    }
-    arguments.push("Say hello.");
-    Ok(arguments.into_iter().map(str::to_owned).collect())
 }
 
 /// Returns the events of which a spool has envelopes, each once, in the order of their arrival.

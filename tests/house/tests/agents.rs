@@ -11,11 +11,13 @@ use std::path::PathBuf;
 const NAMES: [&str; 2] = ["claude", "codex"];
 
 /// Folders that are about one agent, or about none: tests, and the table itself.
-const EXEMPT: [&str; 6] = [
+const EXEMPT: [&str; 8] = [
     "crates/agent/src",
     "crates/agents/src/claude",
     "crates/agents/src/codex",
     "crates/agents/src/example",
+    "crates/cli/src/agents/claude",
+    "crates/cli/src/agents/codex",
     "crates/testkit/src",
     "crates/prices/examples",
 ];
@@ -23,15 +25,9 @@ const EXEMPT: [&str; 6] = [
 /// Rooms that name agents, the most lines that do, and the reason. The longest prefix counts.
 const ALLOWED: &[(&str, usize, &str)] = &[
     ("crates/agents/src/", 18, "fields of two agents read alike, and the list of folders"),
-    (
-        "crates/cli/src/",
-        77,
-        "paths, versions and the offline proof of each client: not behind the adapter yet",
-    ),
+    ("crates/cli/src/", 36, "session files of each agent: not behind the adapter yet"),
+    ("crates/cli/src/agents/", 3, "the list of folders"),
     ("crates/cli/src/arguments", 23, "examples in help"),
-    ("crates/cli/src/commands/doctor/", 81, "checks of each client: not behind the adapter yet"),
-    ("crates/cli/src/commands/install", 54, "settings of each client: not behind the adapter yet"),
-    ("crates/cli/src/commands/target.rs", 32, "settings files of each client: not behind the adapter yet"),
     ("crates/cli/src/demo", 7, "the demo replays recordings of both"),
     ("crates/event/src/", 11, "where a key comes from, in its description"),
     ("crates/intake/src/", 15, "session files of each agent: not behind the adapter yet"),

@@ -12,8 +12,9 @@ use super::events::{EVENTS, Event, Registration};
 use super::versions::{self, Form};
 use crate::client_version::ClientVersion;
 use crate::command_line::{HOOK_PROGRAM, Invocation, quoted};
-use crate::hooks::{self, Changes, Undo, WantedHook};
+use crate::hooks::{self, Undo, WantedHook};
 use crate::settings::{Settings, SettingsError};
+pub use crate::setup::{Plan, StatusLine, StatusLineChange};
 
 const STATUS_LINE: &str = "statusLine";
 /// Limits how long the agent waits for a verdict, in seconds: of a small model, and of an agent that looks around.
@@ -35,48 +36,6 @@ pub struct InstallOptions {
     pub tools: Option<Vec<String>>,
     /// Holds what to do about the status line.
     pub status_line: StatusLine,
-}
-
-/// Describes what to do about the status line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StatusLine {
-    /// Leave it as it is.
-    Leave,
-    /// Put ours there; `displaces` is the command of another settings file that ours would cover.
-    Ours {
-        /// The user's command in a file of lower rank, if that one is in effect now.
-        displaces: Option<String>,
-    },
-}
-
-/// Holds the change of the status line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StatusLineChange {
-    /// Nothing to do, or not asked for.
-    Untouched,
-    /// Ours is there now, where none was.
-    Added,
-    /// Ours was there and is up to date now.
-    Updated,
-    /// Ours took the place of this command, which has to be chained.
-    Chained(String),
-    /// Another program's, of a kind that we cannot chain, so it stays.
-    LeftAlone,
-    /// Ours is gone and the user's own is back, or there is none any more.
-    Restored,
-}
-
-/// A change of a settings file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
-    /// The text to write.
-    pub text: String,
-    /// Lists the changes in the table of hooks.
-    pub changes: Changes,
-    /// Holds the change of the status line.
-    pub status_line: StatusLineChange,
-    /// Holds what to remember for [`withdraw`].
-    pub undo: Undo,
 }
 
 impl InstallOptions {

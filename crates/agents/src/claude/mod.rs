@@ -8,6 +8,7 @@ pub mod identity;
 pub mod install;
 pub(crate) mod otlp;
 pub mod paths;
+mod setup;
 pub(crate) mod statusline;
 pub mod transcript;
 pub mod versions;
@@ -20,6 +21,7 @@ use crate::adapter::Adapter;
 use crate::compactions::LineRead;
 use crate::observation::Observation;
 use crate::otlp::RecordWriter;
+use crate::setup::Setup;
 
 /// The door of this folder.
 pub(crate) struct Claude;
@@ -47,6 +49,10 @@ impl Adapter for Claude {
 
     fn exports(&self, service: &str, record: &str) -> bool {
         record.starts_with("claude_code.") || service == "claude-code" || service == "claude_code"
+    }
+
+    fn setup(&self) -> Option<&'static dyn Setup> {
+        Some(&setup::ClaudeSetup)
     }
 
     fn session_attributes(&self) -> &'static [&'static str] {

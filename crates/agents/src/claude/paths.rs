@@ -2,19 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::setup::Scope;
+
 /// The environment variable that moves the agent's home.
 pub const HOME_VARIABLE: &str = "CLAUDE_CONFIG_DIR";
-
-/// Describes which settings file is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    /// The user's own, for all projects.
-    User,
-    /// The project's, shared with everybody who works on it.
-    Project,
-    /// The project's, for this user alone.
-    Local,
-}
 
 /// Returns the agent's home: `$CLAUDE_CONFIG_DIR`, else `~/.claude`.
 pub fn home(config_dir: Option<&Path>, user_home: &Path) -> PathBuf {

@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 
 use super::events::{EVENTS, Event, HURRIED_TIMEOUT};
 use crate::command_line::{HOOK_PROGRAM, quoted};
-use crate::hooks::{self, Changes, Undo, WantedHook};
+use crate::hooks::{self, Undo, WantedHook};
 use crate::settings::{Settings, SettingsError};
+pub use crate::setup::Plan;
+use crate::setup::StatusLineChange;
 
 /// The `description` that earlier versions of ours wrote. Codex 0.140 to 0.142 refuse a file that has one, with all of the
 /// user's hooks in it, so it is taken away and never written.
@@ -26,17 +28,6 @@ pub struct InstallOptions {
     pub events: Option<Vec<String>>,
     /// The tools that tool events are narrowed to; `None` for all.
     pub tools: Option<Vec<String>>,
-}
-
-/// A change of a hooks file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
-    /// The text to write.
-    pub text: String,
-    /// Lists the changes in the table of hooks.
-    pub changes: Changes,
-    /// Holds what to remember for [`withdraw`].
-    pub undo: Undo,
 }
 
 impl InstallOptions {
@@ -93,7 +84,7 @@ pub fn plan(text: &str, wanted: &InstallOptions, undo: Undo) -> Result<Plan, Set
     let mut undo = undo;
     remove_description(&mut settings);
     let changes = hooks::register(&mut settings, &wanted.hooks(), &mut undo)?;
-    Ok(Plan { text: settings.text(), changes, undo })
+    Ok(Plan { text: settings.text(), changes, status_line: StatusLineChange::Untouched, undo })
 }
 
 /// Plans the removal of everything of ours.
@@ -102,7 +93,8 @@ pub fn withdraw(text: &str, undo: &Undo) -> Result<Plan, SettingsError> {
     let changes = hooks::withdraw(&mut settings, undo);
     remove_description(&mut settings);
     hooks::restore_root(&mut settings, undo);
-    Ok(Plan { text: settings.text(), changes, undo: Undo::default() })
+    let undo = Undo::default();
+    Ok(Plan { text: settings.text(), changes, status_line: StatusLineChange::Untouched, undo })
 }
 
 fn remove_description(settings: &mut Settings) {

@@ -9,6 +9,7 @@ pub mod install;
 pub(crate) mod otlp;
 pub mod paths;
 pub mod rollout;
+mod setup;
 pub mod trust;
 pub mod versions;
 mod wire;
@@ -20,6 +21,7 @@ use crate::adapter::Adapter;
 use crate::compactions::LineRead;
 use crate::observation::Observation;
 use crate::otlp::RecordWriter;
+use crate::setup::Setup;
 use crate::text::canonical;
 use crate::tools::{self, Call};
 
@@ -52,6 +54,10 @@ impl Adapter for Codex {
     // Every event names itself; the rest are lines of the program's log, called by their place in the source.
     fn is_program_log(&self, event_name: Option<&str>, record: &str) -> bool {
         event_name.is_none() && !record.starts_with("codex.")
+    }
+
+    fn setup(&self) -> Option<&'static dyn Setup> {
+        Some(&setup::CodexSetup)
     }
 
     fn session_attributes(&self) -> &'static [&'static str] {

@@ -2,17 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::setup::Scope;
+
 /// The environment variable that moves the agent's home.
 pub const HOME_VARIABLE: &str = "CODEX_HOME";
-
-/// Describes which `hooks.json` is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    /// The user's own, for all projects.
-    User,
-    /// The project's. Codex reads it only in projects that the user trusts.
-    Project,
-}
 
 /// Returns the agent's home: `$CODEX_HOME`, else `~/.codex`.
 pub fn home(codex_home: Option<&Path>, user_home: &Path) -> PathBuf {
@@ -22,11 +15,13 @@ pub fn home(codex_home: Option<&Path>, user_home: &Path) -> PathBuf {
     }
 }
 
-/// Returns the hooks file of a scope.
-pub fn hooks(home: &Path, project: &Path, scope: Scope) -> PathBuf {
+/// Returns the hooks file of a scope. The project's is read only in projects that the user trusts; there is none for
+/// one user in one project.
+pub fn hooks(home: &Path, project: &Path, scope: Scope) -> Option<PathBuf> {
     match scope {
-        Scope::User => home.join("hooks.json"),
-        Scope::Project => project.join(".codex/hooks.json"),
+        Scope::User => Some(home.join("hooks.json")),
+        Scope::Project => Some(project.join(".codex/hooks.json")),
+        Scope::Local => None,
     }
 }
 
@@ -55,7 +50,8 @@ mod tests {
     #[test]
     fn each_scope_has_its_file() {
         let file = |scope| hooks(Path::new("/home/dev/.codex"), Path::new("/src/shop"), scope);
-        assert_eq!(file(Scope::User), Path::new("/home/dev/.codex/hooks.json"));
-        assert_eq!(file(Scope::Project), Path::new("/src/shop/.codex/hooks.json"));
+        assert_eq!(file(Scope::User).as_deref(), Some(Path::new("/home/dev/.codex/hooks.json")));
+        assert_eq!(file(Scope::Project).as_deref(), Some(Path::new("/src/shop/.codex/hooks.json")));
+        assert_eq!(file(Scope::Local), None);
     }
 }

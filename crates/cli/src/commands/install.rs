@@ -4,17 +4,16 @@
 //! order: home, backup, status line chain, settings, record; then it is tried. Whatever fails, the user's file is either
 //! untouched or whole.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-use agent_tracer_agents::claude::install::{StatusLine, StatusLineChange};
-use agent_tracer_agents::hooks::{Changes, Undo, WantedHook, own_hooks};
-use agent_tracer_agents::settings::Settings;
-use agent_tracer_agents::{ClientVersion, claude, codex};
+use agent_tracer_agents::hooks::{Changes, Undo, WantedHook};
+use agent_tracer_agents::setup::{
+    Plan, Request, Setup, StatusLine, StatusLineChange, Verifiers, own_entries,
+};
 use agent_tracer_spool::Home;
 
 use self::choice::Choice;
-use super::target::{self, Change, Target};
 use crate::arguments::{Install, Options, ScopeName};
 use crate::environment::Environment;
 use crate::failure::Failure;
@@ -24,22 +23,12 @@ use crate::output::Output;
 use crate::proof;
 use crate::record::{self, Installation, Record};
 use crate::statusline_conf;
+use crate::target::{self, Target};
 use agent_tracer_event::Agent;
 
 mod choice;
 mod narrow;
 pub(super) mod report;
-
-/// Holds a checked request for an installation.
-#[derive(Debug, Clone)]
-struct InstallRequest {
-    hook: String,
-    home: Option<String>,
-    client: Option<ClientVersion>,
-    events: Option<Vec<String>>,
-    tools: Option<Vec<String>>,
-    status_line: StatusLine,
-}
 
 pub(super) fn run(
     arguments: &Install,
@@ -47,24 +36,24 @@ pub(super) fn run(
     environment: &Environment,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
-    let events = narrow::events(arguments.agent, &arguments.events)?;
-    let tools = narrow::tools(arguments.agent, &arguments.tools)?;
+    let setup = target::setup_of(arguments.agent)?;
+    let events = narrow::events(arguments.agent, setup, &arguments.events)?;
+    let tools = narrow::tools(arguments.agent, setup, &arguments.tools)?;
     let choice = Choice::of(arguments, environment)?;
     let client = choice.version;
+    let (hook, home, status_line) = (String::new(), None, StatusLine::Leave);
+    let mut request = Request { hook, home, client, events, tools, status_line };
     if arguments.print {
-        let left_out = left_out(arguments.agent, client, events.as_ref())?;
-        let template = match arguments.agent {
-            Agent::CLAUDE_CODE => claude::install::template(client, events, tools),
-            _ => codex::install::template(events, tools),
-        };
-        output.data(&format!("{template:#}\n"))?;
-        choice.say(arguments.agent, &left_out, output)?;
-        report::template(arguments.agent, output)?;
+        let left_out = left_out(arguments.agent, setup, &request)?;
+        let template = setup.template(&request);
+        output.data(&template.text)?;
+        choice.say(arguments.agent, setup, &left_out, output)?;
+        report::template(&template, output)?;
         return Ok(ExitCode::SUCCESS);
     }
 
     let target = Target::of(arguments.agent, arguments.scope, environment)?;
-    let left_out = left_out(arguments.agent, client, events.as_ref())?;
+    let left_out = left_out(arguments.agent, setup, &request)?;
     let hook = target::hook(environment)?;
     let (home, named_home) = environment.home(options.home.as_deref())?;
     if target.scope != ScopeName::User {
@@ -76,21 +65,13 @@ pub(super) fn run(
         output.say(&format!("warning: {lost}"))?;
     }
 
-    let mut request = InstallRequest {
-        hook: target::as_text("the path of the hook binary", &hook)?.to_owned(),
-        home: named_home
-            .as_deref()
-            .map(|home| target::as_text("the home", home))
-            .transpose()?
-            .map(str::to_owned),
-        client,
-        events,
-        tools,
-        status_line: status_line_wish(arguments, &target, found.text()?, environment)?,
-    };
+    target::as_text("the path of the hook binary", &hook)?.clone_into(&mut request.hook);
+    let home_text = named_home.as_deref().map(|home| target::as_text("the home", home)).transpose()?;
+    request.home = home_text.map(str::to_owned);
+    request.status_line = status_line_wish(arguments, &target, found.text()?, environment)?;
     target::as_text("the settings file", &found.target)?;
     let text = found.text()?;
-    let ours_before = target::own_entries(text);
+    let ours_before = own_entries(setup, text);
     // Notes about a file that has nothing of ours any more are about another file of that name.
     let known = record.of(&found.target).filter(|_| !ours_before.is_empty()).cloned();
     let undo = known.as_ref().map(|known| known.undo.clone()).unwrap_or_default();
@@ -109,7 +90,7 @@ pub(super) fn run(
     if arguments.dry_run {
         report::difference(&target.path, text, &change.text, output)?;
         report::planned(&target, &change, output)?;
-        choice.say(target.agent, &left_out, output)?;
+        choice.say(target.agent, setup, &left_out, output)?;
         return Ok(ExitCode::SUCCESS);
     }
 
@@ -150,13 +131,13 @@ pub(super) fn run(
         });
         record.save(&home)?;
     }
-    let settings = Settings::parse(&change.text).map_err(|error| target.refused(&error))?;
+    setup.check(&change.text).map_err(|error| target.refused(&error))?;
     report::installed(&target, &change, unchanged, output)?;
-    choice.say(target.agent, &left_out, output)?;
+    choice.say(target.agent, setup, &left_out, output)?;
     report::moved_home(&ours_before, named_home.as_deref(), output)?;
     report::other_ways(&target, &other_ways(&target, environment), output)?;
     if !arguments.no_verify {
-        let own = own_hooks(&settings);
+        let own = setup.own(&change.text);
         for client in &choice.clients {
             report::proof(
                 target.agent,
@@ -166,60 +147,34 @@ pub(super) fn run(
             )?;
         }
     }
-    report::advice(&target, client, &settings, output)?;
+    report::advice(&target, client, &change.text, output)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Returns the events that are left out because the version does not know them. All of them would be no installation.
-fn left_out(
-    agent: Agent,
-    client: Option<ClientVersion>,
-    events: Option<&Vec<String>>,
-) -> Result<Vec<&'static str>, Failure> {
-    if agent == Agent::CODEX {
-        // It ignores what it does not know.
-        return Ok(Vec::new());
-    }
-    let wanted = claude::install::InstallOptions {
-        hook: String::new(),
-        home: None,
-        client,
-        events: events.cloned(),
-        tools: None,
-        status_line: StatusLine::Leave,
-    };
-    let left_out = wanted.left_out();
-    if wanted.hooks().is_empty() {
-        let version = client.map_or("not every version of Claude Code".to_owned(), |client| {
-            format!("Claude Code {client} does not")
-        });
-        let verb = if client.is_some() { "know" } else { "knows" };
-        return Err(Failure::usage(format!("{version} {verb} {}", left_out.join(", ")))
+fn left_out(agent: Agent, setup: &dyn Setup, request: &Request) -> Result<Vec<&'static str>, Failure> {
+    let left_out = setup.left_out(request);
+    if !left_out.is_empty() && setup.hooks(request).is_empty() {
+        let title = agent.name();
+        let versions = match request.client {
+            Some(client) => format!("{title} {client} does not know"),
+            None => format!("not every version of {title} knows"),
+        };
+        return Err(Failure::usage(format!("{versions} {}", left_out.join(", ")))
             .hint("name other events, or another version with `--client-version`"));
     }
     Ok(left_out)
 }
 
-fn plan(target: &Target, text: &str, request: &InstallRequest, undo: &Undo) -> Result<Change, Failure> {
-    let InstallRequest { hook, home, client, events, tools, status_line } = request.clone();
-    let refused = |error| target.refused(&error);
-    Ok(match target.agent {
-        Agent::CLAUDE_CODE => {
-            let wanted = claude::install::InstallOptions { hook, home, client, events, tools, status_line };
-            let plan = claude::install::plan(text, &wanted, undo.clone()).map_err(refused)?;
-            Change { text: plan.text, changes: plan.changes, status_line: plan.status_line, undo: plan.undo }
-        }
-        _ => {
-            let wanted = codex::install::InstallOptions { hook, home, events, tools };
-            Change::of_codex(codex::install::plan(text, &wanted, undo.clone()).map_err(refused)?)
-        }
-    })
+fn plan(target: &Target, text: &str, request: &Request, undo: &Undo) -> Result<Plan, Failure> {
+    target.setup.plan(text, request, undo.clone()).map_err(|error| target.refused(&error))
 }
 
 /// Writes verifiers of rules into a settings file in which we are installed, so that `uninstall` still brings back
 /// what the user had.
 pub(super) fn verify(
     target: &Target,
+    verifiers: &dyn Verifiers,
     wanted: &[WantedHook],
     home: &Home,
     environment: &Environment,
@@ -229,7 +184,7 @@ pub(super) fn verify(
     let (mut record, _) = Record::load(home);
     let known = record.of(&found.target).cloned();
     let undo = known.as_ref().map(|known| known.undo.clone()).unwrap_or_default();
-    let plan = claude::install::verify(text, wanted, undo).map_err(|error| target.refused(&error))?;
+    let plan = verifiers.plan(text, wanted, undo).map_err(|error| target.refused(&error))?;
     if plan.text == text {
         return Ok(plan.changes);
     }
@@ -270,19 +225,13 @@ fn base_of(
     }
     match known {
         Some(known) => withdrawn(target, known, text),
-        None if !target::own_entries(text).is_empty() => {
-            let change =
-                target.withdraw(text, &Undo::default(), None).map_err(|error| target.refused(&error))?;
-            Ok(Some(change.text))
-        }
+        None if target.has_own_entries(text) => Ok(Some(target.withdraw(text, &Undo::default(), None)?.text)),
         None => Ok(Some(text.to_owned())),
     }
 }
 
 fn withdrawn(target: &Target, known: &Installation, text: &str) -> Result<Option<String>, Failure> {
-    let change = target
-        .withdraw(text, &known.undo, known.chained.as_deref())
-        .map_err(|error| target.refused(&error))?;
+    let change = target.withdraw(text, &known.undo, known.chained.as_deref())?;
     let nothing_left = known.base.is_none() && change.text.trim().is_empty();
     Ok((!nothing_left).then_some(change.text))
 }
@@ -298,27 +247,21 @@ fn rechain(conf: &SettingsFile, change: &StatusLineChange, elsewhere: Option<&st
     if after == before { Ok(()) } else { files::write_private(&conf.target, after.as_bytes()) }
 }
 
-/// Returns by what else Codex calls us already. It runs every one of them, so events would count twice; Claude Code
-/// runs equal commands once.
+/// Returns by what else the agent calls us already, if it runs every one of them, so that events would count twice.
 fn other_ways(target: &Target, environment: &Environment) -> Vec<String> {
-    if target.agent != Agent::CODEX {
+    if target.agent.spec().repeats_equal_events {
         return Vec::new();
     }
+    let text_of =
+        |path: &Path| files::find(path).and_then(|found| found.text().map(str::to_owned)).unwrap_or_default();
     let mut ways = Vec::new();
-    for scope in [ScopeName::User, ScopeName::Project] {
-        let Ok(other) = Target::of(Agent::CODEX, scope, environment) else { continue };
-        let text =
-            files::find(&other.path).and_then(|found| found.text().map(str::to_owned)).unwrap_or_default();
-        if other.path != target.path && !target::own_entries(&text).is_empty() {
+    for other in Target::all_of(target.agent, environment) {
+        if other.path != target.path && target.has_own_entries(&text_of(&other.path)) {
             ways.push(format!("`{}`", other.path.display()));
         }
     }
-    let configuration = target::codex_home(environment).map(|home| codex::paths::configuration(&home));
-    let store = configuration.and_then(|path| {
-        files::find(&path).and_then(|found| found.text().map(codex::trust::TrustStore::parse))
-    });
-    if store.is_ok_and(|store| store.is_ok_and(|store| store.plugin_enabled)) {
-        ways.push("the plugin".to_owned());
+    if let Ok(home) = target::home_of(target.agent, environment) {
+        ways.extend(target.setup.other_ways(&home, &|path| Some(text_of(path))));
     }
     ways
 }
@@ -330,29 +273,25 @@ fn status_line_wish(
     text: &str,
     environment: &Environment,
 ) -> Result<StatusLine, Failure> {
-    let touched = target.agent == Agent::CLAUDE_CODE && target.scope != ScopeName::Project;
+    let touched = target.agent.spec().statusline_word.is_some() && target.scope != ScopeName::Project;
     if arguments.no_statusline || !touched {
         return Ok(StatusLine::Leave);
     }
-    let has_its_own =
-        Settings::parse(text).is_ok_and(|settings| claude::install::status_line(&settings).is_some());
+    let has_its_own = target.setup.status_line(text).is_some();
     if target.scope == ScopeName::User || has_its_own {
         return Ok(StatusLine::Ours { displaces: None });
     }
     // A local file outranks the project's and the user's: what is in effect there now has to be chained.
     for scope in [ScopeName::Project, ScopeName::User] {
-        let path: PathBuf = Target::of(Agent::CLAUDE_CODE, scope, environment)?.path;
-        match status_line_of(&path) {
+        let other = Target::of(target.agent, scope, environment)?;
+        // A file that cannot be read has no status line, as for the agent.
+        let line =
+            files::find(&other.path).ok().and_then(|found| other.setup.status_line(found.text().ok()?));
+        match line {
             Some((_, true)) => return Ok(StatusLine::Leave),
             Some((command, false)) => return Ok(StatusLine::Ours { displaces: Some(command) }),
             None => {}
         }
     }
     Ok(StatusLine::Ours { displaces: None })
-}
-
-/// Returns the status line of another settings file; one that cannot be read has none, as for the agent.
-fn status_line_of(path: &Path) -> Option<(String, bool)> {
-    let found = files::find(path).ok()?;
-    claude::install::status_line(&Settings::parse(found.text().ok()?).ok()?)
 }

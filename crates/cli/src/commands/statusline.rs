@@ -4,9 +4,9 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
 use crate::arguments::Options;
-use crate::commands::target;
 use crate::environment::Environment;
 use crate::failure::Failure;
+use crate::target;
 
 pub(super) fn run(options: &Options, environment: &Environment) -> Result<ExitCode, Failure> {
     let hook = target::hook(environment)?;

@@ -7,13 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use agent_tracer_agents::claude::install::StatusLineChange;
 use agent_tracer_agents::command_line::Invocation;
 use agent_tracer_agents::hooks::Undo;
+use agent_tracer_agents::setup::{Plan, StatusLineChange, own_entries};
 use agent_tracer_spool::Home;
 
 use super::install::report;
-use super::target::{self, Change, Target};
 use crate::arguments::{Options, Uninstall};
 use crate::environment::Environment;
 use crate::failure::Failure;
@@ -22,6 +21,7 @@ use crate::home;
 use crate::output::Output;
 use crate::record::{Installation, Record};
 use crate::statusline_conf;
+use crate::target::Target;
 
 /// Lists the results for the settings file.
 #[derive(Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(super) fn run(
     let found = files::find(&target.path)?;
     let (home, named) = environment.home(options.home.as_deref())?;
     // The notes and the chain are in the home that the entries name, also if the user does not name it again.
-    let home = match target::own_entries(found.text()?).iter().find_map(Invocation::home) {
+    let home = match own_entries(target.setup, found.text()?).iter().find_map(Invocation::home) {
         Some(registered) if named.is_none() => {
             Home::in_folder(registered).with_user(nix::unistd::geteuid().as_raw())
         }
@@ -107,7 +107,7 @@ pub(super) fn run(
     if change.status_line == StatusLineChange::Restored && chained.is_some() {
         output.say("your own status line is restored")?;
     }
-    report::shifted(target.agent, &change, output)?;
+    report::shifted(&target, &change, output)?;
     output.say(&format!("recorded data stays in `{}`", home.data().display()))?;
     output.say(&format!(
         "so do copies of your settings, in `{}`: remove them when all is well",
@@ -121,18 +121,13 @@ fn withdraw(
     text: &str,
     known: Option<&Installation>,
     chained: Option<&str>,
-) -> Result<Change, Failure> {
+) -> Result<Plan, Failure> {
     let nothing_known = Undo::default();
     let undo = known.map_or(&nothing_known, |known| &known.undo);
-    target.withdraw(text, undo, chained).map_err(|error| target.refused(&error))
+    target.withdraw(text, undo, chained)
 }
 
-fn outcome(
-    found: &SettingsFile,
-    text: &str,
-    known: Option<&Installation>,
-    change: &Change,
-) -> UninstallResult {
+fn outcome(found: &SettingsFile, text: &str, known: Option<&Installation>, change: &Plan) -> UninstallResult {
     if !found.exists() {
         return UninstallResult::Nothing;
     }
@@ -154,7 +149,7 @@ fn outcome(
 }
 
 /// Takes the user's command out of our chain, once their own status line is back.
-fn unchain(conf: &SettingsFile, known: Option<&Installation>, change: &Change) -> Result<(), Failure> {
+fn unchain(conf: &SettingsFile, known: Option<&Installation>, change: &Plan) -> Result<(), Failure> {
     let was_chained = known.is_some_and(|known| known.chained.is_some())
         || (known.is_none() && change.status_line == StatusLineChange::Restored);
     if !was_chained || !conf.exists() {

@@ -8,21 +8,14 @@ use crate::clients::{self, InstalledClient};
 use crate::proof::{Proof, prove};
 use agent_tracer_event::Agent;
 
-fn group(agent: Agent) -> Group {
-    match agent {
-        Agent::CLAUDE_CODE => Group::Claude,
-        _ => Group::Codex,
-    }
-}
-
 /// Returns a check for each client of an agent. Its absence is no fault: it may be elsewhere, or not yet installed.
-pub(super) fn checks(context: &DoctorContext<'_>, agent: Agent) -> (Vec<Check>, Vec<InstalledClient>) {
+pub(crate) fn checks(context: &DoctorContext<'_>, agent: Agent) -> (Vec<Check>, Vec<InstalledClient>) {
     let clients = if context.ask_clients {
         clients::ask(agent, context.environment)
     } else {
         clients::find(agent, context.environment)
     };
-    let check = |state, text| Check::new(group(agent), "client", state, text);
+    let check = |state, text| Check::new(Group::Agent(agent), "client", state, text);
     let mut checks: Vec<Check> = clients
         .iter()
         .map(|client| match &client.words {
@@ -37,7 +30,7 @@ pub(super) fn checks(context: &DoctorContext<'_>, agent: Agent) -> (Vec<Check>, 
 }
 
 /// Starts each client with our hooks, if the user asks for it.
-pub(super) fn trials(
+pub(crate) fn trials(
     context: &DoctorContext<'_>,
     agent: Agent,
     clients: &[InstalledClient],
@@ -46,7 +39,8 @@ pub(super) fn trials(
     if !context.verify || own.is_empty() {
         return Vec::new();
     }
-    let (title, check) = (agent.name(), |state, text| Check::new(group(agent), "client_calls", state, text));
+    let (title, check) =
+        (agent.name(), |state, text| Check::new(Group::Agent(agent), "client_calls", state, text));
     if clients.is_empty() {
         return vec![check(
             State::Info,

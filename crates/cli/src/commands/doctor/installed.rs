@@ -13,24 +13,20 @@ use crate::record::{Installation, Record};
 use agent_tracer_event::Agent;
 
 /// A settings file with entries of ours.
-pub(super) struct Installed<'a> {
-    pub(super) agent: Agent,
-    pub(super) scope: ScopeName,
-    pub(super) path: &'a Path,
-    pub(super) own: &'a [OwnHook],
+pub(crate) struct Installed<'a> {
+    pub(crate) agent: Agent,
+    pub(crate) scope: ScopeName,
+    pub(crate) path: &'a Path,
+    pub(crate) own: &'a [OwnHook],
 }
 
 impl Installed<'_> {
     fn check(&self, name: &'static str, state: State, text: String) -> Check {
-        let group = match self.agent {
-            Agent::CLAUDE_CODE => Group::Claude,
-            _ => Group::Codex,
-        };
-        Check::new(group, name, state, text)
+        Check::new(Group::Agent(self.agent), name, state, text)
     }
 
     /// Returns the command that brings it up to date.
-    pub(super) fn command(&self) -> String {
+    pub(crate) fn command(&self) -> String {
         match self.scope {
             ScopeName::User => format!("agent-tracer install {}", self.agent.spec().word),
             other => format!("agent-tracer install {} --scope {}", self.agent.spec().word, other.word()),
@@ -38,7 +34,7 @@ impl Installed<'_> {
     }
 
     /// Looks at completeness, at the binary that is registered, at its home and at the form of the entries.
-    pub(super) fn checks(
+    pub(crate) fn checks(
         &self,
         context: &DoctorContext<'_>,
         all_events: &[&str],
@@ -99,7 +95,7 @@ impl Installed<'_> {
     }
 
     /// Returns the version of the agent that `install` chose the entries for, if it knew one.
-    pub(super) fn chosen_for(&self, context: &DoctorContext<'_>) -> Option<ClientVersion> {
+    pub(crate) fn chosen_for(&self, context: &DoctorContext<'_>) -> Option<ClientVersion> {
         self.known(context)?.client.as_deref().and_then(ClientVersion::parse)
     }
 

@@ -4,12 +4,10 @@
 //! recorded or not as the user wants; `warn` that they may soon not be; `info` is no judgement. A check that cannot
 //! look says so, it never claims that all is well.
 
-mod check;
-mod claude;
-mod client;
-mod codex;
+pub(crate) mod check;
+pub(crate) mod client;
 mod home;
-mod installed;
+pub(crate) mod installed;
 mod program;
 mod report;
 mod server;
@@ -17,18 +15,21 @@ mod store;
 
 use std::process::ExitCode;
 
+use agent_tracer_event::Agent;
 use agent_tracer_spool::Home;
 
+use crate::agents::{self, Findings};
 use crate::arguments::{Doctor, Options};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::target::home_of;
 use check::{Check, Group, State};
 
 /// Holds the inputs of the checks.
-struct DoctorContext<'a> {
-    environment: &'a Environment,
-    home: Home,
+pub(crate) struct DoctorContext<'a> {
+    pub(crate) environment: &'a Environment,
+    pub(crate) home: Home,
     /// The home is the default one.
     default_home: bool,
     /// Foreign programs (`claude --version`) may be started.
@@ -51,22 +52,18 @@ pub(super) fn run(
         ask_clients: !arguments.brief,
         verify: arguments.verify,
     };
-    let (claude, claude_connected) = claude::checks(&context)?;
-    let (codex, codex_connected) = codex::checks(&context)?;
+    let of_agents = of_agents(&context)?;
     let mut checks = program::checks(&context);
-    if !claude_connected && !codex_connected {
+    if !of_agents.iter().any(|findings| findings.is_connected) {
         let unconnected = "no agent is connected, so nothing is recorded";
-        checks.push(
-            Check::new(Group::Program, "connected", State::Warn, unconnected)
-                .fix("agent-tracer install claude\nagent-tracer install codex"),
-        );
+        checks
+            .push(Check::new(Group::Program, "connected", State::Warn, unconnected).fix(install_commands()));
     }
     checks.extend(home::checks(&context));
     if context.home.data().is_dir() {
         checks.extend(store::checks(&context.home, arguments.brief, environment.now()));
     }
-    checks.extend(claude);
-    checks.extend(codex);
+    checks.extend(of_agents.into_iter().flat_map(|findings| findings.checks));
     checks.extend(server::checks(&context.home));
     let text = if arguments.json {
         report::json(&checks, &context.home)
@@ -78,4 +75,23 @@ pub(super) fn run(
     output.data(&text)?;
     let failed = checks.iter().any(|check| check.state == State::Fail);
     Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Returns the findings about each agent. One of which there is no trace is left out, unless the table lists it.
+fn of_agents(context: &DoctorContext<'_>) -> Result<Vec<Findings>, Failure> {
+    let mut all = Vec::new();
+    for agent in Agent::rows() {
+        let findings = agents::checks(agent, context)?;
+        let has_home = || home_of(agent, context.environment).is_ok_and(|home| home.is_dir());
+        if agent.spec().listed_when_absent || findings.is_connected || findings.has_client || has_home() {
+            all.push(findings);
+        }
+    }
+    Ok(all)
+}
+
+/// Returns the commands that connect agents, one per line.
+fn install_commands() -> String {
+    let listed = Agent::ALL.iter().map(|agent| agent.spec()).filter(|spec| spec.listed_when_absent);
+    listed.map(|spec| format!("agent-tracer install {}", spec.word)).collect::<Vec<_>>().join("\n")
 }

@@ -9,7 +9,7 @@ use crate::output::{Output, Paint, printable};
 /// Every check, grouped.
 pub(super) fn full(checks: &[Check], output: &Output) -> String {
     let mut text = String::new();
-    for group in Group::ALL {
+    for group in Group::all() {
         let members: Vec<&Check> = checks.iter().filter(|check| check.group == group).collect();
         if members.is_empty() {
             continue;

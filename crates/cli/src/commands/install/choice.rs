@@ -1,7 +1,7 @@
 //! For which version of the agent the entries are chosen.
 
 use agent_tracer_agents::ClientVersion;
-use agent_tracer_agents::{claude, codex};
+use agent_tracer_agents::setup::Setup;
 
 use crate::arguments::{Install, ScopeName};
 use crate::clients::{self, InstalledClient};
@@ -60,12 +60,26 @@ impl Choice {
     }
 
     /// Says which version was seen, what was chosen for it, and what was left out.
-    pub(super) fn say(&self, agent: Agent, left_out: &[&str], output: &mut Output) -> Result<(), Failure> {
+    pub(super) fn say(
+        &self,
+        agent: Agent,
+        setup: &dyn Setup,
+        left_out: &[&str],
+        output: &mut Output,
+    ) -> Result<(), Failure> {
         let title = agent.name();
-        if agent == Agent::CODEX {
-            return self.say_about_codex(output);
+        let too_old = self.version.zip(setup.oldest_driven()).filter(|(version, oldest)| version < oldest);
+        let warning = too_old.map(|(version, oldest)| {
+            format!("warning: {title} {version} is older than the oldest tested version, {oldest}")
+        });
+        if setup.ignores_unknown_events() {
+            // The version decides nothing.
+            let Some(version) = self.version else { return Ok(()) };
+            let events = setup.events();
+            let called = events.iter().filter(|event| setup.calls(version, event)).count();
+            let news = format!("{title} {version} has {called} of these {} events", events.len());
+            return output.say(&warning.unwrap_or(news));
         }
-        let oldest = claude::versions::OLDEST_DRIVEN;
         match (self.source, self.version) {
             (Source::Shared, _) => {
                 output.say(
@@ -101,10 +115,8 @@ impl Choice {
                 ))?;
             }
         }
-        if let Some(version) = self.version.filter(|version| *version < oldest) {
-            output.say(&format!(
-                "warning: {title} {version} is older than the oldest tested version, {oldest}"
-            ))?;
+        if let Some(warning) = warning {
+            output.say(&warning)?;
         }
         if !left_out.is_empty() {
             let who =
@@ -112,18 +124,5 @@ impl Choice {
             output.say(&format!("left out, because {who} them: {}", left_out.join(", ")))?;
         }
         Ok(())
-    }
-
-    /// Says which version of Codex was seen. It decides nothing: what a version does not know, it ignores.
-    fn say_about_codex(&self, output: &mut Output) -> Result<(), Failure> {
-        let Some(version) = self.version else { return Ok(()) };
-        let events = codex::events::EVENTS;
-        let called = events.iter().filter(|event| codex::versions::calls(version, event.name)).count();
-        let oldest = codex::versions::OLDEST_DRIVEN;
-        if version < oldest {
-            return output
-                .say(&format!("warning: Codex {version} is older than the oldest tested version, {oldest}"));
-        }
-        output.say(&format!("Codex {version} has {called} of these {} events", events.len()))
     }
 }

@@ -1,32 +1,22 @@
 //! `--events` and `--tools`: names that people type, checked against what the agents know.
 
-use agent_tracer_agents::claude::events::Registration;
-use agent_tracer_agents::{claude, codex};
+use agent_tracer_agents::setup::Setup;
 
 use crate::failure::Failure;
 use agent_tracer_event::Agent;
 
 /// Checks names of events; none given means all.
-pub(super) fn events(agent: Agent, names: &[String]) -> Result<Option<Vec<String>>, Failure> {
-    let known: Vec<&str> = match agent {
-        Agent::CLAUDE_CODE => claude::events::EVENTS
-            .iter()
-            .filter(|event| event.registration != Registration::Never)
-            .map(|event| event.name)
-            .collect(),
-        _ => codex::events::EVENTS.iter().map(|event| event.name).collect(),
-    };
-    let forbidden = |name: &str| {
-        agent == Agent::CLAUDE_CODE
-            && claude::events::find(name).is_some_and(|it| it.registration == Registration::Never)
-    };
+pub(super) fn events(
+    agent: Agent,
+    setup: &dyn Setup,
+    names: &[String],
+) -> Result<Option<Vec<String>>, Failure> {
+    let known = setup.events();
     let mut checked = Vec::new();
     for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
-        if forbidden(name) {
-            return Err(Failure::usage(format!(
-                "`{name}` cannot be registered: a hook that only looks on would break worktrees"
-            ))
-            .hint("remove it; only transcripts report the same"));
+        if let Some(refused) = setup.refused_event(name) {
+            let text = format!("`{name}` cannot be registered: {}", refused.reason);
+            return Err(Failure::usage(text).hint(refused.hint));
         }
         checked.push(one_of("event", agent, name, &known)?);
     }
@@ -34,11 +24,12 @@ pub(super) fn events(agent: Agent, names: &[String]) -> Result<Option<Vec<String
 }
 
 /// Checks names of tools; none given means all. Tools of MCP servers and names after `=` are taken as they are.
-pub(super) fn tools(agent: Agent, names: &[String]) -> Result<Option<Vec<String>>, Failure> {
-    let known: &[&str] = match agent {
-        Agent::CLAUDE_CODE => &claude::events::TOOLS,
-        _ => &codex::events::TOOLS,
-    };
+pub(super) fn tools(
+    agent: Agent,
+    setup: &dyn Setup,
+    names: &[String],
+) -> Result<Option<Vec<String>>, Failure> {
+    let known = setup.tools();
     let mut checked = Vec::new();
     for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
         let unchecked = name.strip_prefix('=').or_else(|| name.starts_with("mcp__").then_some(name));
@@ -64,7 +55,7 @@ fn one_of(what: &str, agent: Agent, name: &str, known: &[&str]) -> Result<String
         return Ok(name.to_owned());
     }
     let failure = Failure::usage(format!("{} has no {what} `{name}`", agent.name()));
-    // Both agents compare exactly, so `bash` would never match, without any sign of it.
+    // Agents compare exactly, so `bash` would never match, without any sign of it.
     Err(match known.iter().find(|known| known.eq_ignore_ascii_case(name)) {
         Some(known) => failure.hint(format!("did you mean `{known}`?")),
         None if what == "tool" => failure
@@ -76,7 +67,17 @@ fn one_of(what: &str, agent: Agent, name: &str, known: &[&str]) -> Result<String
 
 #[cfg(test)]
 mod tests {
+    use agent_tracer_agents::setup;
+
     use super::*;
+
+    fn events(agent: Agent, names: &[String]) -> Result<Option<Vec<String>>, Failure> {
+        super::events(agent, setup::of(agent).expect("settings"), names)
+    }
+
+    fn tools(agent: Agent, names: &[String]) -> Result<Option<Vec<String>>, Failure> {
+        super::tools(agent, setup::of(agent).expect("settings"), names)
+    }
 
     fn names(names: &[&str]) -> Vec<String> {
         names.iter().map(|&name| name.to_owned()).collect()

@@ -2,18 +2,16 @@
 
 use std::path::Path;
 
-use agent_tracer_agents::claude::install::StatusLineChange;
+use agent_tracer_agents::ClientVersion;
 use agent_tracer_agents::command_line::Invocation;
-use agent_tracer_agents::hooks::own_hooks;
-use agent_tracer_agents::settings::Settings;
-use agent_tracer_agents::{ClientVersion, codex};
+use agent_tracer_agents::setup::{Installed, Plan, StatusLineChange, Template};
 use similar::TextDiff;
 
 use crate::clients::InstalledClient;
-use crate::commands::target::{Change, Target};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::proof::Proof;
+use crate::target::Target;
 use agent_tracer_event::Agent;
 
 /// Prints the change of a file as a unified diff; nothing if there is none.
@@ -29,7 +27,7 @@ pub(in crate::commands) fn difference(
 }
 
 /// Says what a real run would do.
-pub(super) fn planned(target: &Target, change: &Change, output: &mut Output) -> Result<(), Failure> {
+pub(super) fn planned(target: &Target, change: &Plan, output: &mut Output) -> Result<(), Failure> {
     let changes = &change.changes;
     let nothing = changes.is_empty()
         && matches!(change.status_line, StatusLineChange::Untouched | StatusLineChange::LeftAlone);
@@ -42,7 +40,7 @@ pub(super) fn planned(target: &Target, change: &Change, output: &mut Output) -> 
 /// Says what was done.
 pub(super) fn installed(
     target: &Target,
-    change: &Change,
+    change: &Plan,
     unchanged: bool,
     output: &mut Output,
 ) -> Result<(), Failure> {
@@ -61,7 +59,7 @@ pub(super) fn installed(
         | StatusLineChange::Updated
         | StatusLineChange::Restored => {}
     }
-    shifted(target.agent, change, output)
+    shifted(target, change, output)
 }
 
 /// Says when the events go to another home than before.
@@ -98,19 +96,13 @@ pub(super) fn other_ways(target: &Target, ways: &[String], output: &mut Output) 
     output.say("hint: keep one of them, and disconnect the others")
 }
 
-/// Warns about foreign hooks of Codex with a new number, which voids their trust.
+/// Warns about foreign hooks whose place in the file has changed, where that matters to the agent.
 pub(in crate::commands) fn shifted(
-    agent: Agent,
-    change: &Change,
+    target: &Target,
+    change: &Plan,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    if agent != Agent::CODEX || change.changes.shifted.is_empty() {
-        return Ok(());
-    }
-    output.say(&format!(
-        "warning: other hooks stood behind ours and have a new number now, so Codex asks you to review them again: {}",
-        change.changes.shifted.join(", ")
-    ))
+    target.setup.shifted_note(&change.changes).map_or(Ok(()), |note| output.say(&note))
 }
 
 /// Says whether the agent called the hook when it was tried.
@@ -139,58 +131,27 @@ pub(super) fn proof(
 pub(super) fn advice(
     target: &Target,
     client: Option<ClientVersion>,
-    settings: &Settings,
+    text: &str,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let ignored = target.unreadable_for_agent(settings);
+    let (name, path) = (target.agent.name(), target.path.as_path());
+    let ignored = target.setup.ignored_because(text);
     if let Some(why) = &ignored {
-        output.say(&format!(
-            "warning: {} ignores all of `{}` because of {why}",
-            target.agent.name(),
-            target.path.display()
-        ))?;
-        output.say("hint: Claude Code reads plain JSON only; correct the file, no other step is needed")?;
+        output.say(&format!("warning: {name} ignores all of `{}` because of {why}", path.display()))?;
+        output
+            .say(&format!("hint: {name} reads plain JSON only; correct the file, no other step is needed"))?;
     }
-    match target.agent {
-        Agent::CLAUDE_CODE => {
-            if settings.value().get("disableAllHooks") == Some(&serde_json::Value::Bool(true)) {
-                output.say(&format!(
-                    "warning: `disableAllHooks` is set in `{}`, so no hook runs",
-                    target.path.display()
-                ))?;
-                output.say("hint: remove it, or nothing is recorded")?;
-            }
-            let displayed = own_hooks(settings).iter().any(|own| own.event == "MessageDisplay");
-            if displayed {
-                output.say("note: `MessageDisplay` holds up the turn for as long as the hook runs")?;
-            }
-            let when = if ignored.is_some() { "once it is corrected, new" } else { "new" };
-            output.say(&format!("{when} sessions are recorded; run `agent-tracer doctor` to check the setup"))
-        }
-        Agent::CODEX if client.is_some_and(|client| !codex::versions::asks_for_trust(client)) => {
-            output.say("new sessions are recorded; run `agent-tracer doctor` to check the setup")
-        }
-        _ => {
-            output.say(
-                "next step: start `codex` in a terminal and accept the hooks under \"Hooks need review\"",
-            )?;
-            output.say("until then Codex does not run them, and `codex exec` prints no warning")?;
-            output.say("run `agent-tracer doctor` to see which are trusted")
-        }
-    }
+    let installed = Installed { path, text, client, is_ignored: ignored.is_some() };
+    target.setup.advice(&installed).iter().try_for_each(|line| output.say(line))
 }
 
 /// Says what a template is for. To standard error: standard output is the template.
-pub(super) fn template(agent: Agent, output: &mut Output) -> Result<(), Failure> {
-    let (file, also) = match agent {
-        Agent::CLAUDE_CODE => (".claude/settings.json", ""),
-        _ => (".codex/hooks.json", ", and reviews the hooks in Codex"),
-    };
-    output.say(&format!("hint: put this into the project's `{file}`"))?;
-    output.say(&format!("hint: every team member needs `agent-tracer-hook` on the `PATH`{also}"))
+pub(super) fn template(template: &Template, output: &mut Output) -> Result<(), Failure> {
+    output.say(&format!("hint: put this into the project's `{}`", template.file))?;
+    output.say(&format!("hint: every team member needs `agent-tracer-hook` on the `PATH`{}", template.also))
 }
 
-fn summary(change: &Change) -> String {
+fn summary(change: &Plan) -> String {
     let events = |count: usize| if count == 1 { "1 event".to_owned() } else { format!("{count} events") };
     let changes = &change.changes;
     let mut parts = Vec::new();

@@ -13,14 +13,15 @@ use agent_tracer_agents::hooks::{OwnHook, own_hooks};
 use agent_tracer_agents::settings::Settings;
 use serde_json::json;
 
-use super::check::{Check, Group, State};
-use super::installed::Installed;
-use super::{DoctorContext, client};
+use crate::agents::Findings;
 use crate::arguments::ScopeName;
 use crate::clients;
-use crate::commands::target::{self, Target};
+use crate::commands::doctor::check::{Check, Group, State};
+use crate::commands::doctor::installed::Installed;
+use crate::commands::doctor::{DoctorContext, client};
 use crate::failure::Failure;
 use crate::files;
+use crate::target::{Target, home_of};
 use agent_tracer_event::Agent;
 
 /// Requirements of an administrator; they override every other file.
@@ -29,12 +30,12 @@ const REQUIREMENTS: &str = "/etc/codex/requirements.toml";
 const REVIEW: &str = "start `codex` in a terminal and accept the hooks under \"Hooks need review\"";
 
 fn check(name: &'static str, state: State, text: impl Into<String>) -> Check {
-    Check::new(Group::Codex, name, state, text)
+    Check::new(Group::Agent(Agent::CODEX), name, state, text)
 }
 
-/// Returns the checks, and whether the agent knows us. Whether it calls us is a matter of trust.
-pub(super) fn checks(context: &DoctorContext<'_>) -> Result<(Vec<Check>, bool), Failure> {
-    let home = target::codex_home(context.environment)?;
+/// Looks at the hooks files and at their trust: a connected agent calls us only if the user trusts the hooks.
+pub(super) fn checks(context: &DoctorContext<'_>) -> Result<Findings, Failure> {
+    let home = home_of(Agent::CODEX, context.environment)?;
     let (mut checks, clients) = client::checks(context, Agent::CODEX);
     let version = clients::oldest(&clients);
     let store = match trust_store(&home) {
@@ -116,7 +117,7 @@ pub(super) fn checks(context: &DoctorContext<'_>) -> Result<(Vec<Check>, bool), 
             ),
         ));
     }
-    Ok((checks, connected))
+    Ok(Findings { checks, is_connected: connected, has_client: !clients.is_empty() })
 }
 
 /// Says which of the registered events the version never calls.
@@ -159,7 +160,7 @@ fn load(target: &Target) -> Result<Option<Settings>, Check> {
     let text = found.text().map_err(|_| failed(format!("Codex cannot load `{shown}`: it is not UTF-8")))?;
     let settings =
         Settings::parse(text).map_err(|error| failed(format!("Codex cannot load `{shown}`: {error}")))?;
-    match target.unreadable_for_agent(&settings) {
+    match target.setup.ignored_because(text) {
         Some(why) => Err(failed(format!("Codex ignores all of `{shown}` because of {why}"))),
         None => Ok(Some(settings)),
     }

@@ -14,14 +14,15 @@ use agent_tracer_agents::hooks::{OwnHook, own_hooks, own_verifiers};
 use agent_tracer_agents::settings::Settings;
 use serde_json::Value;
 
-use super::check::{Check, Group, State};
-use super::installed::Installed;
-use super::{DoctorContext, client};
+use crate::agents::Findings;
 use crate::arguments::ScopeName;
 use crate::clients;
-use crate::commands::target::{self, Target};
+use crate::commands::doctor::check::{Check, Group, State};
+use crate::commands::doctor::installed::Installed;
+use crate::commands::doctor::{DoctorContext, client};
 use crate::failure::Failure;
 use crate::files;
+use crate::target::{Target, home_of};
 use agent_tracer_event::Agent;
 
 /// Days after which Claude Code removes transcripts unless its settings say otherwise.
@@ -38,7 +39,7 @@ const MANAGED: &str = "/Library/Application Support/ClaudeCode/managed-settings.
 const MANAGED: &str = "/etc/claude-code/managed-settings.json";
 
 fn check(name: &'static str, state: State, text: impl Into<String>) -> Check {
-    Check::new(Group::Claude, name, state, text)
+    Check::new(Group::Agent(Agent::CLAUDE_CODE), name, state, text)
 }
 
 /// A settings file that could be read.
@@ -48,8 +49,8 @@ struct File {
     settings: Settings,
 }
 
-/// Returns the checks, and whether the agent calls us.
-pub(super) fn checks(context: &DoctorContext<'_>) -> Result<(Vec<Check>, bool), Failure> {
+/// Looks at the settings of every scope, at the status line and at the transcripts.
+pub(super) fn checks(context: &DoctorContext<'_>) -> Result<Findings, Failure> {
     let (mut checks, clients) = client::checks(context, Agent::CLAUDE_CODE);
     let mut read: Vec<File> = Vec::new();
     for scope in [ScopeName::User, ScopeName::Project, ScopeName::Local] {
@@ -89,7 +90,7 @@ pub(super) fn checks(context: &DoctorContext<'_>) -> Result<(Vec<Check>, bool), 
     checks.extend(read.iter().find_map(|file| line(context, file)));
     checks.extend(managed(&fs::read_to_string(MANAGED).unwrap_or_default()).filter(|_| connected));
     checks.push(transcripts(context, &read)?);
-    Ok((checks, connected))
+    Ok(Findings { checks, is_connected: connected, has_client: !clients.is_empty() })
 }
 
 fn load(target: &Target) -> Result<Option<Settings>, Check> {
@@ -108,7 +109,7 @@ fn load(target: &Target) -> Result<Option<Settings>, Check> {
         check("settings", State::Fail, format!("Claude Code cannot load `{shown}`: {error}"))
             .fix(format!("correct `{shown}`"))
     })?;
-    if let Some(why) = target.unreadable_for_agent(&settings) {
+    if let Some(why) = target.setup.ignored_because(text) {
         return Err(check(
             "settings",
             State::Fail,
@@ -278,7 +279,7 @@ fn transcripts(context: &DoctorContext<'_>, read: &[File]) -> Result<Check, Fail
         .rev()
         .find_map(|file| file.settings.value().get("cleanupPeriodDays").and_then(Value::as_u64));
     let days = days.unwrap_or(CLEANUP_DAYS_DEFAULT);
-    let folder = paths::transcripts(&target::claude_home(context.environment)?);
+    let folder = paths::transcripts(&home_of(Agent::CLAUDE_CODE, context.environment)?);
     let Some(oldest_ms) = oldest_transcript(&folder) else {
         let text = format!("Claude Code deletes transcripts after {days} days; there are none yet");
         return Ok(check("transcripts", State::Info, text));
