@@ -39,7 +39,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[derive(Debug, Parser)]
 #[command(
     name = "agent-tracer",
-    version,
+    version = env!("AGENT_TRACER_VERSION"),
     max_term_width = 100,
     after_help = "\
 Examples:
@@ -104,6 +104,7 @@ Examples:
     Statusline,
     Demo(Demo),
     Completions(Completions),
+    Manual(Manual),
 }
 
 /// Selects the settings of an agent.
@@ -287,4 +288,18 @@ Examples:
 pub(crate) struct Completions {
     /// Shell to write the script for
     pub(crate) shell: clap_complete::Shell,
+}
+
+/// Writes the manual pages of all commands into a folder
+#[derive(Debug, Args)]
+#[command(
+    hide = true,
+    after_help = "\
+Examples:
+  agent-tracer manual ~/.local/share/man/man1"
+)]
+pub(crate) struct Manual {
+    /// Folder for the pages; it has to exist
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
 }

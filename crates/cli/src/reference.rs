@@ -22,7 +22,8 @@ fn describe(command: &mut Command, title: &str, text: &mut String) {
     let help = command.clone().term_width(100).render_long_help().to_string();
     let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
     write!(text, "\n## {title}\n\n```text\n{}\n```\n", lines.join("\n").trim()).expect("text can be written");
-    let names: Vec<String> = command.get_subcommands().map(|it| it.get_name().to_owned()).collect();
+    let listed = command.get_subcommands().filter(|it| !it.is_hide_set());
+    let names: Vec<String> = listed.map(|it| it.get_name().to_owned()).collect();
     for name in names.iter().filter(|name| *name != "help") {
         let subcommand = command.find_subcommand_mut(name).expect("just listed");
         describe(subcommand, &format!("{title} {name}"), text);

@@ -12,6 +12,7 @@ mod guard;
 mod import;
 mod install;
 mod maintenance;
+mod manual;
 mod migrate;
 mod policy;
 mod purge;
@@ -76,5 +77,6 @@ pub(crate) fn run(
         Command::Statusline => statusline::run(options, environment),
         Command::Demo(arguments) => demo::run(arguments, options, environment, output),
         Command::Completions(arguments) => completions::run(arguments, output),
+        Command::Manual(arguments) => manual::run(arguments),
     }
 }

@@ -5,7 +5,22 @@ use crate::world::World;
 #[test]
 fn the_version_is_one_line() {
     let answer = World::without_hook().run(&["--version"]).ended_with(0);
-    assert_eq!(answer.stdout, concat!("agent-tracer ", env!("CARGO_PKG_VERSION"), "\n"));
+    assert_eq!(answer.stdout, concat!("agent-tracer ", env!("AGENT_TRACER_VERSION"), "\n"));
+    assert!(env!("AGENT_TRACER_VERSION").starts_with(env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn each_command_has_a_manual_page() {
+    let world = World::without_hook();
+    let folder = tempfile::tempdir().expect("a folder");
+    world.run(&["manual", &folder.path().to_string_lossy()]).ended_with(0);
+    let page = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap_or_default();
+    assert!(page("agent-tracer.1").contains(".SH SYNOPSIS"));
+    assert!(page("agent-tracer-install.1").contains("Connects an agent"));
+    assert!(page("agent-tracer-policy-test.1").contains(".SH NAME"));
+    let missing = folder.path().join("missing");
+    let answer = world.run(&["manual", &missing.to_string_lossy()]).ended_with(1);
+    assert!(answer.stderr.contains("cannot write manual pages"), "{}", answer.stderr);
 }
 
 #[test]
