@@ -1,6 +1,7 @@
 /** Nothing moves under the reader's finger while a page loads, in whatever order the answers come. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { World } from './world.mjs';
 
@@ -76,3 +77,33 @@ for (const [width, height] of [
     }
   });
 }
+
+test('the board keeps its place while agents come, work and go', async () => {
+  const busy = await World.demo({ speed: 2, once: false });
+  try {
+    const pages = [];
+    for (const [width, height] of [
+      [1440, 900],
+      [390, 844],
+    ]) {
+      const page = await busy.page('/settings', { viewport: { width, height } });
+      await page.addInitScript(() => {
+        globalThis.moved = 0;
+        new PerformanceObserver((list) => {
+          for (const { value } of list.getEntries()) globalThis.moved += value;
+        }).observe({ type: 'layout-shift', buffered: true });
+      });
+      await page.goto(`${busy.address}/`);
+      pages.push([width, page]);
+    }
+    // The demo's sessions begin, ask, fail and end within this time.
+    await pause(30_000);
+    for (const [width, page] of pages) {
+      const moved = await page.evaluate(() => globalThis.moved);
+      assert.ok(moved < 0.05, `${width} pixels wide: ${moved}`);
+      assert.deepEqual(page.wrongs, []);
+    }
+  } finally {
+    await busy.stop();
+  }
+});

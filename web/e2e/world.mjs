@@ -37,17 +37,24 @@ export class World {
   }
 
   /**
-   * The demo in its own home, played once and quickly; `link` signs a browser in, `checkout` and `release` are two of its
+   * The demo in its own home, played once and quickly or on and on; `link` signs a browser in, `checkout` and `release` are two of its
    * tasks.
    */
-  static async demo({ speed = 25, days = 2 } = {}) {
+  static async demo({ speed = 25, days = 2, once = true } = {}) {
     const world = new World();
-    world.server = spawn(tracer, ['demo', '--once', '--speed', String(speed), '--days', String(days)]);
+    world.server = spawn(tracer, [
+      'demo',
+      ...(once ? ['--once'] : []),
+      '--speed',
+      String(speed),
+      '--days',
+      String(days),
+    ]);
     let said = '';
     await new Promise((resolve, reject) => {
       world.server.stderr.on('data', (chunk) => {
         said += chunk;
-        if (/once: \d+ sessions/.test(said)) resolve();
+        if (once ? /once: \d+ sessions/.test(said) : said.includes('stop ')) resolve();
       });
       world.server.once('exit', (code) => reject(new Error(`demo ended with ${code}: ${said}`)));
     });
@@ -62,9 +69,11 @@ export class World {
       world.until('/api/v1/tasks?kind=primary', (tasks) =>
         tasks.find((task) => task.title.startsWith(words) && task.endedAt),
       );
-    world.checkout = await find('Checkout');
-    world.release = await find('Prepare release');
-    await world.until(`/api/v1/tasks/${world.checkout.id}/tree`, (nodes) => nodes.length === 5);
+    if (once) {
+      world.checkout = await find('Checkout');
+      world.release = await find('Prepare release');
+      await world.until(`/api/v1/tasks/${world.checkout.id}/tree`, (nodes) => nodes.length === 5);
+    }
     world.browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] });
     return world;
   }

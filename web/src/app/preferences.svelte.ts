@@ -10,9 +10,11 @@ interface StoredPreferences {
   theme: Theme;
   wheel: Wheel;
   fold: boolean;
+  /** Whether the browser notifies of new requests. */
+  notify: boolean;
 }
 
-const DEFAULTS: StoredPreferences = { theme: 'system', wheel: 'zoom', fold: true };
+const DEFAULTS: StoredPreferences = { theme: 'system', wheel: 'zoom', fold: true, notify: false };
 
 function read(): StoredPreferences {
   try {
@@ -27,6 +29,7 @@ class Preferences {
   theme = $state<Theme>('system');
   wheel = $state<Wheel>('zoom');
   fold = $state(true);
+  notify = $state(false);
   private system = $state<'dark' | 'light'>('dark');
 
   constructor() {
@@ -34,6 +37,7 @@ class Preferences {
     this.theme = stored.theme;
     this.wheel = stored.wheel;
     this.fold = stored.fold;
+    this.notify = stored.notify;
     const dark = matchMedia('(prefers-color-scheme: dark)');
     this.system = dark.matches ? 'dark' : 'light';
     dark.addEventListener('change', () => {
@@ -51,7 +55,10 @@ class Preferences {
   update(parts: Partial<StoredPreferences>): void {
     Object.assign(this, parts);
     try {
-      localStorage.setItem(STORE, JSON.stringify({ theme: this.theme, wheel: this.wheel, fold: this.fold }));
+      localStorage.setItem(
+        STORE,
+        JSON.stringify({ theme: this.theme, wheel: this.wheel, fold: this.fold, notify: this.notify }),
+      );
     } catch {
       // StoredPreferences for this visit only.
     }

@@ -1,7 +1,7 @@
 /**
  * Running tasks: the tasks of the server below their parents, with the rows that the stream has brought since.
  */
-import type { Limit, Row, Task } from '../../api/types';
+import type { Limit, Row, Task, UsageBucket } from '../../api/types';
 import { taskKey } from '../../text/format';
 
 export interface TaskActivity {
@@ -10,7 +10,12 @@ export interface TaskActivity {
   since: number;
   running: boolean;
   seq: number;
+  /** What it did before, newest first. */
+  before: readonly string[];
 }
+
+/** As many earlier steps as a card has room for. */
+const STEPS_AT_MOST = 3;
 
 export interface Card {
   task: Task;
@@ -72,18 +77,11 @@ export function activityOf(before: TaskActivity | undefined, row: Row): TaskActi
     since: Date.parse(running ? row.occurredAt : (row.endedAt ?? row.occurredAt)),
     running,
     seq: row.seq,
+    before: !before || before.title === row.title ? (before?.before ?? []) : stepsAfter(before),
   };
 }
 
-/** Keeps known cards in the order of `places` and puts new ones after them: a card does not move while it is read. */
-export function keepOrder(cards: readonly Card[], places: readonly string[]): Card[] {
-  const place = new Map(places.map((key, i) => [key, i]));
-  const placeOf = (card: Card) => place.get(taskKey(card.task)) ?? places.length;
-  return cards
-    .map((card, i) => ({ card, i }))
-    .sort((a, b) => placeOf(a.card) - placeOf(b.card) || a.i - b.i)
-    .map(({ card }) => card);
-}
+const stepsAfter = ({ title, before }: TaskActivity) => [title, ...before].slice(0, STEPS_AT_MOST);
 
 const WINDOWS: Record<string, string> = { five_hour: '5 hours', seven_day: '7 days' };
 
@@ -98,6 +96,29 @@ export function sortLimits(limits: readonly Limit[]): readonly Limit[] {
   return [...limits].sort(
     (a, b) => Number(fullAt(a) > fullAt(b)) - Number(fullAt(a) < fullAt(b)) || b.usedPct - a.usedPct,
   );
+}
+
+export interface Share {
+  id: string;
+  owner?: string;
+  title: string;
+  /** Between 0 and 1. */
+  part: number;
+}
+
+/** The part of what an open window has cost that went to each session, greatest first. */
+export function sharesOf(sessions: readonly UsageBucket[]): Share[] {
+  const whole = sessions.reduce((sum, { usage }) => sum + (usage.costUsd ?? 0), 0);
+  if (whole <= 0) return [];
+  return sessions
+    .map(({ key, label, owner, usage }) => ({
+      id: key,
+      owner,
+      title: label ?? key,
+      part: (usage.costUsd ?? 0) / whole,
+    }))
+    .filter(({ part }) => part > 0)
+    .sort((a, b) => b.part - a.part || a.id.localeCompare(b.id));
 }
 
 /** Whether a row may have changed how much of a limit is used. */

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Limit, Row, Task } from '../../api/types';
-import { groupTasks, keepOrder, activityOf, isSilent, limitName, sortLimits, updatesLimits } from './cards';
+import type { Limit, UsageBucket, Row, Task } from '../../api/types';
+import { groupTasks, activityOf, isSilent, limitName, sharesOf, sortLimits, updatesLimits } from './cards';
+import { fillSlots } from './slots';
+import { spendOf } from './spend';
 
 const task = (id: string, more: Partial<Task> = {}) =>
   ({ id, status: 'running', startedAt: '2026-01-01T00:00:00.000Z', ...more }) as Task;
@@ -34,14 +36,16 @@ describe('cards', () => {
     ]);
   });
 
-  it('keep their places while they stand, and new ones come after them', () => {
-    const asks = task('asks', { status: 'waiting', waitingReason: 'permission' });
-    const found = groupTasks([asks, task('runs'), task('new')]);
-    const order = (places: string[]) => keepOrder(found, places).map((card) => card.task.id);
-    expect([order([]), order(['runs', 'gone', 'asks'])]).toEqual([
-      ['asks', 'new', 'runs'],
-      ['runs', 'asks', 'new'],
-    ]);
+  it('stay in their slots while they run; a new one takes the first free slot', () => {
+    const all = fillSlots([], ['a', 'b', 'c']);
+    expect(all).toEqual(['a', 'b', 'c']);
+    // A change of their order moves nothing.
+    expect(fillSlots(all, ['c', 'b', 'a'])).toEqual(all);
+    expect(fillSlots(all, ['c', 'a'])).toEqual(['a', undefined, 'c']);
+    expect(fillSlots(['a', undefined, 'c'], ['new', 'a', 'c', 'newer'])).toEqual(['a', 'new', 'c', 'newer']);
+    expect(fillSlots(all, ['a'])).toEqual(['a']);
+    expect(fillSlots(all, [])).toEqual([]);
+    expect(fillSlots(['a', 'b'], ['b', 'b', 'd'])).toEqual(['d', 'b']);
   });
 
   it('keep a subagent whose parent has ended', () => {
@@ -82,6 +86,13 @@ describe('what a task does now', () => {
     expect(
       activityOf(first, row({ title: 'Read', state: 'succeeded', seq: 7, endedAt: '2026-01-01T00:00:09.000Z' })),
     ).toMatchObject({ running: false, since: Date.UTC(2026, 0, 1, 0, 0, 9) });
+  });
+
+  it('keeps the last steps before it, newest first, each once', () => {
+    let now = activityOf(undefined, row({ title: 'one', state: 'succeeded', seq: 1 }));
+    for (const [at, title] of ['one', 'two', 'three', 'three', 'four', 'five'].entries())
+      now = activityOf(now, row({ title, state: 'succeeded', seq: at + 2 }));
+    expect([now?.title, now?.before]).toEqual(['five', ['four', 'three', 'two']]);
   });
 
   it('is not changed by older rows or by telemetry', () => {
@@ -128,5 +139,27 @@ describe('limits', () => {
       limit('e', 80, 'bob', at(5)),
     ]);
     expect(found.map(({ window }) => window)).toEqual(['d', 'e', 'c', 'b', 'a']);
+  });
+});
+
+describe('money', () => {
+  const part = (key: string, costUsd: number, unpriced = 0, label?: string) =>
+    ({ key, label, usage: { costUsd, provenance: { responses: 2, unpriced } } }) as UsageBucket;
+
+  it('of today is that of the day with its name, and unpriced responses stay counted', () => {
+    const days = [part('2026-01-01', 1, 1), part('2026-01-02', 2)];
+    expect(spendOf(days, '2026-01-02')).toEqual({
+      today: { costUsd: 2, provenance: { responses: 2, unpriced: 0 } },
+      all: { costUsd: 3, provenance: { responses: 4, unpriced: 1 } },
+    });
+    expect(spendOf(days, '2026-01-03').today.costUsd).toBe(0);
+  });
+
+  it('of a window is split over its sessions, greatest first', () => {
+    expect(sharesOf([part('a', 1, 0, 'Mend'), part('b', 3), part('c', 0)])).toMatchObject([
+      { id: 'b', title: 'b', part: 0.75 },
+      { id: 'a', title: 'Mend', part: 0.25 },
+    ]);
+    expect(sharesOf([part('a', 0, 2)])).toEqual([]);
   });
 });

@@ -2,12 +2,15 @@
  * The data of the Live page: the answers of the server, and the rows of the stream on top of them until the next answer.
  */
 import { api } from '../../api/client';
-import type { ActivityBucket, Attention, Hit, Limit, Page, Row, Task, UsageBlock } from '../../api/types';
+import type { ActivityBucket, Attention, Hit, Limit, Page, Row, Task, UsageBlock, UsageBucket } from '../../api/types';
 import { Resource } from '../../app/resource.svelte';
 import type { Listener } from '../../app/stream';
 import { taskKey } from '../../text/format';
 import { throttle } from '../../ui/throttle';
-import { activityOf, groupTasks, isIdle, keepOrder, isSilent, updatesLimits, type TaskActivity } from './cards';
+import { dayName, midnight } from '../insights/range';
+import { activityOf, groupTasks, isIdle, isSilent, sharesOf, updatesLimits, type TaskActivity } from './cards';
+import { fillSlots, type Slots } from './slots';
+import { spendOf } from './spend';
 
 /** The person and the machine that the page is filtered by. */
 export interface OwnerScope {
@@ -27,6 +30,12 @@ const ACTIVITY_MS = 80;
 const ATTENTION_MS = 300;
 const TASKS_MS = 900;
 const TOTALS_MS = 5000;
+const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+/** The days that `7 days` adds up, today with them. */
+const DAYS = 7;
+const SHARES_AT_MOST = 500;
+/** When an ended session ended, or an idle one began to wait. */
+export const doneAt = (task: Task): string => task.endedAt ?? task.waitingSince ?? task.lastEventAt;
 const byLastEvent = (a: { task: Task }, b: { task: Task }) => b.task.lastEventAt.localeCompare(a.task.lastEventAt);
 
 export class LiveBoard {
@@ -37,25 +46,36 @@ export class LiveBoard {
   readonly limits = new Resource<Page<Limit>>();
   readonly blocks = new Resource<Page<UsageBlock>>();
   readonly finished = new Resource<Page<Task>>();
+  readonly days = new Resource<Page<UsageBucket>>();
+  readonly sessions = new Resource<Page<UsageBucket>>();
   failures = $state.raw<readonly Failure[]>([]);
   /** The newest call of each task. */
   activities = $state.raw<ReadonlyMap<string, TaskActivity>>(new Map());
 
-  /** The keys of the running cards in the order in which they stand. */
-  private places = $state.raw<readonly string[]>([]);
+  /** The slot of each running card. */
+  private slots = $state.raw<Slots>([]);
   readonly items = $derived(this.tasks.data?.items ?? []);
   readonly cards = $derived(groupTasks(this.items));
-  readonly busy = $derived(
-    keepOrder(
-      this.cards.filter((card) => !isIdle(card.task) && !isSilent(card)),
-      this.places,
-    ),
-  );
+  readonly busy = $derived(this.cards.filter((card) => !isIdle(card.task) && !isSilent(card)));
+  /** The running cards where they stand; a free slot is undefined. */
+  readonly places = $derived.by(() => {
+    const cards = new Map(this.busy.map((card) => [taskKey(card.task), card]));
+    return fillSlots(this.slots, [...cards.keys()]).map((key) => (key === undefined ? undefined : cards.get(key)));
+  });
   readonly silent = $derived(this.cards.filter(isSilent).sort(byLastEvent));
   readonly idle = $derived(this.cards.filter((card) => isIdle(card.task)).sort(byLastEvent));
   readonly requests = $derived((this.attention.data?.items ?? []).filter((item) => item.reason !== 'idle'));
   readonly runningCount = $derived(this.items.filter((task) => task.status === 'running' && !task.stale).length);
+  /** Ended sessions and those that wait for the next prompt, newest first. */
+  readonly done = $derived(
+    [...this.idle.map(({ task }) => task), ...(this.finished.data?.items ?? [])].sort((a, b) =>
+      doneAt(b).localeCompare(doneAt(a)),
+    ),
+  );
+  readonly spend = $derived(this.days.data && spendOf(this.days.data.items, dayName(Date.now())));
   readonly openBlock = $derived(this.blocks.data?.items.find(({ isActive }) => isActive));
+  /** The sessions of the open window with their part of its cost. */
+  readonly shares = $derived(this.openBlock ? sharesOf(this.sessions.data?.items ?? []) : []);
   /** Whether the lists are there: nothing is shown below a list that has yet to come, because it would move. */
   readonly isSettled = $derived(this.attention.settled && this.tasks.settled && this.finished.settled);
 
@@ -74,7 +94,7 @@ export class LiveBoard {
   show(scope: OwnerScope): void {
     this.scope = scope;
     this.failures = [];
-    this.places = [];
+    this.slots = [];
     this.loadAll();
   }
 
@@ -98,7 +118,18 @@ export class LiveBoard {
     await Promise.all([
       this.limits.load((signal) => api.limits(scope, signal), this.key('limits')),
       this.blocks.load((signal) => api.blocks({ ...scope, limit: 1 }, signal), this.key('blocks')),
+      this.days.load(
+        (signal) =>
+          api.usage({ ...scope, by: 'day', tz: TIME_ZONE, since: midnight(dayName(Date.now()), 1 - DAYS) }, signal),
+        this.key('days'),
+      ),
     ]);
+    const block = this.openBlock;
+    if (block)
+      await this.sessions.load(
+        (signal) => api.usage({ ...scope, by: 'task', since: block.startedAt, limit: SHARES_AT_MOST }, signal),
+        this.key(`sessions ${block.startedAt}`),
+      );
   }
 
   /** How the board listens to the stream. */
@@ -121,7 +152,17 @@ export class LiveBoard {
 
   close(): void {
     for (const one of [this.refreshTasks, this.refreshTotals, this.refreshAttention, this.publish]) one.cancel();
-    for (const one of [this.tasks, this.attention, this.activity, this.limits, this.blocks, this.finished, this.failed])
+    for (const one of [
+      this.tasks,
+      this.attention,
+      this.activity,
+      this.limits,
+      this.blocks,
+      this.finished,
+      this.failed,
+      this.days,
+      this.sessions,
+    ])
       one.cancel();
   }
 
@@ -163,7 +204,10 @@ export class LiveBoard {
     const { scope } = this;
     const ask = (signal: AbortSignal) => api.tasks({ ...scope, status: ['running', 'waiting'], limit: 500 }, signal);
     await this.tasks.load(ask, this.key('tasks'));
-    this.places = this.busy.map(({ task }) => taskKey(task));
+    this.slots = fillSlots(
+      this.slots,
+      this.busy.map(({ task }) => taskKey(task)),
+    );
     // A task that is no longer listed has finished.
     const running = this.items.filter(({ kind }) => kind === 'primary').map(taskKey);
     if (this.running.some((key) => !running.includes(key))) void this.loadFinished();
