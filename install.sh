@@ -1,0 +1,194 @@
+#!/bin/sh
+# Installs Agent Tracer: both programs of a release into one folder. Runs again to upgrade.
+#
+#   curl -fsSL …/latest/download/install.sh | sh
+#   sh install.sh --from FOLDER       without a network: FOLDER holds the release's tarball and its SHA256SUMS
+#   sh install.sh --uninstall
+#
+# Writes only into the folder of the programs. Nothing is replaced before the archive's sum is right and the new program
+# has run; then both programs are replaced, or neither. A server that runs goes on with the old one until it is restarted.
+set -eu
+
+# `make dist` puts the address of the releases here.
+releases_of_this_script=''
+
+usage() {
+  cat <<'USAGE'
+usage: install.sh [--prefix DIR] [--version X.Y.Z] [--from DIR] [--uninstall]
+
+  --prefix DIR      put the programs into DIR/bin (default: ~/.local)
+  --version X.Y.Z   install this version (default: the latest)
+  --from DIR        take the tarball and SHA256SUMS from this folder (also $AGENT_TRACER_DIST)
+  --uninstall       remove the programs; recordings and settings stay
+
+$AGENT_TRACER_RELEASES replaces the address of the releases.
+USAGE
+}
+
+say() { printf '%s\n' "$*"; }
+
+fail() { # MESSAGE [HINT]
+  printf 'install.sh: %s\n' "$1" >&2
+  [ $# -lt 2 ] || printf 'hint: %s\n' "$2" >&2
+  exit 1
+}
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# The name that releases have for this machine.
+find_target() {
+  system=$(uname -s) machine=$(uname -m)
+  case $machine in
+    x86_64 | amd64) processor=x86_64 ;;
+    aarch64 | arm64) processor=aarch64 ;;
+    *) fail "there is no build for the processor \`$machine\`" "build from source: see README.md" ;;
+  esac
+  case $system in
+    Linux) printf '%s-unknown-linux-musl\n' "$processor" ;;
+    Darwin)
+      # A shell under Rosetta sees another processor than the machine has.
+      [ "$(sysctl -n sysctl.proc_translated 2>/dev/null || true)" != 1 ] || processor=aarch64
+      printf '%s-apple-darwin\n' "$processor"
+      ;;
+    *) fail "there is no build for \`$system\`" "build from source: see README.md" ;;
+  esac
+}
+
+# Writes the file NAME of the release to TO.
+fetch() { # NAME TO
+  if [ -n "$from" ]; then
+    [ -f "$from/$1" ] || fail "\`$from/$1\` is missing" "put the release's tarball and its SHA256SUMS into one folder"
+    cp "$from/$1" "$2"
+    return
+  fi
+  if [ -n "$version" ]; then address=$releases/download/v$version/$1; else address=$releases/latest/download/$1; fi
+  if has curl; then
+    curl --fail --silent --show-error --location --retry 2 --output "$2" "$address"
+  elif has wget; then
+    wget -q -O "$2" "$address"
+  else
+    fail "neither \`curl\` nor \`wget\` is here" "install one of them, or download the release and use --from"
+  fi || fail "cannot download \`$address\`" "try again, or download the release and use --from"
+}
+
+sum_of() {
+  if has sha256sum; then
+    sha256sum "$1"
+  elif has shasum; then
+    shasum -a 256 "$1"
+  elif has openssl; then
+    openssl dgst -sha256 -r "$1"
+  else
+    fail "no program for SHA-256 sums is here" "install \`sha256sum\`, \`shasum\` or \`openssl\`"
+  fi | cut -d ' ' -f 1
+}
+
+# Agents call the hook by its path. Removing it under them would give them an error at every event.
+refuse_while_connected() {
+  for settings in "${CLAUDE_CONFIG_DIR:-$HOME/.claude}/settings.json" "${CODEX_HOME:-$HOME/.codex}/hooks.json"; do
+    if grep -qF "$bin/agent-tracer-hook" "$settings" 2>/dev/null; then
+      case $settings in *hooks.json) agent=codex ;; *) agent=claude ;; esac
+      fail "\`$settings\` still calls \`$bin/agent-tracer-hook\`" "run \`$bin/agent-tracer uninstall $agent\` first"
+    fi
+  done
+}
+
+uninstall() {
+  refuse_while_connected
+  if ! [ -e "$bin/agent-tracer" ] && ! [ -e "$bin/agent-tracer-hook" ]; then
+    say "nothing to remove in $bin"
+    return
+  fi
+  rm -f "$bin/agent-tracer" "$bin/agent-tracer-hook"
+  say "removed agent-tracer and agent-tracer-hook from $bin"
+  say "your recordings and settings are still in ~/.local/share/agent-tracer and ~/.config/agent-tracer"
+}
+
+# Puts both new programs in place of the old ones. If the second cannot be moved, the first goes back.
+swap() { # FOLDER
+  had=
+  if [ -e "$bin/agent-tracer" ]; then
+    cp -p "$bin/agent-tracer" "$work/before"
+    had=1
+  fi
+  mv -f "$1/agent-tracer" "$bin/agent-tracer" || fail "cannot write \`$bin/agent-tracer\`"
+  if ! mv -f "$1/agent-tracer-hook" "$bin/agent-tracer-hook"; then
+    if [ -n "$had" ]; then mv -f "$work/before" "$bin/agent-tracer"; else rm -f "$bin/agent-tracer"; fi
+    fail "cannot write \`$bin/agent-tracer-hook\`: nothing was changed"
+  fi
+}
+
+install() {
+  target=$(find_target)
+  mkdir -p "$bin" || fail "cannot make \`$bin\`" "choose another folder with --prefix"
+  # On the same disk as the programs, so that the last step is a rename.
+  work=$(mktemp -d "$bin/.agent-tracer.XXXXXX") || fail "cannot write into \`$bin\`" "choose another folder with --prefix"
+  trap 'rm -rf "$work"' EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+  fetch SHA256SUMS "$work/SHA256SUMS"
+  if [ -n "$version" ]; then wanted="agent-tracer-$version-$target.tar.gz"; else wanted="agent-tracer-[0-9][^ /]*-$target\\.tar\\.gz"; fi
+  line=$(grep -E "^[0-9a-f]{64}  $wanted\$" "$work/SHA256SUMS" | tail -n 1)
+  [ -n "$line" ] || fail "the release has no build for $target${version:+ of version $version}" "build from source: see README.md"
+  expected=${line%% *} archive=${line##* }
+  say "getting $archive"
+  fetch "$archive" "$work/archive.tar.gz"
+  actual=$(sum_of "$work/archive.tar.gz")
+  [ "$actual" = "$expected" ] || fail "\`$archive\` has a wrong sum: it is damaged, or not the one that was released" "try again; nothing was changed"
+  mkdir "$work/unpacked"
+  tar -xzf "$work/archive.tar.gz" -C "$work/unpacked" || fail "cannot unpack \`$archive\`"
+  folder=$work/unpacked/${archive%.tar.gz}
+  chmod 755 "$folder/agent-tracer" "$folder/agent-tracer-hook"
+  # A program that does not run here must not take the place of one that does.
+  reported=$("$folder/agent-tracer" --version) || fail "the new \`agent-tracer\` does not run on this machine; nothing was changed"
+  "$folder/agent-tracer-hook" --version >/dev/null || fail "the new \`agent-tracer-hook\` does not run on this machine; nothing was changed"
+  before=
+  [ ! -x "$bin/agent-tracer" ] || before=$("$bin/agent-tracer" --version 2>/dev/null || true)
+  swap "$folder"
+  if [ -n "$before" ]; then
+    say "replaced $before by $reported in $bin"
+    say "a server that runs is still the old one: restart it when it suits you"
+  else
+    say "installed $reported in $bin"
+  fi
+  program="agent-tracer"
+  case :$PATH: in
+    *":$bin:"*) ;;
+    *)
+      program=$bin/agent-tracer
+      say "$bin is not on your PATH; add it: export PATH=\"$bin:\$PATH\""
+      ;;
+  esac
+  say "next: $program demo             recorded sessions, played back"
+  say "      $program install claude   connect Claude Code (or: codex), then start a new session"
+  say "      $program serve            record and show, at http://127.0.0.1:4747"
+}
+
+# In a function, so that a script that arrives only in part does nothing.
+main() {
+  prefix='' version='' from=${AGENT_TRACER_DIST:-} action=install
+  releases=${AGENT_TRACER_RELEASES:-$releases_of_this_script}
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --prefix | --version | --from)
+        [ $# -ge 2 ] || fail "\`$1\` needs a value"
+        case $1 in --prefix) prefix=$2 ;; --version) version=${2#v} ;; --from) from=$2 ;; esac
+        shift 2
+        ;;
+      --uninstall) action=uninstall && shift ;;
+      --help | -h) usage && return ;;
+      *) usage >&2 && fail "unknown option \`$1\`" ;;
+    esac
+  done
+  [ -n "$prefix" ] || prefix=${HOME:?}/.local
+  case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
+  bin=$prefix/bin
+  case $version in *[!0-9A-Za-z.+-]*) fail "\`$version\` is no version" ;; esac
+  if [ "$action" = install ] && [ -z "$from$releases" ]; then
+    fail "this copy of the script does not know where releases are" "use --from, or set AGENT_TRACER_RELEASES"
+  fi
+  releases=${releases%/}
+  "$action"
+}
+
+main "$@"
