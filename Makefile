@@ -151,12 +151,14 @@ test-real: build ## Drive the real Claude Code and the real Codex, offline
 	tests/real-clients/check --dist $(DIST)
 	tests/real-clients/context --dist $(DIST)
 	tests/real-clients/compactions --dist $(DIST)
+	tests/real-clients/plugins --dist $(DIST)
 	tests/real-clients/telemetry --dist $(DIST)
 
 test-real-all: build ## The same with the scenarios that take their time
 	tests/real-clients/check --dist $(DIST) --all
 	tests/real-clients/context --dist $(DIST)
 	tests/real-clients/compactions --dist $(DIST)
+	tests/real-clients/plugins --dist $(DIST)
 	tests/real-clients/telemetry --dist $(DIST)
 
 test-clients-old: build ## Drive many older versions of both clients, offline; downloads some 400 MB each, one at a time
