@@ -15,7 +15,7 @@ const OUTSIDE: &[&str] =
 const FOREIGN: &[(&str, &str, &[&str])] = &[
     (
         "crates/agents",
-        "members of hooks, results, transcripts and telemetry, as the agents spell them",
+        "members of hooks, results, transcripts and telemetry, as the agents spell them, and of the analysis of a command",
         &[
             "activeForm",
             "agentId",
@@ -23,6 +23,7 @@ const FOREIGN: &[(&str, &str, &[&str])] = &[
             "agentType",
             "aiTitle",
             "backgroundTaskId",
+            "commandName",
             "cumulativeDroppedTokens",
             "customTitle",
             "delaySeconds",

@@ -9,6 +9,7 @@
 //! `{"bytes": …}`, a command `{"program": …}`, a file's contents `{"bytes", "lines", "hash"}`.
 
 pub(crate) mod agents;
+pub mod commits;
 mod files;
 mod input;
 mod mcp;

@@ -8,6 +8,7 @@ mod forks;
 mod hostile;
 mod joins;
 mod older;
+mod requests;
 mod tokens;
 
 use std::path::{Path, PathBuf};

@@ -65,6 +65,12 @@ declare! { CONTEXT_ATTRIBUTES
     BYTES = "bytes": Integer(Bytes), Metadata, [CONTEXT_SAVED];
     /// Numbers the row that the thread was taken back to.
     BASE_ORDINAL = "baseOrdinal": Integer, Metadata, [CONTEXT_SAVED];
+    /// Measures the system prompt, on the first response to it.
+    SYSTEM_BYTES = "systemBytes": Integer(Bytes), Metadata, [TOKEN_USAGE];
+    /// Lists the tools that the model is offered, on the first response to them: server, tools and bytes.
+    TOOL_DEFINITIONS = "toolDefinitions": List, Metadata, [TOKEN_USAGE];
+    /// Lists what the client put into the context before the response: source, name or path, and bytes.
+    CONTEXT_ADDITIONS = "contextAdditions": List, Metadata, [TOKEN_USAGE];
     /// Names the type of the instruction file.
     MEMORY_TYPE = "memoryType": String, Metadata, [INSTRUCTIONS_LOADED];
     /// Names the reason that the file was loaded.

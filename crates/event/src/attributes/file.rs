@@ -35,7 +35,7 @@ declare! { FILE_ATTRIBUTES
     NOTEBOOK_EDIT_MODE = "notebookEditMode": String, Metadata, [CALLS];
     /// Lists path and operation of the files that a command or patch touches.
     FILE_OPERATIONS = "fileOperations": List, Metadata, [CALLS];
-    /// Lists the files of a patch with operation, size and changed lines.
+    /// Lists the files that a patch, an edit or a command changed, with operation, size and changed lines.
     FILE_CHANGES = "fileChanges": List, Metadata, [CALLS];
     /// Counts the files of a patch.
     FILE_COUNT = "fileCount": Integer(Items), Metadata, [CALLS];

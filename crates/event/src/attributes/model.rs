@@ -84,6 +84,12 @@ declare! { MODEL_ATTRIBUTES
     /// Names the response as Claude Code does.
     MESSAGE_ID = "messageId": String, Metadata,
         [TOKEN_USAGE, ASSISTANT_RESPONSE, ASSISTANT_COMMENTARY, THOUGHT_LOGGED];
+    /// Holds the beginning of a hash of the request's system prompt and tools.
+    REQUEST_PREFIX_HASH = "requestPrefixHash": String, Metadata, [TOKEN_USAGE];
+    /// Counts the messages of the request.
+    MESSAGE_COUNT = "messageCount": Integer(Items), Metadata, [TOKEN_USAGE];
+    /// Counts the messages that the request repeats of the one before it, from the first on.
+    REPEATED_MESSAGE_COUNT = "repeatedMessageCount": Integer(Items), Metadata, [TOKEN_USAGE];
     /// Names the part of the client that sent the request.
     QUERY_SOURCE = "querySource": String, Metadata, [TOKEN_USAGE, MODEL_REQUEST, ASSISTANT_RESPONSE];
     /// Measures the time to the first token.

@@ -13,6 +13,8 @@ declare! { SHELL_ATTRIBUTES
     COMMAND_ANALYSIS = "commandAnalysis": Object, Actions, [CALLS];
     /// Names what a command that only looks around looks at, so that repeated probes are recognised.
     PROBE_KEY = "probeKey": String, Metadata, [CALLS];
+    /// Lists the hashes of the commits that the command made, as git prints them.
+    COMMIT_HASHES = "commitHashes": List, Metadata, [CALLS];
     /// Holds the folder that the command runs in.
     WORKDIR = "workdir": String, Metadata, [CALLS];
     /// Names the sandbox permissions that the command asks for.

@@ -1254,6 +1254,7 @@ export interface components {
             commandBytes?: number;
             commandName?: string;
             commandSource?: string;
+            commitHashes?: unknown[];
             compactPhase?: string;
             compactSummaryBytes?: number;
             completeTask?: boolean;
@@ -1262,6 +1263,7 @@ export interface components {
             connectionError?: string;
             contentBytes?: number;
             contentLines?: number;
+            contextAdditions?: unknown[];
             contextTokens?: number;
             contextWindowCacheCreationTokens?: number;
             contextWindowCacheReadTokens?: number;
@@ -1380,6 +1382,7 @@ export interface components {
             memoryType?: string;
             message?: string | Record<string, never>;
             messageBytes?: number;
+            messageCount?: number;
             messageId?: string;
             messageSummary?: string | Record<string, never>;
             messageType?: string;
@@ -1466,8 +1469,10 @@ export interface components {
             recurring?: boolean;
             refusedBy?: string;
             relPath?: string;
+            repeatedMessageCount?: number;
             requestId?: string;
             requestPhase?: string;
+            requestPrefixHash?: string;
             requestedFields?: unknown[];
             requestedModel?: string;
             requestedTitle?: string;
@@ -1535,6 +1540,7 @@ export interface components {
             success?: boolean;
             suggestionCount?: number;
             switched?: boolean;
+            systemBytes?: number;
             teamName?: string;
             teammateName?: string;
             textBytes?: number;
@@ -1546,6 +1552,7 @@ export interface components {
             todoId?: unknown;
             todoState?: string;
             tokenUsage?: Record<string, never>;
+            toolDefinitions?: unknown[];
             toolFamily?: string;
             toolInput?: unknown;
             toolInputSummary?: string;

@@ -1,15 +1,16 @@
 //! Attachments: what the client puts into the conversation beside it. Of some thirty kinds a few tell of something that
 //! happened: a hook that failed or decided, and a prompt that was put into a running turn.
 //!
-//! Everything else is context for the model (instructions, listings, reminders, contents of files) and is not kept.
+//! Everything else is context for the model (instructions, listings, reminders, contents of files): it is measured, and
+//! not kept.
 
 use agent_tracer_event::{CallState, Kind, Phase, Unrecognised, attributes};
 use serde_json::Value;
 
-use super::prompts;
 use super::scan::Cursor;
 use super::text::Text;
 use super::writer::{RowWriter, put};
+use super::{additions, prompts};
 use crate::text::base_name;
 
 /// Kinds that are context and no event.
@@ -132,6 +133,7 @@ fn read(bytes: &[u8]) -> Option<Attachment<'_>> {
 
 /// Reads a row with an attachment.
 pub(super) fn attachment(writer: &mut RowWriter<'_, '_>) {
+    additions::measure(writer);
     let Some(attachment) = writer.row.attachment.and_then(read) else { return };
     let kind = attachment.kind.head(60);
     match &*kind {

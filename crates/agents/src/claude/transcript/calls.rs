@@ -14,8 +14,9 @@ use super::row::{Block, Content, Row};
 use super::scan::Cursor;
 use super::state::OpenCall;
 use super::text::Text;
-use super::version;
 use super::writer::{Member, RowWriter, put};
+use super::{diffs, version};
+use crate::tools::commits;
 use crate::tools::outcome::{self, Outcome};
 
 /// A call that the model asks for.
@@ -51,9 +52,11 @@ pub(super) fn attempted(writer: &mut RowWriter<'_, '_>, block: &Block<'_>) {
     });
     let subtype =
         entry.and_then(|entry| SubtypeKey::parse(entry.metadata.get(attributes::SUBTYPE_KEY)?.as_str()?));
+    let analysis = entry.and_then(|entry| entry.metadata.get(attributes::COMMAND_ANALYSIS));
+    let makes_commits = analysis.is_some_and(commits::makes_commits);
     let agent = writer.agent.clone();
     let prompt = writer.lane().prompt.clone();
-    writer.state.open(OpenCall { id, agent, tool, kind, subtype, input: remembered, prompt });
+    writer.state.open(OpenCall { id, agent, tool, kind, subtype, input: remembered, prompt, makes_commits });
 }
 
 /// Tools whose results tell of other things than the call.
@@ -85,6 +88,7 @@ fn ended(writer: &mut RowWriter<'_, '_>, block: &Block<'_>, structured: Option<&
     }
     let call = writer.state.close(&id);
     let tool = call.as_ref().map(|call| call.tool.clone()).unwrap_or_default();
+    let makes_commits = call.as_ref().is_some_and(|call| call.makes_commits);
     let (event, member) = if block.is_error {
         let text = block.content.map(first_text).unwrap_or_default();
         (
@@ -108,6 +112,13 @@ fn ended(writer: &mut RowWriter<'_, '_>, block: &Block<'_>, structured: Option<&
     };
     if let Some(entry) = entries.first_mut() {
         permission(writer, entry);
+        if let Some(result) = structured.filter(|result| has_diffs(result)) {
+            diffs::changed_lines(writer, result, entry);
+        }
+        if makes_commits {
+            let output = structured.and_then(diffs::output_of).or_else(|| block.content.map(first_text));
+            diffs::committed(output.unwrap_or_default(), entry);
+        }
     }
     let is_unclear = refusal(writer.row) == Some(Refusal::Unclear);
     if is_unclear && writer.row.permission_decision.is_none() {
@@ -136,6 +147,13 @@ fn close(
         entries.push(child);
     }
     entries
+}
+
+/// Returns whether a structured result may hold differences of files. Most results hold none and are long.
+fn has_diffs(result: &[u8]) -> bool {
+    [&br#""structuredPatch""#[..], br#""bashEditDiff""#]
+        .iter()
+        .any(|name| memchr::memmem::find(result, name).is_some())
 }
 
 fn outcome_of(event: &str, body: &Value) -> Outcome {

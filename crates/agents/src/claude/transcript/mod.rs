@@ -14,16 +14,19 @@
 //! - A response counts once, however many rows repeat it.
 
 mod account;
+mod additions;
 mod attachments;
 mod calls;
 mod compaction;
 mod copies;
+mod diffs;
 mod file;
 mod marks;
 mod meta;
 mod progress;
 mod prompts;
 mod reader;
+mod requests;
 mod responses;
 mod row;
 mod rows;

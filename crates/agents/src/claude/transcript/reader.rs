@@ -7,7 +7,9 @@ use super::row::{Depth, Row, remains, row};
 use super::state::{Counts, ReaderState};
 use super::text::Text;
 use super::writer::{RowWriter, Scratch, word};
-use super::{account, attachments, calls, copies, marks, progress, prompts, responses, said, system, task};
+use super::{
+    account, attachments, calls, copies, marks, progress, prompts, requests, responses, said, system, task,
+};
 use crate::files::Rules;
 
 /// Holds the result of reading a row.
@@ -38,7 +40,6 @@ pub struct TranscriptReader {
 const SILENT: &[&str] = &[
     "agent-color",
     "api-request-blob",
-    "api-request-shape",
     "api_request",
     "atis-latch",
     "attribution-snapshot",
@@ -311,7 +312,8 @@ fn dispatch(writer: &mut RowWriter<'_, '_>) {
         "assistant" => said::assistant(writer),
         "system" => system::system(writer),
         "attachment" => attachments::attachment(writer),
-        "api-request" => writer.state.requested(writer.row.id.raw()),
+        "api-request" => requests::request(writer),
+        "api-request-shape" => requests::shape(writer),
         "api_response" => responses::api_response(writer),
         "cost-state" => account::cost_state(writer),
         "queue-operation" => prompts::queue(writer),

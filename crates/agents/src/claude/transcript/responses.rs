@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::text::Text;
 use super::tokens::{Spent, Tokens};
 use super::usage::SYNTHETIC;
-use super::version;
 use super::writer::{RowWriter, put};
+use super::{requests, version};
 
 /// The usage of the row's response, if it is one of a provider and the client counts it.
 pub(super) fn tokens_of(writer: &RowWriter<'_, '_>) -> Option<Tokens> {
@@ -61,6 +61,11 @@ pub(super) fn usage(writer: &mut RowWriter<'_, '_>) {
         // A response to a request that this session did not make was copied from the one that did.
         let own = writer.state.made(writer.row.request_ref.raw());
         entry.metadata.insert(attributes::OWN_REQUEST.to_owned(), Value::Bool(own));
+    }
+    requests::describe(writer, &mut entry);
+    let additions = std::mem::take(&mut writer.lane().additions);
+    if !additions.is_empty() {
+        entry.metadata.insert(attributes::CONTEXT_ADDITIONS.to_owned(), Value::Array(additions));
     }
     writer.push(entry);
 }

@@ -13,6 +13,10 @@ use super::tokens::Tokens;
 
 /// Limits how many of its own requests a reader remembers. A response follows its request within a few rows.
 const REQUESTS: usize = 128;
+/// Limits how many requests without a response, and responses without a request, a reader remembers.
+const UNMATCHED: usize = 16;
+/// Limits how many shapes of requests wait for the first response to one of them.
+const SHAPES: usize = 4;
 /// Limits how many responses a reader remembers: rows of one message follow each other, those of parallel agents mix.
 const RESPONSES: usize = 32;
 /// Limits how many calls without an end are remembered.
@@ -38,6 +42,12 @@ pub struct ReaderState {
     pub(super) session: Option<String>,
     /// Hashes of the requests that this session made, newest last.
     pub(super) requests: VecDeque<u64>,
+    /// Requests whose response is still to come, newest last.
+    pub(super) forms: VecDeque<RequestForm>,
+    /// Responses whose request is still to come, newest last.
+    pub(super) answered: VecDeque<AnsweredRequest>,
+    /// Shapes of requests that no response was given to yet, newest last.
+    pub(super) shapes: VecDeque<RequestShape>,
     /// Responses that were recorded, by the hash of their id, newest last.
     pub(super) responses: VecDeque<(u64, u64)>,
     /// Calls that have not ended, oldest first.
@@ -123,6 +133,8 @@ pub struct Lane {
     pub(super) queued: Vec<(String, String)>,
     /// Holds how often each text was said under the prompt that is being worked on.
     pub(super) spoken: Vec<Spoken>,
+    /// Sizes of what was put into the context since the last response.
+    pub(super) additions: Vec<Value>,
 }
 
 /// Counts how often the rows of a prompt contain one text.
@@ -206,6 +218,50 @@ pub struct OpenCall {
     pub(super) input: Value,
     /// The turn it was made in.
     pub(super) prompt: Option<String>,
+    /// A step of it is `git commit`.
+    pub(super) makes_commits: bool,
+}
+
+/// The counts of a request.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct RequestForm {
+    /// A hash of its id.
+    pub(super) id: u64,
+    /// The beginning of the client's hash of system prompt and tools.
+    pub(super) prefix: String,
+    /// Counts the messages that the last request had too, from the first on.
+    pub(super) repeated: u64,
+    /// Counts its messages.
+    pub(super) messages: u64,
+}
+
+/// A response whose request is still to come.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct AnsweredRequest {
+    /// A hash of the request's id.
+    pub(super) id: u64,
+    /// The key of the response.
+    pub(super) key: String,
+    /// The time of the response, in milliseconds since 1970.
+    pub(super) at: i64,
+    /// The position of the response.
+    pub(super) order: u64,
+    /// The turn of the response.
+    pub(super) turn: Option<String>,
+}
+
+/// The sizes of system prompt and tools, by the hash that requests name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct RequestShape {
+    /// The beginning of the client's hash.
+    pub(super) prefix: String,
+    /// Measures the system prompt.
+    pub(super) system_bytes: u64,
+    /// The tools by MCP server, with count and bytes.
+    pub(super) tools: Value,
 }
 
 impl ReaderState {
@@ -245,6 +301,35 @@ impl ReaderState {
     /// Returns whether this session made the request.
     pub(super) fn made(&self, id: &[u8]) -> bool {
         self.requests.contains(&xxh3_64(id))
+    }
+
+    pub(super) fn remember_form(&mut self, form: RequestForm) {
+        push(&mut self.forms, form, UNMATCHED);
+    }
+
+    pub(super) fn take_form(&mut self, id: u64) -> Option<RequestForm> {
+        let index = self.forms.iter().position(|form| form.id == id)?;
+        self.forms.remove(index)
+    }
+
+    pub(super) fn remember_answered(&mut self, answered: AnsweredRequest) {
+        if !self.answered.iter().any(|known| known.key == answered.key) {
+            push(&mut self.answered, answered, UNMATCHED);
+        }
+    }
+
+    pub(super) fn take_answered(&mut self, id: u64) -> Option<AnsweredRequest> {
+        let index = self.answered.iter().position(|answered| answered.id == id)?;
+        self.answered.remove(index)
+    }
+
+    pub(super) fn remember_shape(&mut self, shape: RequestShape) {
+        push(&mut self.shapes, shape, SHAPES);
+    }
+
+    pub(super) fn take_shape(&mut self, prefix: &str) -> Option<RequestShape> {
+        let index = self.shapes.iter().position(|shape| shape.prefix == prefix)?;
+        self.shapes.remove(index)
     }
 
     /// Returns whether a response says something that it did not say before.

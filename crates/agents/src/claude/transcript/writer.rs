@@ -274,6 +274,20 @@ pub(super) fn word(rules: &Rules<'_>, text: Text<'_>) -> String {
     word
 }
 
+/// The most bytes of a path.
+const PATH_BYTES: usize = 4096;
+
+/// An absolute path, masked; nothing of a text that is none. A member that is called a path is not trusted to be one.
+pub(super) fn absolute_path(rules: &Rules<'_>, text: &str) -> Option<String> {
+    let is_absolute = match text.as_bytes() {
+        [b'/', ..] => true,
+        [drive, b':', b'\\' | b'/', ..] => drive.is_ascii_alphabetic(),
+        _ => false,
+    };
+    let is_path = is_absolute && text.len() <= PATH_BYTES && !text.contains(char::is_control);
+    is_path.then(|| rules.word(text))
+}
+
 /// Writes a text under a name unless it is empty.
 pub(super) fn put(metadata: &mut Metadata, name: &str, value: impl Into<Value>) {
     let value = value.into();

@@ -13,7 +13,7 @@ use super::writer::RolloutWriter;
 use super::{agents, context, patches, servers};
 use crate::codex::facts::put;
 use crate::codex::wire::{Members, text};
-use crate::tools::outcome;
+use crate::tools::{commits, outcome};
 
 /// Describes how the end of a call came about.
 pub(super) struct End {
@@ -186,6 +186,11 @@ fn command(writer: &mut RolloutWriter<'_>, row: &Members<'_>, item: &Members<'_>
         let known = ["unified_exec_startup", "unified_exec_interaction", "user_shell", "agent"];
         writer.known("CommandExecution.source", &source, &known);
         writer.put_word(&mut entry.metadata, attributes::COMMAND_SOURCE, Some(source));
+    }
+    if entry.metadata.get(attributes::COMMAND_ANALYSIS).is_some_and(commits::makes_commits) {
+        let hashes =
+            item.text("aggregated_output").map(|output| commits::hashes(&output)).unwrap_or_default();
+        put(&mut entry.metadata, attributes::COMMIT_HASHES, (!hashes.is_empty()).then_some(hashes));
     }
     if let Some(output) = item.raw("aggregated_output") {
         let result = Value::Object(writer.rules.result("Bash", output.get()));
