@@ -14,7 +14,7 @@ use super::history::{CallStep, FileEdit, Intent, StepOutcome};
 /// Holds one failure and what followed from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailureThread {
-    /// What was tried to be done.
+    /// The intent that failed.
     pub intent: Intent,
     /// The number of the first failed step.
     pub first: i64,
@@ -26,11 +26,13 @@ pub struct FailureThread {
     pub agent: usize,
     /// The moment at which the first failure ended.
     pub failed_at: i64,
+    /// The moment at which the last failure ended.
+    pub last_failed_at: i64,
     /// The numbers of all failed steps of the thread, by time.
     pub failures: Vec<i64>,
     /// The end of the thread.
     pub end: ThreadEnd,
-    /// The files that were changed between the first failure and the end, and how often.
+    /// The files that were changed between the first failure and the success, else up to the last failure, and how often.
     pub edits: BTreeMap<String, u64>,
     /// Counts the other steps in between.
     pub other_steps: u64,
@@ -176,6 +178,7 @@ fn fail<'s>(
         .find(|index| threads.get(*index).is_some_and(|thread| thread.intent == *intent));
     if let Some(thread) = same.and_then(|index| threads.get_mut(index)) {
         thread.failures.push(step.id);
+        thread.last_failed_at = step.ended.unwrap_or(step.at);
         return;
     }
     waiting.push(threads.len());
@@ -186,6 +189,7 @@ fn fail<'s>(
         error: step.error.clone(),
         agent: step.agent,
         failed_at: step.ended.unwrap_or(step.at),
+        last_failed_at: step.ended.unwrap_or(step.at),
         failures: vec![step.id],
         end: ThreadEnd::Never,
         edits: BTreeMap::new(),
@@ -213,7 +217,7 @@ fn succeed<'s>(
     }
 }
 
-/// What was done when, for the interval of each thread.
+/// Holds the times of steps and edits, for the interval of each thread.
 struct Work<'s> {
     /// Ends of steps, sorted.
     ends: Vec<(i64, i64)>,
@@ -245,9 +249,8 @@ impl<'s> Work<'s> {
     fn complete(&self, thread: &mut FailureThread) {
         let end = match thread.end {
             ThreadEnd::Recovered { after_ms, .. } => thread.failed_at + after_ms,
-            ThreadEnd::Never => i64::MAX,
+            ThreadEnd::Never => thread.last_failed_at,
         };
-        let range = thread.failed_at + 1..=end;
         let from = self.edited.partition_point(|(at, _)| *at <= thread.failed_at);
         let until = self.edited.partition_point(|(at, _)| *at <= end);
         // In a long thread the files are fewer than the edits.
@@ -257,8 +260,8 @@ impl<'s> Work<'s> {
             }
         } else {
             for (path, times) in &self.edits {
-                let count =
-                    times.partition_point(|at| *at <= end) - times.partition_point(|at| at < range.start());
+                let count = times.partition_point(|at| *at <= end)
+                    - times.partition_point(|at| *at <= thread.failed_at);
                 if count > 0 {
                     thread.edits.insert((*path).to_owned(), u64::try_from(count).unwrap_or(u64::MAX));
                 }
@@ -441,7 +444,7 @@ mod tests {
                     ThreadEnd::Never => None,
                 };
                 prop_assert_eq!(got, expected);
-                let end = first.and_then(|step| step.ended).unwrap_or(i64::MAX);
+                let end = first.and_then(|step| step.ended).unwrap_or(thread.last_failed_at);
                 let mut edits: BTreeMap<String, u64> = BTreeMap::new();
                 for step in steps.iter().filter(|step| step.outcome == Succeeded) {
                     let ended = step.ended.unwrap();

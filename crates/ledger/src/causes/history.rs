@@ -9,7 +9,7 @@ use super::money::{Rates, TokenCounts};
 pub struct History {
     /// Responses by time.
     pub responses: Vec<PricedResponse>,
-    /// What was put into the context, by time.
+    /// Additions to the context, by time.
     pub additions: Vec<Addition>,
     /// Moments at which the context was replaced or cut, by time.
     pub marks: Vec<Mark>,

@@ -1,7 +1,7 @@
 //! Causes of a task's cost, failures and changes: pure functions of its history.
 //!
 //! The input is a [`History`](history::History) of one conversation and a list of
-//! [`CallStep`](history::CallStep)s of a tree. Nothing here reads a store, a clock or a file.
+//! [`CallStep`](history::CallStep)s of a tree; [`rows`] reads both from facts. Nothing here reads a store, a clock or a file.
 //!
 //! - [`cache`] finds where a cached prefix was lost, and why.
 //! - [`context`] divides each prompt among the things that it consists of, and the cost of the task with it.
@@ -14,3 +14,4 @@ pub mod context;
 pub mod failures;
 pub mod history;
 pub mod money;
+pub mod rows;

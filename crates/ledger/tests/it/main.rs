@@ -6,6 +6,7 @@
     reason = "a test's helpers fail by panicking, and a missing element fails the test"
 )]
 
+mod causes;
 mod channels;
 mod charts;
 mod claude_ends;
