@@ -24,6 +24,8 @@ export interface InsightsData {
   models: UsageBucket[];
   projects: UsageBucket[];
   agents: UsageBucket[];
+  /** The costliest sessions. */
+  sessions: UsageBucket[];
   /** Only on a team's server. */
   people: UsageBucket[];
   machines: UsageBucket[];
@@ -63,6 +65,7 @@ export async function loadInsights(
     models,
     projects,
     agents,
+    sessions,
     types,
     commands,
     files,
@@ -79,6 +82,7 @@ export async function loadInsights(
     items(api.usage({ ...of, by: 'model' }, signal)),
     items(api.usage({ ...of, by: 'project' }, signal)),
     items(api.usage({ ...of, by: 'agent' }, signal)),
+    items(api.usage({ ...of, by: 'task', limit: 20 }, signal)),
     items(api.agents(of, signal)),
     items(api.allCommands(of, signal)),
     items(api.allFiles(of, signal)),
@@ -96,6 +100,7 @@ export async function loadInsights(
     models,
     projects,
     agents,
+    sessions,
     people,
     machines,
     types,

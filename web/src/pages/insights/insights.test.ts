@@ -4,7 +4,8 @@ import type { UsageView } from '../../api/types';
 import { formatAt } from '../../charts/series';
 import { cost, foldersOf, money, residualCost, type Costed } from '../../text/format';
 import { knownCost, sumWaiting, formatWaiting, type InsightsData } from './data';
-import { fillDays } from './range';
+import { calendarOf } from './calendar';
+import { dayName, fillDays } from './range';
 import { compareStat, costStat } from './statColumn';
 
 const usage = (costUsd: number, unpriced = 0, responses = 4) =>
@@ -79,5 +80,32 @@ describe('names of folders', () => {
       ['/', '/'],
     ]);
     expect(new Set(foldersOf(['web', '/web', '/a/web', 'a/web']).keys()).size).toBe(4);
+  });
+});
+
+describe('the calendar', () => {
+  const now = new Date(2026, 10, 18, 15).getTime();
+
+  it('ends today, begins on a Monday and holds every day once', () => {
+    const { days, weeks, months } = calendarOf(new Map(), now);
+    expect([days.at(-1)?.name, days[0]?.weekday, new Date(days[0]!.time).getDay()]).toEqual(['2026-11-18', 0, 1]);
+    expect(new Set(days.map(({ name }) => name)).size).toBe(days.length);
+    expect(days.length).toBe((weeks - 1) * 7 + 3);
+    for (const day of days) expect(day.name).toBe(dayName(day.time));
+    expect(months.map(({ name }) => name)).toContain('Nov');
+    expect(months.length).toBeGreaterThanOrEqual(12);
+  });
+
+  it('has levels by quarters of the active days, so that one great day does not dim the rest', () => {
+    const values = new Map([
+      ['2026-11-10', 1],
+      ['2026-11-11', 2],
+      ['2026-11-12', 3],
+      ['2026-11-13', 1_000_000],
+    ]);
+    const { days } = calendarOf(values, now);
+    const level = (name: string) => days.find((day) => day.name === name)?.level;
+    expect(['2026-11-09', ...values.keys()].map(level)).toEqual([0, 1, 2, 3, 4]);
+    expect(calendarOf(new Map([['2026-11-10', 5]]), now).days.filter((day) => day.level > 0)).toHaveLength(1);
   });
 });
