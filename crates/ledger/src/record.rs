@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::project::FactRow;
 use crate::project::residual::Residual;
+use crate::project::spend::Spend;
 use crate::view::{TaskStatus, WaitingReason};
 
 /// The version of the format that [`Shipment`] is written in.
@@ -113,29 +114,16 @@ pub struct TaskRecord {
     /// Time spent waiting for people, in milliseconds.
     pub wait_ms: i64,
     /// Tokens and cost.
-    pub spent: SpentRecord,
+    pub spent: SpendRecord,
 }
 
 /// The tokens and cost of a task, in the units of the ledger's sums.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SpentRecord {
-    /// Input tokens.
-    pub input: i64,
-    /// Output tokens.
-    pub output: i64,
-    /// Tokens read from caches.
-    pub cache_read: i64,
-    /// Tokens written to caches.
-    pub cache_write: i64,
-    /// Reasoning tokens.
-    pub reasoning: i64,
-    /// Pico-dollars.
-    pub cost: i64,
-    /// Responses.
-    pub responses: i64,
-    /// Responses without a price.
-    pub unpriced: i64,
+pub struct SpendRecord {
+    /// Tokens and cost of responses.
+    #[serde(flatten)]
+    pub spend: Spend,
     /// Copies of responses that are counted in another task.
     pub copies: i64,
     /// The cost that the client reported, in pico-dollars.

@@ -18,6 +18,7 @@ mod fleet;
 mod insert_batcher;
 mod read;
 pub mod schema;
+mod spend_row;
 mod token;
 mod write;
 

@@ -7,8 +7,11 @@
 use std::collections::BTreeSet;
 
 use agent_tracer_ledger::engine::{is_indexed, texts};
+use agent_tracer_ledger::measure_columns;
+use agent_tracer_ledger::project::measures;
 use agent_tracer_ledger::project::residual::Residual;
-use agent_tracer_ledger::project::tally::{ModelSums, Pricer, RollupKey, Tally};
+use agent_tracer_ledger::project::spend::{ModelSums, Spend};
+use agent_tracer_ledger::project::tally::{Pricer, RollupKey, Tally};
 use agent_tracer_ledger::project::time::Level;
 use agent_tracer_ledger::record::{FORMAT, FactRecord, Shipment, TaskRecord};
 use agent_tracer_ledger::search::{Terms, mark};
@@ -18,6 +21,7 @@ use serde_json::{Map, Value};
 
 use crate::clickhouse::days::PendingLines;
 use crate::clickhouse::fleet::{Fleet, FleetError};
+use crate::clickhouse::spend_row::{SpendRow, spend_row};
 
 /// An owner's name is no longer than this.
 const LONGEST_OWNER: usize = 256;
@@ -155,56 +159,64 @@ impl Pricer for ReportedCost {
     }
 }
 
-/// A row of `task`.
-#[derive(Clone, Debug, Row, Serialize, Deserialize)]
-pub(crate) struct TaskLine {
-    pub(crate) owner: String,
-    pub(crate) task: String,
-    pub(crate) version: u64,
-    pub(crate) gone: u8,
-    pub(crate) agent: String,
-    pub(crate) session: String,
-    pub(crate) background: u8,
-    pub(crate) parent: String,
-    pub(crate) parent_certainty: String,
-    pub(crate) parent_tool_use_id: String,
-    pub(crate) continues: String,
-    pub(crate) forked: String,
-    pub(crate) title: String,
-    pub(crate) terms: Vec<String>,
-    pub(crate) agent_type: String,
-    pub(crate) agent_id: String,
-    pub(crate) cwd: String,
-    pub(crate) project: String,
-    pub(crate) model: String,
-    pub(crate) machine: String,
-    pub(crate) git_branch: String,
-    pub(crate) client_version: String,
-    pub(crate) started: i64,
-    pub(crate) last: i64,
-    pub(crate) ended: Option<i64>,
-    pub(crate) status: String,
-    pub(crate) waiting: String,
-    pub(crate) waiting_since: Option<i64>,
-    pub(crate) waiting_fact: Option<i64>,
-    pub(crate) current: Option<String>,
-    pub(crate) context_pct: Option<f64>,
-    pub(crate) events: i64,
-    pub(crate) calls: i64,
-    pub(crate) failures: i64,
-    pub(crate) turns: i64,
-    pub(crate) wait_ms: i64,
-    pub(crate) input: i64,
-    pub(crate) output: i64,
-    pub(crate) cache_read: i64,
-    pub(crate) cache_write: i64,
-    pub(crate) reasoning: i64,
-    pub(crate) cost: i64,
-    pub(crate) responses: i64,
-    pub(crate) unpriced: i64,
-    pub(crate) copies: i64,
-    pub(crate) client_cost: Option<i64>,
-    pub(crate) residual: String,
+spend_row! {
+    /// A row of `task`.
+    #[derive(Clone, Debug, Default, Row, Serialize, Deserialize)]
+    pub(crate) struct TaskLine {
+        own {
+            pub(crate) owner: String,
+            pub(crate) task: String,
+            pub(crate) version: u64,
+            pub(crate) gone: u8,
+            pub(crate) agent: String,
+            pub(crate) session: String,
+            pub(crate) background: u8,
+            pub(crate) parent: String,
+            pub(crate) parent_certainty: String,
+            pub(crate) parent_tool_use_id: String,
+            pub(crate) continues: String,
+            pub(crate) forked: String,
+            pub(crate) title: String,
+            pub(crate) terms: Vec<String>,
+            pub(crate) agent_type: String,
+            pub(crate) agent_id: String,
+            pub(crate) cwd: String,
+            pub(crate) project: String,
+            pub(crate) model: String,
+            pub(crate) machine: String,
+            pub(crate) git_branch: String,
+            pub(crate) client_version: String,
+            pub(crate) started: i64,
+            pub(crate) last: i64,
+            pub(crate) ended: Option<i64>,
+            pub(crate) status: String,
+            pub(crate) waiting: String,
+            pub(crate) waiting_since: Option<i64>,
+            pub(crate) waiting_fact: Option<i64>,
+            pub(crate) current: Option<String>,
+            pub(crate) context_pct: Option<f64>,
+            pub(crate) events: i64,
+            pub(crate) calls: i64,
+            pub(crate) failures: i64,
+            pub(crate) turns: i64,
+            pub(crate) wait_ms: i64,
+        }
+        spend {
+            input: input,
+            output: output,
+            cache_read: cache_read,
+            cache_write: cache_write,
+            reasoning: reasoning,
+            cost: cost,
+            responses: responses,
+            unpriced: unpriced,
+        }
+        then {
+            pub(crate) copies: i64,
+            pub(crate) client_cost: Option<i64>,
+            pub(crate) residual: String,
+        }
+    }
 }
 
 /// A word of a closed set as its text.
@@ -222,7 +234,7 @@ impl TaskLine {
         terms.add(&record.session);
         let or_empty = |text: &Option<String>| text.clone().unwrap_or_default();
         let spent = &record.spent;
-        Self {
+        let mut line = Self {
             owner: owner.to_owned(),
             task: record.task.clone(),
             version: record.version,
@@ -259,18 +271,13 @@ impl TaskLine {
             failures: record.failures,
             turns: record.turns,
             wait_ms: record.wait_ms,
-            input: spent.input,
-            output: spent.output,
-            cache_read: spent.cache_read,
-            cache_write: spent.cache_write,
-            reasoning: spent.reasoning,
-            cost: spent.cost,
-            responses: spent.responses,
-            unpriced: spent.unpriced,
             copies: spent.copies,
             client_cost: spent.client_cost,
             residual: spent.residual.as_ref().and_then(Residual::stored).unwrap_or_default(),
-        }
+            ..Self::default()
+        };
+        line.set_spend(&spent.spend);
+        line
     }
 }
 
@@ -284,61 +291,76 @@ struct DayLine {
     gone: u8,
 }
 
-/// A row of `fact`.
-#[derive(Clone, Debug, Default, Row, Serialize, Deserialize)]
-pub(crate) struct FactLine {
-    owner: String,
-    task: String,
-    fact: i64,
-    version: u64,
-    gone: u8,
-    kind: String,
-    list: u8,
-    lane: String,
-    occurred: i64,
-    ord: i64,
-    ended: Option<i64>,
-    state: String,
-    open: u8,
-    tool: Option<String>,
-    turn: Option<i64>,
-    duration: Option<i64>,
-    bucket: Option<i16>,
-    error_class: String,
-    signature: Option<i64>,
-    certainty: String,
-    channels: u8,
-    agent_type: Option<String>,
-    model: String,
-    copied: u8,
-    is_call: u8,
-    failed: u8,
-    input: i64,
-    output: i64,
-    cache_read: i64,
-    cache_write: i64,
-    reasoning: i64,
-    cost: i64,
-    responses: i64,
-    unpriced: i64,
-    #[serde(rename = "sums.dim")]
-    sums_dim: Vec<u8>,
-    #[serde(rename = "sums.key")]
-    sums_key: Vec<String>,
-    #[serde(rename = "sums.n")]
-    sums_n: Vec<i64>,
-    #[serde(rename = "sums.failures")]
-    sums_failures: Vec<i64>,
-    #[serde(rename = "sums.ms")]
-    sums_ms: Vec<i64>,
-    #[serde(rename = "sums.wait_ms")]
-    sums_wait_ms: Vec<i64>,
-    #[serde(rename = "sums.spends")]
-    sums_spends: Vec<u8>,
-    terms: Vec<String>,
-    data: String,
-    derived: String,
+/// Declares the row of `fact`, with an array for each measure that a fact counts in each dimension.
+macro_rules! fact_line {
+    ($([$name:ident, $place:literal, $array:ident, $path:literal, $of_fact:literal, $of_sum:literal, $measure:expr])*) => {
+        spend_row! {
+            /// A row of `fact`.
+            #[derive(Clone, Debug, Default, Row, Serialize, Deserialize)]
+            pub(crate) struct FactLine {
+                own {
+                    owner: String,
+                    task: String,
+                    fact: i64,
+                    version: u64,
+                    gone: u8,
+                    kind: String,
+                    list: u8,
+                    lane: String,
+                    occurred: i64,
+                    ord: i64,
+                    ended: Option<i64>,
+                    state: String,
+                    open: u8,
+                    tool: Option<String>,
+                    turn: Option<i64>,
+                    duration: Option<i64>,
+                    bucket: Option<i16>,
+                    error_class: String,
+                    signature: Option<i64>,
+                    certainty: String,
+                    channels: u8,
+                    agent_type: Option<String>,
+                    model: String,
+                    copied: u8,
+                    is_call: u8,
+                    failed: u8,
+                }
+                spend {
+                    input: input,
+                    output: output,
+                    cache_read: cache_read,
+                    cache_write: cache_write,
+                    reasoning: reasoning,
+                    cost: cost,
+                    responses: responses,
+                    unpriced: unpriced,
+                }
+                then {
+                    #[serde(rename = "sums.dim")]
+                    sums_dim: Vec<u8>,
+                    #[serde(rename = "sums.key")]
+                    sums_key: Vec<String>,
+                    $(#[serde(rename = $path)]
+                    $array: Vec<i64>,)*
+                    #[serde(rename = "sums.spends")]
+                    sums_spends: Vec<u8>,
+                    terms: Vec<String>,
+                    data: String,
+                    derived: String,
+                }
+            }
+        }
+
+        impl FactLine {
+            /// The arrays of the measures, in the order of the columns that have one.
+            fn arrays(&mut self) -> impl Iterator<Item = &mut Vec<i64>> {
+                [$(&mut self.$array),*].into_iter()
+            }
+        }
+    };
 }
+measure_columns!(fact_line);
 
 impl FactLine {
     pub(crate) fn of(owner: &str, record: &FactRecord) -> Self {
@@ -415,22 +437,13 @@ impl FactLine {
         for (place, sum) in sums {
             self.sums_dim.push(place.dim as u8);
             self.sums_key.push(place.key.to_owned());
-            self.sums_n.push(sum.n);
-            self.sums_failures.push(sum.failures);
-            self.sums_ms.push(sum.ms);
-            self.sums_wait_ms.push(sum.wait_ms);
-            self.sums_spends.push(u8::from(sum.responses > 0));
+            for (column, array) in measures::of_team().zip(self.arrays()) {
+                array.push(column.value(*sum, place.dim));
+            }
+            self.sums_spends.push(u8::from(sum.spend.responses > 0));
         }
         if let Some(sums) = tally.tasks.values().next() {
-            let spent = sums.spent;
-            self.input = spent.input;
-            self.output = spent.output;
-            self.cache_read = spent.cache_read;
-            self.cache_write = spent.cache_write;
-            self.reasoning = spent.reasoning;
-            self.cost = spent.cost;
-            self.responses = spent.responses;
-            self.unpriced = spent.unpriced;
+            self.set_spend(&sums.spend);
         }
         if let Some((_, model, is_copy)) = tally.models.keys().next() {
             self.model.clone_from(model);

@@ -1,7 +1,7 @@
 //! Activity over time, in as many columns as a chart has.
 
 use super::{GroupBy, Rollups};
-use crate::project::bucket::Sums;
+use crate::project::measures::Measures;
 use crate::project::presenters::numbers::activity_bucket;
 use crate::project::tally::Dim;
 use crate::project::time::Level;
@@ -30,17 +30,17 @@ pub fn activity<R: Rollups>(rollups: &R, range: &Range, buckets: u32) -> Answer<
         None => rollups.newest(&window)?.unwrap_or(last),
     };
     let Some(grid) = Grid::of(from, to, buckets) else { return Ok(Page::whole(Vec::new())) };
-    let mut columns = vec![Sums::default(); grid.columns];
+    let mut columns = vec![Measures::default(); grid.columns];
     // However far the chart goes, only stretches for which the store has data are read, and they are read whole: a
     // column of days has whole days even if the window ends within one.
     let known = grid.level.around((first.max(grid.from), last.min(grid.to())));
     for stretch in rollups.sums(&window, known, Dim::Activity, GroupBy::Time(grid.level))? {
         if let Some(column) = grid.column(stretch.at).and_then(|column| columns.get_mut(column)) {
-            column.add(&stretch.sums, 1);
+            *column += stretch.sums;
         }
     }
     let items = columns.iter().enumerate();
-    let items = items.map(|(column, sums)| activity_bucket(grid.at(column), sums, sums.calls));
+    let items = items.map(|(column, sums)| activity_bucket(grid.at(column), sums));
     Ok(Page::whole(items.collect()))
 }
 

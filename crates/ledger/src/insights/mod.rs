@@ -17,8 +17,9 @@ use agent_tracer_event::Millis;
 pub use activity::{Grid, activity};
 
 use crate::engine::cursor::{self, List};
-use crate::engine::spent::count;
-use crate::project::bucket::{Bucket, Sums, model_of};
+use crate::engine::usage_sum::count;
+use crate::project::bucket::{Bucket, model_of};
+use crate::project::measures::Measures;
 use crate::project::presenters::numbers;
 use crate::project::tally::Dim;
 use crate::project::time::Level;
@@ -69,7 +70,7 @@ pub struct KeySums {
     /// The beginning of the stretch of time; zero for any other grouping.
     pub at: i64,
     /// The sums.
-    pub sums: Sums,
+    pub sums: Measures,
 }
 
 /// The sums of one tool and the durations of its calls, where they are known.
@@ -78,7 +79,7 @@ pub struct ToolSums {
     /// The tool.
     pub tool: String,
     /// Its sums.
-    pub sums: Sums,
+    pub sums: Measures,
     /// Its durations. `None` if some of them were kept without the agent that acted and the range asks for some agents only.
     pub durations: Option<Durations>,
 }
@@ -151,7 +152,7 @@ pub trait Rollups {
 /// Returns the sums of a dimension by key. Keys whose sums were taken away again are dropped.
 fn by_key<R: Rollups>(rollups: &R, window: &Window<R::Scope>, dim: Dim) -> Answer<Vec<KeySums>> {
     let mut sums = rollups.sums(window, window.span, dim, GroupBy::Key)?;
-    sums.retain(|key| key.sums != Sums::default());
+    sums.retain(|key| !key.sums.is_zero());
     Ok(sums)
 }
 
@@ -185,7 +186,7 @@ pub fn tools<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<ToolStat>> {
     cursor::place::<2>(List::Ranked, &range.paging)?;
     let Some(window) = rollups.window(range)? else { return Ok(Page::whole(Vec::new())) };
     let mut tools = rollups.tool_sums(&window)?;
-    tools.retain(|tool| tool.sums != Sums::default());
+    tools.retain(|tool| !tool.sums.is_zero());
     let page = ranked(range, tools, |tool| (tool.sums.n, &tool.tool))?;
     Ok(page.map(|tool| numbers::tool_stat(tool.tool, &tool.sums, tool.durations.as_ref())))
 }
@@ -246,7 +247,7 @@ pub fn skills<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<SkillStat>>
     let mut whole = 0_i64;
     if let Some(window) = rollups.window(range)? {
         for model in by_key(rollups, &window, Dim::Model)? {
-            whole = whole.saturating_add(model.sums.cost);
+            whole = whole.saturating_add(model.sums.spend.cost);
         }
     }
     presented(rollups, range, Dim::Skill, |skill| numbers::skill_stat(skill.key, &skill.sums, whole))
@@ -257,7 +258,7 @@ pub fn skills<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<SkillStat>>
 struct AgentSums {
     tasks: i64,
     run_ms: i64,
-    calls: Sums,
+    calls: Measures,
     spent: Bucket,
 }
 
@@ -270,10 +271,10 @@ pub fn agents<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<AgentStat>>
     let Some(window) = rollups.window(range)? else { return Ok(Page::whole(Vec::new())) };
     let mut types: BTreeMap<String, AgentSums> = BTreeMap::new();
     for tool in rollups.sums(&window, window.span, Dim::Tool, GroupBy::AgentType)? {
-        types.entry(tool.group).or_default().calls.add(&tool.sums, 1);
+        types.entry(tool.group).or_default().calls += tool.sums;
     }
     for model in rollups.sums(&window, window.span, Dim::Model, GroupBy::AgentType)? {
-        types.entry(model.group).or_default().spent.add(&model.sums, model_of(&model.key).1, 1);
+        types.entry(model.group).or_default().spent.add(model.sums.spend, model_of(&model.key).1, 1);
     }
     for counted in rollups.task_counts(&window, range)? {
         let sums = types.entry(counted.agent_type).or_default();
@@ -281,7 +282,7 @@ pub fn agents<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<AgentStat>>
         sums.run_ms = sums.run_ms.saturating_add(counted.run_ms);
     }
     // Sums are also taken away, so a type may be left with zeros. It did nothing in the range.
-    types.retain(|_, sums| sums.tasks > 0 || sums.calls != Sums::default() || !sums.spent.is_empty());
+    types.retain(|_, sums| sums.tasks > 0 || !sums.calls.is_zero() || !sums.spent.is_empty());
     let items: Vec<(i64, (String, AgentSums))> = (0..).zip(types).collect();
     let page = cursor::page(List::Ranked, &range.paging, items, |(place, (_, sums))| [-sums.tasks, *place])?;
     Ok(page.map(|(_, (agent_type, sums))| {
@@ -314,15 +315,10 @@ pub fn usage<R: Rollups>(
         return numbers::usage_page(&range.paging, Vec::new());
     };
     let mut buckets: HashMap<String, Bucket> = HashMap::new();
-    for KeySums { key, group, mut sums, .. } in rollups.sums(&window, window.span, dim, by)? {
-        if dim == Dim::Skill {
-            // Sums of skills hold the number of responses in `ms`. They count here and the activations do not: a skill
-            // that was activated and had no response spent nothing.
-            (sums.n, sums.failures, sums.ms) = (sums.ms, 0, 0);
-        }
+    for KeySums { key, group, sums, .. } in rollups.sums(&window, window.span, dim, by)? {
         let (model, reason) = model_of(&key);
         let name = if by == GroupBy::Key { model.to_owned() } else { group };
-        buckets.entry(name).or_default().add(&sums, reason, 1);
+        buckets.entry(name).or_default().add(sums.spend, reason, 1);
     }
     numbers::usage_page(&range.paging, buckets)
 }
@@ -349,7 +345,7 @@ pub fn quarters<R: Rollups>(
 ) -> Answer<BTreeMap<i64, Bucket>> {
     let mut quarters: BTreeMap<i64, Bucket> = BTreeMap::new();
     for model in rollups.sums(window, span, Dim::Model, GroupBy::Time(Level::Quarter))? {
-        quarters.entry(model.at).or_default().add(&model.sums, model_of(&model.key).1, 1);
+        quarters.entry(model.at).or_default().add(model.sums.spend, model_of(&model.key).1, 1);
     }
     Ok(quarters)
 }

@@ -5,84 +5,10 @@
 use std::collections::BTreeMap;
 
 use super::residual::join_reasons;
+use super::spend::Spend;
 use super::tally::SEPARATOR;
-use crate::engine::spent::{Spent, count, dollars};
+use crate::engine::usage_sum::UsageSum;
 use crate::view::Residual;
-
-/// Sums of one key, in the units of the ledger.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
-    /// The count.
-    pub n: i64,
-    /// The number of failures; of files, the number of changes.
-    pub failures: i64,
-    /// Their total time.
-    pub ms: i64,
-    /// The time spent waiting for people.
-    pub wait_ms: i64,
-    /// Input tokens.
-    pub input: i64,
-    /// Output tokens.
-    pub output: i64,
-    /// Tokens read from caches.
-    pub cache_read: i64,
-    /// Tokens written to caches.
-    pub cache_write: i64,
-    /// Reasoning tokens.
-    pub reasoning: i64,
-    /// Pico-dollars.
-    pub cost: i64,
-    /// Responses without a price.
-    pub unpriced: i64,
-    /// The calls among all rows, in sums of all rows.
-    pub calls: i64,
-}
-
-impl Sums {
-    /// Adds other sums, or subtracts them.
-    pub fn add(&mut self, other: &Self, sign: i64) {
-        for (sum, part) in [
-            (&mut self.n, other.n),
-            (&mut self.failures, other.failures),
-            (&mut self.ms, other.ms),
-            (&mut self.wait_ms, other.wait_ms),
-            (&mut self.input, other.input),
-            (&mut self.output, other.output),
-            (&mut self.cache_read, other.cache_read),
-            (&mut self.cache_write, other.cache_write),
-            (&mut self.reasoning, other.reasoning),
-            (&mut self.cost, other.cost),
-            (&mut self.unpriced, other.unpriced),
-            (&mut self.calls, other.calls),
-        ] {
-            *sum = sum.saturating_add(part.saturating_mul(sign));
-        }
-    }
-
-    /// Returns the number of all tokens.
-    #[must_use]
-    pub fn tokens(&self) -> i64 {
-        [self.output, self.cache_read, self.cache_write]
-            .iter()
-            .fold(self.input, |sum, part| sum.saturating_add(*part))
-    }
-
-    /// Returns the usage. `responses` are known only in sums of rows that count them.
-    #[must_use]
-    pub fn spent(&self, responses: i64) -> Spent {
-        Spent {
-            input: self.input,
-            output: self.output,
-            cache_read: self.cache_read,
-            cache_write: self.cache_write,
-            reasoning: self.reasoning,
-            cost: self.cost,
-            responses,
-            unpriced: self.unpriced,
-            ..Spent::default()
-        }
-    }
-}
 
 /// Splits a key into its model and, for a residual, its reason.
 #[must_use]
@@ -94,60 +20,54 @@ pub fn model_of(key: &str) -> (&str, Option<&str>) {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
     /// The whole usage.
-    pub sums: Sums,
+    pub spend: Spend,
     /// The residuals in it, by reason.
-    left: BTreeMap<String, Sums>,
+    left: BTreeMap<String, Spend>,
 }
 
 impl Bucket {
-    /// Adds the sums of a key, or subtracts them.
-    pub fn add(&mut self, sums: &Sums, reason: Option<&str>, sign: i64) {
-        self.sums.add(sums, sign);
+    /// Adds the spend of a key, or subtracts it.
+    pub fn add(&mut self, spend: Spend, reason: Option<&str>, sign: i64) {
+        let spend = spend.times(sign);
+        self.spend += spend;
         if let Some(reason) = reason {
             match self.left.get_mut(reason) {
-                Some(left) => left.add(sums, sign),
-                None => self.left.entry(reason.to_owned()).or_default().add(sums, sign),
+                Some(left) => *left += spend,
+                None => *self.left.entry(reason.to_owned()).or_default() += spend,
             }
         }
     }
 
     /// Adds another bucket, or subtracts it.
     pub fn add_all(&mut self, other: &Self, sign: i64) {
-        self.sums.add(&other.sums, sign);
-        for (reason, sums) in &other.left {
-            self.left.entry(reason.clone()).or_default().add(sums, sign);
+        self.spend += other.spend.times(sign);
+        for (reason, spend) in &other.left {
+            *self.left.entry(reason.clone()).or_default() += spend.times(sign);
         }
     }
 
     /// Returns `true` if it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.sums == Sums::default()
+        self.spend.is_zero()
     }
 
     /// Returns the usage for the wire.
     #[must_use]
-    pub fn spent(&self, responses: i64) -> Spent {
-        let left: Vec<(&String, &Sums)> =
-            self.left.iter().filter(|(_, sums)| **sums != Sums::default()).collect();
-        let mut reported = self.sums;
-        let mut part = Sums::default();
-        for (_, sums) in &left {
-            reported.add(sums, -1);
-            part.add(sums, 1);
+    pub fn usage(&self) -> UsageSum {
+        let left: Vec<(&String, &Spend)> = self.left.iter().filter(|(_, spend)| !spend.is_zero()).collect();
+        let mut part = Spend::default();
+        for (_, spend) in &left {
+            part += **spend;
         }
-        // Missing prices are counted for the whole bucket.
-        reported.unpriced = self.sums.unpriced;
+        let mut reported = self.spend;
+        reported += part.times(-1);
+        // Responses and missing prices are counted for the whole bucket.
+        (reported.responses, reported.unpriced) = (self.spend.responses, self.spend.unpriced);
         let residual = (!left.is_empty()).then(|| Residual {
-            input_tokens: count(part.input),
-            output_tokens: count(part.output),
-            cache_read_tokens: count(part.cache_read),
-            cache_creation_tokens: count(part.cache_write),
-            cost_usd: dollars(part.cost),
-            client_cost_usd: None,
             reason: join_reasons(left.iter().map(|(reason, _)| reason.as_str())),
-            models: Vec::new(),
+            ..Residual::of(&part)
         });
-        Spent { residual, ..reported.spent(responses) }
+        UsageSum { residual, ..UsageSum::from(reported) }
     }
 }

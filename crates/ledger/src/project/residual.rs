@@ -10,8 +10,9 @@ use agent_tracer_event::attributes;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use super::tally::ModelSums;
-use super::tally::{DOLLAR, Measures, Pricer};
+use super::measures::Measures;
+use super::spend::{DOLLAR, ModelSums, Part, Spend};
+use super::tally::Pricer;
 
 /// Sums by model.
 pub type ByModel = BTreeMap<String, ModelSums>;
@@ -117,15 +118,17 @@ fn model_sums(model: &Value) -> ModelSums {
         .and_then(Value::as_f64)
         .filter(|cost| (0.0..1e6).contains(cost));
     ModelSums {
-        n: 0,
-        input: count("inputTokens"),
-        output: count("outputTokens"),
-        cache_read: count("cacheReadTokens"),
-        cache_write: count("cacheCreationTokens"),
+        spend: Spend {
+            input: count("inputTokens"),
+            output: count("outputTokens"),
+            cache_read: count("cacheReadTokens"),
+            cache_write: count("cacheCreationTokens"),
+            cost: cost.map_or(0, |cost| (cost * DOLLAR as f64).round() as i64),
+            unpriced: i64::from(cost.is_none()),
+            ..Spend::default()
+        },
         cache_write_1h: count(attributes::CACHE_CREATION_1H_TOKENS),
         searches: count(attributes::WEB_SEARCH_REQUESTS),
-        cost: cost.map_or(0, |cost| (cost * DOLLAR as f64).round() as i64),
-        unpriced: i64::from(cost.is_none()),
     }
 }
 
@@ -147,28 +150,28 @@ pub fn residual(
 ) -> Residual {
     let mut left: BTreeMap<&str, ModelSums> = BTreeMap::new();
     for (model, sums) in &account.models {
-        left.entry(plain(model)).or_default().add(sums, 1);
+        *left.entry(plain(model)).or_default() += *sums;
     }
     for (model, sums) in base.iter().chain(reported) {
-        left.entry(plain(model)).or_default().add(sums, -1);
+        *left.entry(plain(model)).or_default() += sums.times(-1);
     }
     for part in ModelSums::PARTS {
         settle_part(&mut left, part);
     }
-    let lines = left.into_iter().filter(|(_, sums)| sums.tokens() > 0).map(|(model, mut sums)| {
-        let client = (sums.unpriced == 0).then(|| sums.cost.max(0));
-        sums.cache_write_1h = sums.cache_write_1h.min(sums.cache_write);
+    let lines = left.into_iter().filter(|(_, sums)| sums.spend.tokens() > 0).map(|(model, mut sums)| {
+        let client = (sums.spend.unpriced == 0).then(|| sums.spend.cost.max(0));
+        sums.cache_write_1h = sums.cache_write_1h.min(sums.spend.cache_write);
         let cost = pricer.cost_of_sum(model, &sums);
-        sums.cost = cost.unwrap_or(0);
-        sums.unpriced = i64::from(cost.is_none());
-        sums.n = 0;
+        sums.spend.cost = cost.unwrap_or(0);
+        sums.spend.unpriced = i64::from(cost.is_none());
+        sums.spend.responses = 0;
         Line { model: model.to_owned(), reason: reasons.text().to_owned(), sums, client_cost: client }
     });
     Residual { at, lines: lines.collect() }
 }
 
 /// Makes one number non-negative in all models: a deficit under one name is taken from the others.
-fn settle_part(left: &mut BTreeMap<&str, ModelSums>, part: fn(&mut ModelSums) -> &mut i64) {
+fn settle_part(left: &mut BTreeMap<&str, ModelSums>, part: Part) {
     let mut missing = 0_i64;
     for sums in left.values_mut() {
         let number = part(sums);
@@ -189,8 +192,8 @@ impl Line {
     /// Returns its counts for the sums over time. It does not count as a response.
     #[must_use]
     pub fn measures(&self) -> Measures {
-        let ModelSums { input, output, cache_read, cache_write, cost, unpriced, .. } = self.sums;
-        Measures { input, output, cache_read, cache_write, cost, unpriced, ..Measures::default() }
+        let spend = Spend { responses: 0, reasoning: 0, ..self.sums.spend };
+        Measures { spend, ..Measures::default() }
     }
 }
 
@@ -211,7 +214,8 @@ mod tests {
     use crate::project::tally::NoPrices;
 
     fn sums(input: i64, output: i64) -> ModelSums {
-        ModelSums { n: 1, input, output, ..ModelSums::default() }
+        let spend = Spend { input, output, responses: 1, ..Spend::default() };
+        ModelSums { spend, ..ModelSums::default() }
     }
 
     fn of(models: &[(&str, ModelSums)]) -> ByModel {
@@ -235,14 +239,14 @@ mod tests {
         assert_eq!(residual.lines.len(), 1, "{residual:?}");
         let line = &residual.lines[0];
         assert_eq!((line.model.as_str(), line.reason.as_str()), ("a", "compaction"));
-        assert_eq!((line.sums.input, line.sums.output, line.sums.n), (10, 10, 0));
-        assert_eq!(line.sums.unpriced, 1, "a model without a price is marked");
+        assert_eq!((line.sums.spend.input, line.sums.spend.output, line.sums.spend.responses), (10, 10, 0));
+        assert_eq!(line.sums.spend.unpriced, 1, "a model without a price is marked");
     }
 
     #[test]
     fn what_the_account_began_with_is_not_of_this_session() {
         let residual = left(&[("a", sums(100, 30))], &[("a", sums(60, 20))], &[("a", sums(40, 4))]);
-        assert_eq!((residual.lines[0].sums.input, residual.lines[0].sums.output), (0, 6));
+        assert_eq!((residual.lines[0].sums.spend.input, residual.lines[0].sums.spend.output), (0, 6));
     }
 
     #[test]
@@ -259,17 +263,15 @@ mod tests {
                 "cacheCreation1hTokens": 1, "webSearchRequests": 2, "clientCostUsd": 0.5}, "odd": 3},
         }));
         assert_eq!(account.started, Some(1_794_778_344_583));
-        let expected = ModelSums {
-            n: 0,
+        let spend = Spend {
             input: 1,
             output: 2,
             cache_read: 3,
             cache_write: 4,
-            cache_write_1h: 1,
-            searches: 2,
             cost: DOLLAR / 2,
-            unpriced: 0,
+            ..Spend::default()
         };
+        let expected = ModelSums { spend, cache_write_1h: 1, searches: 2 };
         assert_eq!(account.models["m"], expected);
         assert_eq!(Account::read(&json!(null)), Account::default());
     }
@@ -296,7 +298,7 @@ mod tests {
             let total = |models: &ByModel, part: fn(&ModelSums) -> i64| models.values().map(part).sum::<i64>();
             let account = Account { started: None, models: account };
             let residual = residual(&account, &base, &reported, Reasons::default(), 0, &NoPrices);
-            for part in [|sums: &ModelSums| sums.input, |sums: &ModelSums| sums.output] {
+            for part in [|sums: &ModelSums| sums.spend.input, |sums: &ModelSums| sums.spend.output] {
                 let left: i64 = residual.lines.iter().map(|line| part(&line.sums)).sum();
                 let most = total(&account.models, part) - total(&base, part) - total(&reported, part);
                 prop_assert!(residual.lines.iter().all(|line| part(&line.sums) >= 0));

@@ -1,20 +1,17 @@
 //! The counts that a row adds to the sums, and takes away again when it changes.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ops::AddAssign;
 
 use agent_tracer_event::{Channel, Usage, attributes};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::measures::Measures;
 use super::residual::Residual;
 use super::row::FactRow;
 use super::ruling::RuleKey;
+use super::spend::{DOLLAR, ModelSums, Spend, sums};
 use super::time::Level;
 use super::{List, latency};
-
-/// A dollar in the unit of costs.
-pub const DOLLAR: i64 = 1_000_000_000_000;
 
 /// Stands for all projects together.
 pub const ALL_PROJECTS: i64 = -1;
@@ -40,11 +37,11 @@ pub enum Dim {
     Command = 4,
     /// MCP calls by server and tool.
     Mcp = 5,
-    /// Activations by skill; tokens are those of responses that were given for it, which `ms` counts.
+    /// Activations by skill, with the spend of the responses that were given for it.
     Skill = 6,
-    /// Files by path: `n` counts reads, `failures` counts changes.
+    /// Reads and changes by path.
     File = 7,
-    /// Decisions by rule and outcome ([`super::ruling::RuleKey`]): `ms` counts the microseconds they took.
+    /// Decisions by rule and outcome ([`super::ruling::RuleKey`]), and the time that they took.
     Rule = 8,
 }
 
@@ -86,90 +83,6 @@ impl Dim {
         }
     }
 }
-
-/// The counts of a sum.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Measures {
-    /// The count.
-    pub n: i64,
-    /// The number of failures among them.
-    pub failures: i64,
-    /// Their total time.
-    pub ms: i64,
-    /// The time spent waiting for people.
-    pub wait_ms: i64,
-    /// Input tokens.
-    pub input: i64,
-    /// Output tokens.
-    pub output: i64,
-    /// Tokens read from caches.
-    pub cache_read: i64,
-    /// Tokens written to caches.
-    pub cache_write: i64,
-    /// Reasoning tokens.
-    pub reasoning: i64,
-    /// Pico-dollars: every price per token is a whole number of them, so sums do not drift.
-    pub cost: i64,
-    /// Responses.
-    pub responses: i64,
-    /// Responses without a price.
-    pub unpriced: i64,
-    /// Calls among all rows; of [`Dim::Activity`] only.
-    pub calls: i64,
-}
-
-macro_rules! measures {
-    ($($field:ident),+) => {
-        impl Measures {
-            /// The same so many times.
-            #[must_use]
-            pub fn times(mut self, sign: i64) -> Self {
-                $(self.$field *= sign;)+
-                self
-            }
-
-            /// The numbers, in the order of their fields.
-            #[must_use]
-            pub fn numbers(&self) -> Vec<i64> {
-                vec![$(self.$field),+]
-            }
-
-            /// The measures that have these numbers; those that are missing are zero.
-            #[must_use]
-            pub fn of_numbers(numbers: &[i64]) -> Self {
-                let mut numbers = numbers.iter().copied();
-                Self { $($field: numbers.next().unwrap_or(0)),+ }
-            }
-
-            /// Returns `true` if all counts are zero.
-            #[must_use]
-            pub fn is_zero(&self) -> bool {
-                *self == Self::default()
-            }
-        }
-
-        impl AddAssign for Measures {
-            fn add_assign(&mut self, other: Self) {
-                $(self.$field = self.$field.saturating_add(other.$field);)+
-            }
-        }
-    };
-}
-measures!(
-    n,
-    failures,
-    ms,
-    wait_ms,
-    input,
-    output,
-    cache_read,
-    cache_write,
-    reasoning,
-    cost,
-    responses,
-    unpriced,
-    calls
-);
 
 /// Identifies the rollups of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -248,19 +161,31 @@ pub struct TaskSums {
     pub copies: i64,
     /// The cost of single responses as the client reported it, in pico-dollars.
     pub client_cost: i64,
-    /// Tokens, cost and waits.
-    pub spent: Measures,
+    /// Time spent waiting for people, in milliseconds.
+    pub wait_ms: i64,
+    /// Tokens and cost.
+    pub spend: Spend,
 }
 
-impl AddAssign for TaskSums {
-    fn add_assign(&mut self, other: Self) {
-        self.events += other.events;
-        self.calls += other.calls;
-        self.failures += other.failures;
-        self.turns += other.turns;
-        self.copies += other.copies;
-        self.client_cost += other.client_cost;
-        self.spent += other.spent;
+sums!(TaskSums { events, calls, failures, turns, copies, client_cost, wait_ms } { spend });
+
+impl TaskSums {
+    /// The columns of a task that are added up, beside those of [`Spend`]. The client's cost is not: it depends on the
+    /// kind of the task.
+    const OWN: [&str; 6] = ["events", "calls", "failures", "turns", "copies", "wait_ms"];
+
+    /// Returns the assignments that add parameters, the first of which is at this place, to the columns of a task.
+    #[must_use]
+    pub fn added_from(first: usize) -> String {
+        let columns = Self::OWN.iter().chain(&Spend::COLUMNS);
+        let added = columns.zip(first..).map(|(column, place)| format!("{column} = {column} + ?{place}"));
+        added.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns the numbers that [`Self::added_from`] adds.
+    pub fn numbers(&self) -> impl Iterator<Item = i64> {
+        let own = [self.events, self.calls, self.failures, self.turns, self.copies, self.wait_ms];
+        own.into_iter().chain(self.spend.numbers())
     }
 }
 
@@ -290,68 +215,7 @@ pub struct TurnSums {
     /// Responses reported by the provider's own account.
     pub records: i64,
     /// Tokens and cost.
-    pub spent: Measures,
-}
-
-/// The usage of one model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ModelSums {
-    /// Responses.
-    pub n: i64,
-    /// Input tokens.
-    pub input: i64,
-    /// Output tokens.
-    pub output: i64,
-    /// Tokens read from caches.
-    pub cache_read: i64,
-    /// Tokens written to caches.
-    pub cache_write: i64,
-    /// Those of them that are cached for an hour.
-    pub cache_write_1h: i64,
-    /// Searches of the web that the provider made.
-    pub searches: i64,
-    /// Pico-dollars.
-    pub cost: i64,
-    /// Responses without a price.
-    pub unpriced: i64,
-}
-
-impl ModelSums {
-    /// The numbers that are tokens or searches.
-    pub const PARTS: [fn(&mut Self) -> &mut i64; 6] = [
-        |sums| &mut sums.input,
-        |sums| &mut sums.output,
-        |sums| &mut sums.cache_read,
-        |sums| &mut sums.cache_write,
-        |sums| &mut sums.cache_write_1h,
-        |sums| &mut sums.searches,
-    ];
-
-    /// Adds other sums, or takes them away.
-    pub fn add(&mut self, other: &Self, sign: i64) {
-        for (sum, part) in [
-            (&mut self.n, other.n),
-            (&mut self.input, other.input),
-            (&mut self.output, other.output),
-            (&mut self.cache_read, other.cache_read),
-            (&mut self.cache_write, other.cache_write),
-            (&mut self.cache_write_1h, other.cache_write_1h),
-            (&mut self.searches, other.searches),
-            (&mut self.cost, other.cost),
-            (&mut self.unpriced, other.unpriced),
-        ] {
-            *sum = sum.saturating_add(part.saturating_mul(sign));
-        }
-    }
-
-    /// All tokens.
-    #[must_use]
-    pub fn tokens(&self) -> i64 {
-        [self.output, self.cache_read, self.cache_write]
-            .iter()
-            .fold(self.input, |sum, part| sum.saturating_add(*part))
-    }
+    pub spend: Spend,
 }
 
 /// The uses of a file by a task.
@@ -385,12 +249,13 @@ impl Pricer for agent_tracer_prices::Prices {
 
     fn cost_of_sum(&self, model: &str, sums: &ModelSums) -> Option<i64> {
         let count = |number: i64| u64::try_from(number).unwrap_or(0);
-        let hour = count(sums.cache_write_1h).min(count(sums.cache_write));
+        let spend = sums.spend;
+        let hour = count(sums.cache_write_1h).min(count(spend.cache_write));
         let spent = agent_tracer_prices::Spent {
-            input: count(sums.input),
-            output: count(sums.output),
-            cache_read: count(sums.cache_read),
-            cache_write_5m: count(sums.cache_write) - hour,
+            input: count(spend.input),
+            output: count(spend.output),
+            cache_read: count(spend.cache_read),
+            cache_write_5m: count(spend.cache_write) - hour,
             cache_write_1h: hour,
             web_searches: count(sums.searches),
             prompt: agent_tracer_prices::Prompt::Short,
@@ -435,7 +300,7 @@ pub struct Tally {
     pub repeats: HashMap<(i64, i64), (i64, i64)>,
     /// Responses by task and model, and whether they are copies that count elsewhere.
     pub models: HashMap<(i64, String, bool), ModelSums>,
-    /// Activations and responses by task and skill, as in [`Dim::Skill`].
+    /// Activations, and the spend of responses, by task and skill, as in [`Dim::Skill`].
     pub skills: HashMap<(i64, String), Measures>,
 }
 
@@ -483,6 +348,13 @@ fn command_of(row: &FactRow) -> Option<String> {
     }
 }
 
+/// Returns the spend of a row: of a response that counts here, and nothing of any other row.
+fn spend_of(row: &FactRow, pricer: &dyn Pricer) -> Spend {
+    let Some(usage) = row.usage() else { return Spend::default() };
+    let cost = pricer.cost(row.text(attributes::MODEL).unwrap_or_default(), &row.data.metadata);
+    Spend::of_response(&usage, cost)
+}
+
 impl Tally {
     /// Adds what a row counts (`sign` 1) or takes it away (`sign` -1).
     pub fn count(&mut self, row: &FactRow, rollup_key: &RollupKey, pricer: &dyn Pricer, sign: i64) {
@@ -498,9 +370,10 @@ impl Tally {
             0
         };
         let call_ms = if is_call && row.list != List::Question { row.duration.unwrap_or(0) } else { 0 };
-        let spent = self.spent(row, pricer);
+        let spend = spend_of(row, pricer);
         let calls = i64::from(is_call);
-        let all = Measures { n: 1, failures: failed, ms: call_ms, wait_ms, calls, ..spent };
+        let all =
+            Measures { n: 1, failures: failed, ms: call_ms, wait_ms, calls, spend, ..Measures::default() };
         self.roll(Dim::Activity, row.occurred, rollup_key, "", all.times(sign));
         let task = self.tasks.entry(rollup_key.task).or_default();
         task.events += sign;
@@ -508,20 +381,22 @@ impl Tally {
         task.failures += sign * failed;
         task.copies += sign * i64::from(row.text(attributes::NOT_COUNTED) == Some("copy"));
         task.client_cost += sign * client_cost(row);
-        task.spent += Measures { wait_ms, ..spent }.times(sign);
+        task.wait_ms += sign * wait_ms;
+        task.spend += spend.times(sign);
         if let Some(turn) = row.turn {
             let sums = self.turns.entry((rollup_key.task, turn)).or_default();
             sums.calls += sign * i64::from(is_call);
             sums.failures += sign * failed;
             sums.records += sign * i64::from(row.text(attributes::USAGE_SOURCE) == Some("record"));
-            sums.spent += spent.times(sign);
+            sums.spend += spend.times(sign);
         }
-        self.count_model(row, rollup_key, &spent, sign);
+        self.count_model(row, rollup_key, &spend, sign);
         if row.usage().is_some() {
             let model = row.text(attributes::MODEL).unwrap_or("unknown");
-            self.roll(Dim::Model, row.occurred, rollup_key, model, Measures { n: 1, ..spent }.times(sign));
+            let response = Measures { spend, ..Measures::default() }.times(sign);
+            self.roll(Dim::Model, row.occurred, rollup_key, model, response);
             if let Some(skill) = row.text(attributes::ATTRIBUTION_SKILL) {
-                self.count_skill(row, rollup_key, skill, Measures { ms: 1, ..spent }.times(sign));
+                self.count_skill(row, rollup_key, skill, response);
             }
         }
         if let Some(skill) = row.skill() {
@@ -533,7 +408,7 @@ impl Tally {
         }
         if let Some(key) = RuleKey::of(row) {
             let took = row.meta(attributes::DECISION_US).and_then(Value::as_i64).unwrap_or(0).max(0);
-            let one = Measures { n: 1, ms: took, ..Measures::default() };
+            let one = Measures { n: 1, decision_us: took, ..Measures::default() };
             self.roll(Dim::Rule, row.occurred, rollup_key, &key.text(), one.times(sign));
         }
     }
@@ -543,44 +418,22 @@ impl Tally {
         *self.skills.entry((rollup_key.task, skill.to_owned())).or_default() += measures;
     }
 
-    fn spent(&self, row: &FactRow, pricer: &dyn Pricer) -> Measures {
-        let Some(usage) = row.usage() else { return Measures::default() };
-        let count = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-        let cost = pricer.cost(row.text(attributes::MODEL).unwrap_or_default(), &row.data.metadata);
-        Measures {
-            input: count(usage.input_tokens),
-            output: count(usage.output_tokens),
-            cache_read: count(usage.cache_read_tokens),
-            cache_write: count(usage.cache_creation_tokens),
-            reasoning: count(usage.reasoning_tokens.unwrap_or(0)),
-            cost: cost.unwrap_or(0),
-            responses: 1,
-            unpriced: i64::from(cost.is_none()),
-            ..Measures::default()
-        }
-    }
-
-    fn count_model(&mut self, row: &FactRow, rollup_key: &RollupKey, spent: &Measures, sign: i64) {
+    fn count_model(&mut self, row: &FactRow, rollup_key: &RollupKey, spend: &Spend, sign: i64) {
         let is_copy = row.text(attributes::NOT_COUNTED) == Some("copy");
         if row.list != List::Response || !(is_copy || row.usage().is_some()) {
             return;
         }
         let Some(usage) = Usage::read(&row.data.metadata) else { return };
-        let count = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-        let of = |key: &str| row.data.metadata.get(key).and_then(Value::as_i64).unwrap_or(0).max(0);
+        let count = |key: &str| row.data.metadata.get(key).and_then(Value::as_i64).unwrap_or(0).max(0);
+        // A copy is priced where it counts. Reasoning is not kept by model.
+        let (cost, unpriced) = (spend.cost, spend.unpriced);
         let one = ModelSums {
-            n: 1,
-            input: count(usage.input_tokens),
-            output: count(usage.output_tokens),
-            cache_read: count(usage.cache_read_tokens),
-            cache_write: count(usage.cache_creation_tokens),
-            cache_write_1h: of(attributes::CACHE_CREATION_1H_TOKENS),
-            searches: of(attributes::WEB_SEARCH_REQUESTS),
-            cost: spent.cost,
-            unpriced: spent.unpriced,
+            spend: Spend { reasoning: 0, cost, unpriced, ..Spend::of_response(&usage, None) },
+            cache_write_1h: count(attributes::CACHE_CREATION_1H_TOKENS),
+            searches: count(attributes::WEB_SEARCH_REQUESTS),
         };
         let model = row.text(attributes::MODEL).unwrap_or("unknown").to_owned();
-        self.models.entry((rollup_key.task, model, is_copy)).or_default().add(&one, sign);
+        *self.models.entry((rollup_key.task, model, is_copy)).or_default() += one.times(sign);
     }
 
     /// Adds what only the client's account of a session knows (`sign` 1), or takes it away (`sign` -1).
@@ -627,7 +480,7 @@ impl Tally {
                 sums.failures += sign * failed;
                 *sums.touches.entry((row.occurred, row.fact)).or_default() += sign;
             });
-            let used = Measures { n: reads, failures: changes, ..Measures::default() };
+            let used = Measures { reads, changes, ..Measures::default() };
             self.roll(Dim::File, row.occurred, rollup_key, path, used.times(sign));
         }
     }

@@ -2,11 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, params, params_from_iter};
 
 use super::append::Apply;
 use crate::project::latency;
-use crate::project::tally::{DurationPlace, FileSums, ModelSums, Tally, TaskSums};
+use crate::project::measures::{self, MeasureColumn};
+use crate::project::spend::Spend;
+use crate::project::tally::{DurationPlace, FileSums, Tally, TaskSums};
+
+/// Returns a statement that adds to the sums of a table: the columns of its key, and those that are added up.
+fn adding(table: &str, key: &[&str], sums: &[&str]) -> String {
+    let all: Vec<&str> = key.iter().chain(sums).copied().collect();
+    let added: Vec<String> = sums.iter().map(|sum| format!("{sum} = {sum} + excluded.{sum}")).collect();
+    format!(
+        "INSERT INTO {table} ({}) VALUES ({}) ON CONFLICT DO UPDATE SET {}",
+        all.join(", "),
+        vec!["?"; all.len()].join(", "),
+        added.join(", ")
+    )
+}
 
 impl Apply<'_> {
     pub(super) fn flush(&mut self) -> rusqlite::Result<()> {
@@ -26,51 +40,32 @@ impl Apply<'_> {
 
     /// Adds sums over time to a table of that shape.
     pub(super) fn add_rollups(&mut self, table: &str, tally: &Tally) -> rusqlite::Result<()> {
+        let columns = measures::of_rollups();
         let mut add = self.conn.prepare_cached(&format!(
-            "INSERT INTO {table} (dim, level, at, project, actor, key, n, failures, ms, wait_ms, input, output, \
-             cache_read, cache_write, reasoning, cost, unpriced, calls) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) \
-             ON CONFLICT DO UPDATE SET n = n + ?7, failures = failures + ?8, ms = ms + ?9, wait_ms = wait_ms + ?10, \
-             input = input + ?11, output = output + ?12, cache_read = cache_read + ?13, \
-             cache_write = cache_write + ?14, reasoning = reasoning + ?15, cost = cost + ?16, unpriced = unpriced + ?17, \
-             calls = calls + ?18",
+            "INSERT INTO {table} (dim, level, at, project, actor, key, {}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, {}) \
+             ON CONFLICT DO UPDATE SET {}",
+            measures::list(columns.clone(), |column| column.name.to_owned()),
+            measures::list(columns.clone(), |_| "?".to_owned()),
+            measures::list(columns.clone(), |MeasureColumn { name, .. }| format!("{name} = {name} + excluded.{name}")),
         ))?;
+        let zeros: String = columns.clone().map(|column| format!(" AND {} = 0", column.name)).collect();
         let mut sweep = self.conn.prepare_cached(&format!(
             "DELETE FROM {table} WHERE dim = ?1 AND level = ?2 AND at = ?3 AND project = ?4 AND actor = ?5 AND key = ?6 \
-             AND n = 0 AND failures = 0 AND ms = 0 AND wait_ms = 0 AND input = 0 AND output = 0 AND cache_read = 0 \
-             AND cache_write = 0 AND reasoning = 0 AND cost = 0 AND unpriced = 0 AND calls = 0",
+             {zeros}",
         ))?;
         let mut rolled = Vec::new();
         for (place, sum) in tally.rolled().into_iter().filter(|(_, sum)| !sum.is_zero()) {
             let key = self.memory.words.id(self.conn, place.key)?;
-            let (dim, level) = (place.dim.code(), place.level.code());
-            rolled.push(((level, place.at, dim, place.project, place.actor, key), sum));
+            rolled.push(((place.level.code(), place.at, place.dim, place.project, place.actor, key), sum));
         }
         // In the order of the table: neighbours stand on one page.
         rolled.sort_unstable_by_key(|(place, _)| *place);
         for ((level, at, dim, project, actor, key), sum) in rolled {
-            add.execute(params![
-                dim,
-                level,
-                at,
-                project,
-                actor,
-                key,
-                sum.n,
-                sum.failures,
-                sum.ms,
-                sum.wait_ms,
-                sum.input,
-                sum.output,
-                sum.cache_read,
-                sum.cache_write,
-                sum.reasoning,
-                sum.cost,
-                sum.unpriced,
-                sum.calls
-            ])?;
-            if sum.n <= 0 {
-                sweep.execute(params![dim, level, at, project, actor, key])?;
+            let place = [dim.code(), level, at, project, actor, key];
+            let values: Vec<i64> = columns.clone().map(|column| column.value(sum, dim)).collect();
+            add.execute(params_from_iter(place.iter().chain(&values)))?;
+            if values.first().is_none_or(|n| *n <= 0) {
+                sweep.execute(place)?;
             }
         }
         Ok(())
@@ -107,78 +102,38 @@ impl Apply<'_> {
 
     /// Writes the sums of tasks that are not written with the rest of their rows.
     pub(super) fn flush_tasks(&mut self) -> rusqlite::Result<()> {
-        let mut add = self.conn.prepare_cached(
-            "UPDATE task SET events = events + ?2, calls = calls + ?3, failures = failures + ?4, turns = turns + ?5, \
-             copies = copies + ?6, wait_ms = wait_ms + ?7, input = input + ?8, output = output + ?9, \
-             cache_read = cache_read + ?10, cache_write = cache_write + ?11, reasoning = reasoning + ?12, \
-             cost = cost + ?13, responses = responses + ?14, unpriced = unpriced + ?15, \
-             client_cost = iif(?17 = 0, client_cost, nullif(ifnull(client_cost, 0) + ?17, 0)), \
-             changed = max(changed, ?16) WHERE id = ?1",
-        )?;
+        let mut add = self.conn.prepare_cached(&format!(
+            "UPDATE task SET {}, client_cost = iif(?2 = 0, client_cost, nullif(ifnull(client_cost, 0) + ?2, 0)), \
+             changed = max(changed, ?3) WHERE id = ?1",
+            TaskSums::added_from(4)
+        ))?;
         // Shipping reads this position: sums also change when another task turns out to own a response.
         let changed = if self.is_rebuild { 0 } else { self.memory.seq };
         for (task, sum) in std::mem::take(&mut self.sums) {
-            if sum == TaskSums::default() {
+            if sum.is_zero() {
                 continue;
             }
-            let (spent, client_cost) = (sum.spent, self.own_client_cost(task, &sum)?);
-            add.execute(params![
-                task,
-                sum.events,
-                sum.calls,
-                sum.failures,
-                sum.turns,
-                sum.copies,
-                spent.wait_ms,
-                spent.input,
-                spent.output,
-                spent.cache_read,
-                spent.cache_write,
-                spent.reasoning,
-                spent.cost,
-                spent.responses,
-                spent.unpriced,
-                changed,
-                client_cost
-            ])?;
+            let place = [task, self.own_client_cost(task, &sum)?, changed];
+            add.execute(params_from_iter(place.into_iter().chain(sum.numbers())))?;
         }
         Ok(())
     }
 
     fn flush_turns(&self, tally: &Tally) -> rusqlite::Result<()> {
-        let mut add = self.conn.prepare_cached(
-            "INSERT INTO turn_sum (task, turn, calls, failures, records, input, output, cache_read, cache_write, \
-             reasoning, cost, responses, unpriced) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
-             ON CONFLICT DO UPDATE SET calls = calls + ?3, failures = failures + ?4, records = records + ?5, \
-             input = input + ?6, output = output + ?7, cache_read = cache_read + ?8, cache_write = cache_write + ?9, \
-             reasoning = reasoning + ?10, cost = cost + ?11, responses = responses + ?12, unpriced = unpriced + ?13",
-        )?;
+        let sums = [&["calls", "failures", "records"], Spend::COLUMNS.as_slice()].concat();
+        let mut add = self.conn.prepare_cached(&adding("turn_sum", &["task", "turn"], &sums))?;
         let mut sweep = self.conn.prepare_cached(
             "DELETE FROM turn_sum WHERE task = ?1 AND turn = ?2 AND calls = 0 AND failures = 0 AND records = 0 \
              AND responses = 0",
         )?;
         for ((task, turn), sum) in &tally.turns {
-            let spent = sum.spent;
-            if sum.calls == 0 && sum.failures == 0 && sum.records == 0 && spent.is_zero() {
+            let spend = sum.spend;
+            if sum.calls == 0 && sum.failures == 0 && sum.records == 0 && spend.is_zero() {
                 continue;
             }
-            add.execute(params![
-                task,
-                turn,
-                sum.calls,
-                sum.failures,
-                sum.records,
-                spent.input,
-                spent.output,
-                spent.cache_read,
-                spent.cache_write,
-                spent.reasoning,
-                spent.cost,
-                spent.responses,
-                spent.unpriced
-            ])?;
-            if sum.calls < 0 || spent.responses < 0 {
+            let own = [*task, *turn, sum.calls, sum.failures, sum.records];
+            add.execute(params_from_iter(own.into_iter().chain(spend.numbers())))?;
+            if sum.calls < 0 || spend.responses < 0 {
                 sweep.execute(params![task, turn])?;
             }
         }
@@ -186,36 +141,45 @@ impl Apply<'_> {
     }
 
     fn flush_models(&mut self, tally: &Tally) -> rusqlite::Result<()> {
-        let mut add = self.conn.prepare_cached(
-            "INSERT INTO task_model (task, model, copied, n, input, output, cache_read, cache_write, cache_write_1h, \
-             searches, cost, unpriced) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
-             ON CONFLICT DO UPDATE SET n = n + ?4, input = input + ?5, output = output + ?6, \
-             cache_read = cache_read + ?7, cache_write = cache_write + ?8, cache_write_1h = cache_write_1h + ?9, \
-             searches = searches + ?10, cost = cost + ?11, unpriced = unpriced + ?12",
-        )?;
+        let mut add = self.conn.prepare_cached(&adding(
+            "task_model",
+            &["task", "model", "copied"],
+            &[
+                "n",
+                "input",
+                "output",
+                "cache_read",
+                "cache_write",
+                "cache_write_1h",
+                "searches",
+                "cost",
+                "unpriced",
+            ],
+        ))?;
         let mut sweep = self.conn.prepare_cached(
             "DELETE FROM task_model WHERE task = ?1 AND model = ?2 AND copied = ?3 AND n = 0",
         )?;
         for ((task, model, copied), sum) in &tally.models {
-            if *sum == ModelSums::default() {
+            if sum.is_zero() {
                 continue;
             }
+            let spend = sum.spend;
             let model = self.memory.words.id(self.conn, model)?;
             add.execute(params![
                 task,
                 model,
                 copied,
-                sum.n,
-                sum.input,
-                sum.output,
-                sum.cache_read,
-                sum.cache_write,
+                spend.responses,
+                spend.input,
+                spend.output,
+                spend.cache_read,
+                spend.cache_write,
                 sum.cache_write_1h,
                 sum.searches,
-                sum.cost,
-                sum.unpriced
+                spend.cost,
+                spend.unpriced
             ])?;
-            if sum.n < 0 {
+            if spend.responses < 0 {
                 sweep.execute(params![task, model, copied])?;
             }
         }
@@ -223,33 +187,16 @@ impl Apply<'_> {
     }
 
     fn flush_skills(&mut self, tally: &Tally) -> rusqlite::Result<()> {
-        let mut add = self.conn.prepare_cached(
-            "INSERT INTO task_skill (task, skill, n, failures, responses, input, output, cache_read, cache_write, \
-             reasoning, cost, unpriced) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
-             ON CONFLICT DO UPDATE SET n = n + ?3, failures = failures + ?4, responses = responses + ?5, \
-             input = input + ?6, output = output + ?7, cache_read = cache_read + ?8, cache_write = cache_write + ?9, \
-             reasoning = reasoning + ?10, cost = cost + ?11, unpriced = unpriced + ?12",
-        )?;
+        let sums = [&["n", "failures"], Spend::COLUMNS.as_slice()].concat();
+        let mut add = self.conn.prepare_cached(&adding("task_skill", &["task", "skill"], &sums))?;
         let mut sweep = self.conn.prepare_cached(
             "DELETE FROM task_skill WHERE task = ?1 AND skill = ?2 AND n = 0 AND responses = 0",
         )?;
         for ((task, skill), sum) in tally.skills.iter().filter(|(_, sum)| !sum.is_zero()) {
             let skill = self.memory.words.id(self.conn, skill)?;
-            add.execute(params![
-                task,
-                skill,
-                sum.n,
-                sum.failures,
-                sum.ms,
-                sum.input,
-                sum.output,
-                sum.cache_read,
-                sum.cache_write,
-                sum.reasoning,
-                sum.cost,
-                sum.unpriced
-            ])?;
-            if sum.n < 0 || sum.ms < 0 {
+            let own = [*task, skill, sum.n, sum.failures];
+            add.execute(params_from_iter(own.into_iter().chain(sum.spend.numbers())))?;
+            if sum.n < 0 || sum.spend.responses < 0 {
                 sweep.execute(params![task, skill])?;
             }
         }

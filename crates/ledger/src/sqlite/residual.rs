@@ -19,7 +19,8 @@ use super::settle::{Change, descendants};
 use super::tasks;
 use crate::project::list::list_code;
 use crate::project::residual::{self, Account, ByModel, Reasons, Residual};
-use crate::project::tally::{ModelSums, Tally};
+use crate::project::spend::{ModelSums, Spend};
+use crate::project::tally::Tally;
 use crate::project::task_fields::{PAID_BY, PAID_FOR};
 use crate::project::{FactRow, List};
 
@@ -191,7 +192,7 @@ impl Apply<'_> {
         }
         for ((_, model, is_copy), more) in tally.models {
             if !is_copy {
-                sums.entry(model).or_default().add(&more, 1);
+                *sums.entry(model).or_default() += more;
             }
         }
         Ok(())
@@ -226,7 +227,7 @@ impl Apply<'_> {
             }
             for ((_, model, is_copy), more) in tally.models {
                 if is_copy == copied {
-                    sums.entry(model).or_default().add(&more, 1);
+                    *sums.entry(model).or_default() += more;
                 }
             }
             return Ok(());
@@ -238,17 +239,20 @@ impl Apply<'_> {
         let mut rows = find.query(params![task, copied])?;
         while let Some(row) = rows.next()? {
             let more = ModelSums {
-                n: row.get(1)?,
-                input: row.get(2)?,
-                output: row.get(3)?,
-                cache_read: row.get(4)?,
-                cache_write: row.get(5)?,
+                spend: Spend {
+                    responses: row.get(1)?,
+                    input: row.get(2)?,
+                    output: row.get(3)?,
+                    cache_read: row.get(4)?,
+                    cache_write: row.get(5)?,
+                    cost: row.get(8)?,
+                    unpriced: row.get(9)?,
+                    ..Spend::default()
+                },
                 cache_write_1h: row.get(6)?,
                 searches: row.get(7)?,
-                cost: row.get(8)?,
-                unpriced: row.get(9)?,
             };
-            sums.entry(row.get(0)?).or_default().add(&more, 1);
+            *sums.entry(row.get(0)?).or_default() += more;
         }
         Ok(())
     }
@@ -272,7 +276,7 @@ impl Apply<'_> {
         }
         for sums in copies.values_mut() {
             // What the client says that copies cost is not known.
-            sums.unpriced = sums.unpriced.max(1);
+            sums.spend.unpriced = sums.spend.unpriced.max(1);
         }
         Ok(copies)
     }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::append::Apply;
 use super::{codec, words};
-use crate::project::tally::{Dim, Finest, Measures, Tally};
+use crate::project::measures::Measures;
+use crate::project::tally::{Dim, Finest, Tally};
 
 /// The part of one task, as it is written.
 #[derive(Default, Serialize, Deserialize)]
@@ -34,7 +35,7 @@ impl Apply<'_> {
         for (Finest { dim, at, project, actor }, keys) in &sums.rollups {
             for (key, measures) in keys.iter().filter(|(_, measures)| !measures.is_zero()) {
                 let key = self.memory.words.id(self.conn, key)?;
-                share.sums.push((dim.code(), *at, *project, *actor, key, measures.numbers()));
+                share.sums.push((dim.code(), *at, *project, *actor, key, measures.share(*dim)));
             }
         }
         for ((day, project, actor), tools) in &sums.latencies {
@@ -67,7 +68,7 @@ impl Apply<'_> {
             let dim = usize::try_from(dim).ok().and_then(|code| Dim::ALL.get(code).copied());
             let (Some(dim), Some(key)) = (dim, words::text(self.conn, key)?) else { continue };
             let keys = less.rollups.entry(Finest { dim, at, project, actor }).or_default();
-            *keys.entry(key).or_default() += Measures::of_numbers(&numbers).times(-1);
+            *keys.entry(key).or_default() += Measures::of_share(&numbers, dim).times(-1);
         }
         for (day, project, actor, tool, buckets) in share.durations {
             let Some(tool) = words::text(self.conn, tool)? else { continue };

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use agent_tracer_event::{Certainty, TaskKey, attributes};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::types::Value as Stored;
+use rusqlite::{OptionalExtension, params, params_from_iter};
 use serde_json::Value;
 
 use super::append::Apply;
@@ -302,48 +303,34 @@ impl Apply<'_> {
         let seq = self.memory.seq;
         let Some(known) = self.known(task)? else { return Ok(false) };
         let reported = is_surer.then(|| codec::encode_json(&known.reported));
-        let spent = sums.spent;
-        conn.prepare_cached(
+        conn.prepare_cached(&format!(
             "UPDATE task SET status = ?2, waiting = ?3, waiting_since = ?4, waiting_fact = ?5, ended = ?6, \
              started = ?7, last = ?8, current = ?9, context_pct = ?10, \
              continues = CASE WHEN ?11 THEN ?12 ELSE continues END, changed = ?13, told = coalesce(?14, told), \
-             events = events + ?15, calls = calls + ?16, failures = failures + ?17, turns = turns + ?18, \
-             copies = copies + ?19, wait_ms = wait_ms + ?20, input = input + ?21, output = output + ?22, \
-             cache_read = cache_read + ?23, cache_write = cache_write + ?24, reasoning = reasoning + ?25, \
-             cost = cost + ?26, responses = responses + ?27, unpriced = unpriced + ?28, \
-             client_cost = iif(?29 = 0, client_cost, nullif(ifnull(client_cost, 0) + ?29, 0)) WHERE id = ?1",
-        )?
-        .execute(params![
-            task,
-            standing.status as i64,
-            reason,
-            since,
-            fact,
-            standing.ended,
-            started.unwrap_or(0),
-            last.unwrap_or(0),
-            current,
-            context,
-            cleared.is_some(),
-            continued,
-            seq,
-            reported,
-            sums.events,
-            sums.calls,
-            sums.failures,
-            sums.turns,
-            sums.copies,
-            spent.wait_ms,
-            spent.input,
-            spent.output,
-            spent.cache_read,
-            spent.cache_write,
-            spent.reasoning,
-            spent.cost,
-            spent.responses,
-            spent.unpriced,
-            client_cost
-        ])?;
+             client_cost = iif(?15 = 0, client_cost, nullif(ifnull(client_cost, 0) + ?15, 0)), {} WHERE id = ?1",
+            TaskSums::added_from(16)
+        ))?
+        .execute(params_from_iter(
+            [
+                Stored::from(task),
+                Stored::from(standing.status as i64),
+                Stored::from(reason),
+                Stored::from(since),
+                Stored::from(fact),
+                Stored::from(standing.ended),
+                Stored::from(started.unwrap_or(0)),
+                Stored::from(last.unwrap_or(0)),
+                Stored::from(current),
+                Stored::from(context),
+                Stored::from(cleared.is_some()),
+                Stored::from(continued),
+                Stored::from(seq),
+                Stored::from(reported),
+                Stored::from(client_cost),
+            ]
+            .into_iter()
+            .chain(sums.numbers().map(Stored::from)),
+        ))?;
         let status = Some(standing.status as i64);
         let has_turned = std::mem::replace(&mut known.status, status) != status;
         *self.counted.entry(task).or_default() |= has_turned;

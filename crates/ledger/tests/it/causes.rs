@@ -50,7 +50,7 @@ fn tasks(shipment: Shipment) -> Vec<TaskRows> {
         .tasks
         .iter()
         .map(|task| {
-            let recorded = (task.spent.cost, task.spent.unpriced);
+            let recorded = (task.spent.spend.cost, task.spent.spend.unpriced);
             (task.task.clone(), TaskRows { rows: Vec::new(), costs: BTreeMap::new(), recorded })
         })
         .collect();

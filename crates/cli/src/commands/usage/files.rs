@@ -5,17 +5,19 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use agent_tracer_agents::claude::transcript::Tokens;
 use agent_tracer_agents::claude::transcript::usage::{
     ScannedAccount, UsageBook, UsageScan, is_counted_cut_short,
 };
 use agent_tracer_agents::codex::rollout::{RolloutScan, ScannedResponse};
 use agent_tracer_event::{Agent, Millis};
 use agent_tracer_intake::files::{self, Found, Kind, Root};
+use agent_tracer_ledger::engine::usage_sum::UsageSum;
 use agent_tracer_ledger::project::blocks::{blocks, pace};
 use agent_tracer_ledger::project::residual::{Account, ByModel, Reasons, residual};
-use agent_tracer_ledger::project::tally::{DOLLAR, ModelSums};
-use agent_tracer_ledger::view::{BlockForecast, Residual, UsageProvenance, UsageView};
-use agent_tracer_prices::{Prices, Spent, Tier};
+use agent_tracer_ledger::project::spend::{DOLLAR, ModelSums, Spend, summand};
+use agent_tracer_ledger::view::{BlockForecast, Residual, UsageView};
+use agent_tracer_prices::{PicoDollars, Prices, Spent, Tier};
 
 use super::{Item, Question, UsagePart, Window, sum, whole};
 use crate::arguments::{ByName, Options, PeriodName};
@@ -39,7 +41,6 @@ struct Spending {
     project: String,
     at: Millis,
     sums: ModelSums,
-    reasoning: Option<u64>,
     /// Why it is known from an account alone.
     residual: Option<String>,
 }
@@ -222,7 +223,6 @@ fn project(folders: &HashMap<String, PathBuf>, session: &str) -> String {
 fn claude(book: &UsageBook, folders: &HashMap<String, PathBuf>, prices: &Prices) -> Vec<Spending> {
     let each = book.responses().map(|response| {
         let tokens = response.tokens;
-        let count = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let hour = tokens.cache_creation_1h.unwrap_or(0).min(tokens.cache_creation);
         let spent = Spent {
             input: tokens.input,
@@ -242,38 +242,35 @@ fn claude(book: &UsageBook, folders: &HashMap<String, PathBuf>, prices: &Prices)
             project: project(folders, response.session),
             at: response.at.unwrap_or(Millis(0)),
             sums: ModelSums {
-                n: 1,
-                input: count(tokens.input),
-                output: count(tokens.output),
-                cache_read: count(tokens.cache_read),
-                cache_write: count(tokens.cache_creation),
-                cache_write_1h: count(hour),
-                searches: count(tokens.web_searches),
-                cost: cost.map_or(0, |cost| i64::try_from(cost.0).unwrap_or(i64::MAX)),
-                unpriced: i64::from(cost.is_none()),
+                spend: Spend::of_response(&tokens.usage(), cost.map(pico)),
+                cache_write_1h: summand(hour),
+                searches: summand(tokens.web_searches),
             },
-            reasoning: tokens.reasoning,
             residual: None,
         }
     });
     each.collect()
 }
 
+/// Returns a cost in the unit of sums.
+fn pico(cost: PicoDollars) -> i64 {
+    i64::try_from(cost.0).unwrap_or(i64::MAX)
+}
+
+/// Returns the sums of a model with this spend: the parts of it that a price depends on are in its tokens.
+fn sums_of(tokens: &Tokens, spend: Spend) -> ModelSums {
+    ModelSums {
+        spend: Spend { reasoning: 0, ..spend },
+        cache_write_1h: summand(tokens.cache_creation_1h.unwrap_or(0)),
+        searches: summand(tokens.web_searches),
+    }
+}
+
 fn account_of(scanned: &ScannedAccount) -> Account {
-    let count = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     let models = scanned.models.iter().map(|(name, (tokens, cost))| {
         let cost = cost.filter(|cost| (0.0..1e6).contains(cost));
-        let sums = ModelSums {
-            n: 0,
-            input: count(tokens.input),
-            output: count(tokens.output),
-            cache_read: count(tokens.cache_read),
-            cache_write: count(tokens.cache_creation),
-            cache_write_1h: count(tokens.cache_creation_1h.unwrap_or(0)),
-            searches: count(tokens.web_searches),
-            cost: cost.map_or(0, |cost| (cost * DOLLAR as f64).round() as i64),
-            unpriced: i64::from(cost.is_none()),
-        };
+        let cost = cost.map(|cost| (cost * DOLLAR as f64).round() as i64);
+        let sums = sums_of(tokens, Spend { responses: 0, ..Spend::of_response(&tokens.usage(), cost) });
         (name.clone(), sums)
     });
     Account { started: scanned.started.map(|at| at.0), models: models.collect() }
@@ -284,17 +281,7 @@ fn left(book: &UsageBook, folders: &HashMap<String, PathBuf>, prices: &Prices) -
     let mut counted: HashMap<&str, Vec<(i64, &str, ModelSums)>> = HashMap::new();
     for response in book.responses() {
         let tokens = response.tokens;
-        let count = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-        let sums = ModelSums {
-            n: 1,
-            input: count(tokens.input),
-            output: count(tokens.output),
-            cache_read: count(tokens.cache_read),
-            cache_write: count(tokens.cache_creation),
-            cache_write_1h: count(tokens.cache_creation_1h.unwrap_or(0)),
-            searches: count(tokens.web_searches),
-            ..ModelSums::default()
-        };
+        let sums = sums_of(&tokens, Spend::of_response(&tokens.usage(), Some(0)));
         let at = response.at.map_or(i64::MAX, |at| at.0);
         counted.entry(response.session).or_default().push((at, response.model, sums));
     }
@@ -305,7 +292,7 @@ fn left(book: &UsageBook, folders: &HashMap<String, PathBuf>, prices: &Prices) -
         let mut own = ByModel::new();
         for (at, model, sums) in counted.get(session).into_iter().flatten() {
             if account.started.is_none_or(|started| *at >= started) {
-                own.entry((*model).to_owned()).or_default().add(sums, 1);
+                *own.entry((*model).to_owned()).or_default() += *sums;
             }
         }
         let at = last.at.unwrap_or(Millis(0));
@@ -324,7 +311,6 @@ fn left(book: &UsageBook, folders: &HashMap<String, PathBuf>, prices: &Prices) -
                 project: project(folders, session),
                 at,
                 sums: line.sums,
-                reasoning: None,
                 residual: Some(reasons.text().to_owned()),
             });
         }
@@ -369,7 +355,6 @@ fn codex(responses: Vec<ScannedResponse>, prices: &Prices) -> Vec<Spending> {
         if !known.insert((response.thread.clone(), response.key.clone())) {
             continue;
         }
-        let count = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let tier = response.service_tier.as_deref().and_then(Tier::from_name).unwrap_or_default();
         let usage = response.usage;
         let cost = prices.cost(&response.model, &Spent { tier, ..Spent::from(&usage) });
@@ -380,17 +365,7 @@ fn codex(responses: Vec<ScannedResponse>, prices: &Prices) -> Vec<Spending> {
             model: response.model,
             project: response.cwd,
             at: response.at,
-            sums: ModelSums {
-                n: 1,
-                input: count(usage.input_tokens),
-                output: count(usage.output_tokens),
-                cache_read: count(usage.cache_read_tokens),
-                cache_write: count(usage.cache_creation_tokens),
-                cost: cost.map_or(0, |cost| i64::try_from(cost.0).unwrap_or(i64::MAX)),
-                unpriced: i64::from(cost.is_none()),
-                ..ModelSums::default()
-            },
-            reasoning: usage.reasoning_tokens,
+            sums: ModelSums { spend: Spend::of_response(&usage, cost.map(pico)), ..ModelSums::default() },
             residual: None,
         });
     }
@@ -398,28 +373,17 @@ fn codex(responses: Vec<ScannedResponse>, prices: &Prices) -> Vec<Spending> {
 }
 
 fn view(spending: &Spending) -> UsageView {
-    let count = |number: i64| u64::try_from(number).unwrap_or(0);
-    let sums = &spending.sums;
-    let cost_usd = sums.cost as f64 / DOLLAR as f64;
-    UsageView {
-        input_tokens: count(sums.input),
-        output_tokens: count(sums.output),
-        cache_read_tokens: count(sums.cache_read),
-        cache_creation_tokens: count(sums.cache_write),
-        reasoning_tokens: spending.reasoning.filter(|count| *count > 0),
-        cost_usd,
-        client_cost_usd: None,
-        residual: spending.residual.as_ref().map(|reason| Residual {
-            input_tokens: count(sums.input),
-            output_tokens: count(sums.output),
-            cache_read_tokens: count(sums.cache_read),
-            cache_creation_tokens: count(sums.cache_write),
-            cost_usd,
-            reason: reason.clone(),
-            ..Residual::default()
-        }),
-        provenance: UsageProvenance { responses: count(sums.n), unpriced: count(sums.unpriced), copies: 0 },
-    }
+    let spend = spending.sums.spend;
+    let usage = match &spending.residual {
+        None => UsageSum::from(spend),
+        // What an account alone knows is in the residual, which the view adds.
+        Some(reason) => UsageSum {
+            spend: Spend { responses: spend.responses, unpriced: spend.unpriced, ..Spend::default() },
+            residual: Some(Residual { reason: reason.clone(), ..Residual::of(&spend) }),
+            ..UsageSum::default()
+        },
+    };
+    usage.view()
 }
 
 /// Holds the sums of one line.

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use agent_tracer_ledger::project::measures;
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::project::time::Level;
 use clickhouse::Row;
 use serde::Deserialize;
 
 use super::mark::{Mark, OwnersDay, version};
-use super::{ADDED, CLOSES_MS, DAY_MS, DURATIONS, GRACE_MS, day_of};
+use super::{CLOSES_MS, DAY_MS, DURATIONS, GRACE_MS, added, counted, day_of, joined};
 use crate::clickhouse::fleet::{Fleet, FleetError, any_of, as_it_is, literal};
 use crate::clickhouse::read::join_tasks;
 use crate::clickhouse::schema;
@@ -268,31 +269,27 @@ fn facts_between(from: i64, to: i64) -> String {
 const KEY: &str = "owner, day, dim, level, at, project, agent, agent_type, key, machine";
 
 fn sums(days: &BTreeSet<OwnersDay>, version: i64) -> String {
-    let each =
-        |one: &dyn Fn(&str) -> String| ADDED.iter().map(|name| one(name)).collect::<Vec<_>>().join(", ");
+    let each = |one: &dyn Fn(&str) -> String| measures::list(measures::of_team(), |column| one(column.name));
     format!(
         "INSERT INTO day_sum ({KEY}, version, gone, {}, last) \
          SELECT {KEY}, {version} AS version, toUInt8(max(alive) = 0) AS gone, {}, max(moment) AS last FROM ( \
            SELECT owner, day, dim, toUInt8(span) AS level, if(span = 0, quarter, day) AS at, project, agent, agent_type, key, machine, \
              1 AS alive, occurred AS moment, {} FROM ( \
                SELECT owner, task, occurred, dim, key, {} AS day, occurred - positiveModulo(occurred, {}) AS quarter, \
-                 arrayJoin(if(dim IN ({}), [0, 1], [1])) AS span, own_n, own_failures, own_ms, own_wait_ms, spends, input, output, \
-                 cache_read, cache_write, reasoning, cost, unpriced \
-               FROM fact FINAL ARRAY JOIN sums.dim AS dim, sums.key AS key, sums.n AS own_n, sums.failures AS own_failures, \
-                 sums.ms AS own_ms, sums.wait_ms AS own_wait_ms, sums.spends AS spends \
+                 arrayJoin(if(dim IN ({}), [0, 1], [1])) AS span, {} \
+               FROM fact FINAL ARRAY JOIN sums.dim AS dim, sums.key AS key, {} \
                WHERE {}) AS counted {} \
            UNION ALL \
            SELECT {KEY}, 0 AS alive, toInt64(0) AS moment, {} FROM day_sum FINAL WHERE {} AND dim <> {DURATIONS} \
          ) GROUP BY {KEY} SETTINGS max_execution_time = {LONGEST_S}",
-        ADDED.join(", "),
+        each(&str::to_owned),
         each(&|name| format!("sum(f_{name}) AS {name}")),
-        each(&|name| match name {
-            "n" | "failures" | "ms" | "wait_ms" => format!("own_{name} AS f_{name}"),
-            _ => format!("if(spends = 1, {name}, 0) AS f_{name}"),
-        }),
+        added(),
         day_of("occurred"),
         Level::Quarter.end(0),
         by_quarters(),
+        counted(),
+        joined(),
         facts_of(days),
         join_tasks(&of_owners(days), &tasks_of(days)),
         each(&|name| format!("toInt64(0) AS f_{name}")),

@@ -19,6 +19,8 @@
 mod make;
 mod mark;
 
+use agent_tracer_ledger::project::measures::{self, MeasureColumn};
+
 pub use make::{RollupDelays, RollupReport};
 pub(crate) use mark::{Marks, OwnersDay, PendingLines, all_days_marked};
 
@@ -37,20 +39,30 @@ pub(crate) const GRACE_MS: i64 = 120_000;
 /// The dimension of durations, beside those of the ledger.
 pub(crate) const DURATIONS: i64 = 100;
 
-/// Columns of sums that are added up.
-pub(crate) const ADDED: [&str; 11] = [
-    "n",
-    "failures",
-    "ms",
-    "wait_ms",
-    "input",
-    "output",
-    "cache_read",
-    "cache_write",
-    "reasoning",
-    "cost",
-    "unpriced",
-];
+/// Names what every fact of a dimension adds, in a statement whose facts have [`counted`] columns.
+pub(crate) fn added() -> String {
+    measures::list(measures::of_team(), |MeasureColumn { name, array, .. }| match array {
+        Some(_) => format!("own_{name} AS f_{name}"),
+        None => format!("if(spends = 1, {name}, 0) AS f_{name}"),
+    })
+}
+
+/// The columns of facts that count, of which the first ones are [`joined`].
+pub(crate) fn counted() -> String {
+    let spent = measures::of_team().filter(|column| column.array.is_none());
+    let names = spent.map(|column| column.name.to_owned());
+    own().map(|(own, _)| own).chain(["spends".to_owned()]).chain(names).collect::<Vec<_>>().join(", ")
+}
+
+/// The arrays with which facts are joined: what each adds in each dimension.
+pub(crate) fn joined() -> String {
+    let arrays = own().map(|(own, array)| format!("{array} AS {own}"));
+    arrays.chain(["sums.spends AS spends".to_owned()]).collect::<Vec<_>>().join(", ")
+}
+
+fn own() -> impl Iterator<Item = (String, &'static str)> {
+    measures::of_team().filter_map(|column| Some((format!("own_{}", column.name), column.array?)))
+}
 
 /// The day that holds a moment, as an expression.
 pub(crate) fn day_of(moment: &str) -> String {

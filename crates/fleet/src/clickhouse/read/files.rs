@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
-use agent_tracer_ledger::engine::spent::count;
+use agent_tracer_ledger::engine::usage_sum::count;
+use agent_tracer_ledger::project::measures::{FILE_CHANGES, FILE_READS};
 use agent_tracer_ledger::project::ranking::{self, Best};
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::project::time::{Level, signed_pieces};
@@ -96,7 +97,7 @@ impl Reader {
         let among = |path: &str| paths.map_or_else(String::new, |paths| format!(" AND {path} IN {paths}"));
         let made = closed.made(span, Level::Day).map(|made| {
             format!(
-                "SELECT day, key AS path, n AS read, failures AS changed, project, agent, agent_type FROM day_sum FINAL \
+                "SELECT day, key AS path, {FILE_READS} AS read, {FILE_CHANGES} AS changed, project, agent, agent_type FROM day_sum FINAL \
                  WHERE {mine} AND dim = {dim} AND {made} AND {of}{}",
                 among("key")
             )
@@ -105,7 +106,7 @@ impl Reader {
             format!(
                 "SELECT {} AS day, path, read, changed, project, agent, agent_type FROM ( \
                    SELECT owner, task, occurred, path, read, changed FROM fact FINAL \
-                   ARRAY JOIN sums.dim AS own_dim, sums.key AS path, sums.n AS read, sums.failures AS changed \
+                   ARRAY JOIN sums.dim AS own_dim, sums.key AS path, sums.{FILE_READS} AS read, sums.{FILE_CHANGES} AS changed \
                    WHERE {facts} AND {} AND own_dim = {dim}{}) AS counted {} WHERE {of}",
                 day_of("occurred"),
                 open.facts,

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use agent_tracer_event::{FactId, Millis};
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
-use agent_tracer_ledger::engine::spent::count;
+use agent_tracer_ledger::engine::usage_sum::count;
 use agent_tracer_ledger::project::presenters::task_id;
 use agent_tracer_ledger::view::{Loop, Page};
 use agent_tracer_ledger::{Answer, QueryError, Range};

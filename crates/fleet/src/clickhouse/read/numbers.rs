@@ -1,7 +1,7 @@
 //! The sums of a team's store, as the insight questions read them.
 
 use agent_tracer_ledger::insights::{GroupBy, KeySums, Rollups, TaskCount, ToolSums, Window};
-use agent_tracer_ledger::project::bucket::Sums;
+use agent_tracer_ledger::project::measures::Measures;
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::view::{
     ActivityBucket, AgentStat, CommandStat, FailureStat, FileStat, Loop, McpStat, Page, SkillStat,
@@ -58,7 +58,7 @@ impl Rollups for Reader {
         if dim == Dim::Activity {
             // Calls are counted by tool here; the embedded store keeps them beside the activity too.
             for tool in Self::sums(self, closed, Dim::Tool, span, range, by)? {
-                let calls = Sums { calls: tool.sums.n, ..Sums::default() };
+                let calls = Measures { calls: tool.sums.n, ..Measures::default() };
                 sums.push(KeySums { key: String::new(), sums: calls, ..tool });
             }
         }

@@ -6,62 +6,61 @@
 use std::collections::HashMap;
 
 use agent_tracer_ledger::insights::{Durations, GroupBy, KeySums};
-use agent_tracer_ledger::project::bucket::Sums;
+use agent_tracer_ledger::project::measures::{self, Measures};
+use agent_tracer_ledger::project::spend::Spend;
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::project::time::Level;
-use agent_tracer_ledger::{Answer, QueryError, Range};
+use agent_tracer_ledger::{Answer, QueryError, Range, measure_columns};
 use clickhouse::Row;
 use serde::Deserialize;
 
 use super::Reader;
 use super::closed_days::{ClosedDays, Open, of_sums};
-use crate::clickhouse::days::{ADDED, DURATIONS};
+use crate::clickhouse::days::{DURATIONS, added, counted, joined};
 use crate::clickhouse::fleet::literal;
+use crate::clickhouse::spend_row::{SpendRow, spend_row};
 use crate::clickhouse::write::word;
 
 /// From when to when.
 pub(crate) type Span = (i64, i64);
 
-/// Holds sums with the key that groups them.
-#[derive(Clone, Debug, Row, Deserialize)]
-struct SumLine {
-    key: String,
-    name: String,
-    at: i64,
-    n: i64,
-    failures: i64,
-    ms: i64,
-    wait_ms: i64,
-    input: i64,
-    output: i64,
-    cache_read: i64,
-    cache_write: i64,
-    reasoning: i64,
-    cost: i64,
-    unpriced: i64,
-}
+/// Declares the row of sums: the measures that both stores keep as columns.
+macro_rules! sum_line {
+    ($([$name:ident, $place:literal, $array:ident, $path:literal, $of_fact:literal, $of_sum:literal, $measure:expr])*) => {
+        spend_row! {
+            /// Holds sums with the key that groups them.
+            #[derive(Clone, Debug, Row, Deserialize)]
+            struct SumLine {
+                own {
+                    key: String,
+                    name: String,
+                    at: i64,
+                    $($name: i64,)*
+                }
+                spend {
+                    input: input,
+                    output: output,
+                    cache_read: cache_read,
+                    cache_write: cache_write,
+                    reasoning: reasoning,
+                    cost: cost,
+                    unpriced: unpriced,
+                }
+            }
+        }
 
-impl SumLine {
-    fn key_sums(self) -> KeySums {
-        let line = self;
-        let sums = Sums {
-            n: line.n,
-            failures: line.failures,
-            ms: line.ms,
-            wait_ms: line.wait_ms,
-            input: line.input,
-            output: line.output,
-            cache_read: line.cache_read,
-            cache_write: line.cache_write,
-            reasoning: line.reasoning,
-            cost: line.cost,
-            unpriced: line.unpriced,
-            // Here calls are counted by tool.
-            calls: 0,
-        };
-        KeySums { key: line.key, group: line.name, at: line.at, sums }
-    }
+        impl SumLine {
+            fn key_sums(self, dim: Dim) -> KeySums {
+                let mut sums = Measures { spend: self.spend(), ..Measures::default() };
+                for (column, value) in measures::of_team().zip([$(self.$name),*]) {
+                    column.set(&mut sums, dim, value);
+                }
+                KeySums { key: self.key, group: self.name, at: self.at, sums }
+            }
+        }
+    };
 }
+measure_columns!(sum_line);
 
 /// The first and the last moment of anything.
 #[derive(Clone, Copy, Debug, Row, Deserialize)]
@@ -125,8 +124,8 @@ pub(crate) struct QuerySpan {
 pub(crate) const ALWAYS: Span = (i64::MIN / 2, i64::MAX / 2);
 
 /// Everything that is added up, each in its own words.
-fn each(one: impl Fn(&'static str) -> String) -> String {
-    ADDED.map(one).join(", ")
+fn each(one: impl Fn(&str) -> String) -> String {
+    measures::list(measures::of_team(), |column| one(column.name))
 }
 
 /// Joins owner columns for the tasks that a statement selects; missing tasks yield defaults.
@@ -276,7 +275,7 @@ impl Reader {
             each(|name| format!("sum(f_{name}) AS {name}")),
             parts.join(" UNION ALL ")
         ))?;
-        Ok(lines.into_iter().map(SumLine::key_sums).collect())
+        Ok(lines.into_iter().map(|line| line.key_sums(dim)).collect())
     }
 
     /// Returns the statement that adds up the sums of closed days in the database.
@@ -297,19 +296,16 @@ impl Reader {
     fn open_sums(&self, open: &Open, dim: Dim, range: &Range, by: GroupBy) -> String {
         let (mine, facts) = (self.mine(), self.my_facts());
         let of = self.of_range(range).map_or_else(String::new, |of| format!(" AND {of}"));
-        let added = each(|name| match name {
-            "n" | "failures" | "ms" | "wait_ms" => format!("own_{name} AS f_{name}"),
-            _ => format!("if(spends = 1, {name}, 0) AS f_{name}"),
-        });
         format!(
-            "SELECT own_key AS f_key, {} AS f_name, {} AS f_at, {added} FROM ( \
-               SELECT owner, task, occurred, own_dim, own_key, own_n, own_failures, own_ms, own_wait_ms, spends, input, \
-                 output, cache_read, cache_write, reasoning, cost, unpriced \
-               FROM fact FINAL ARRAY JOIN sums.dim AS own_dim, sums.key AS own_key, sums.n AS own_n, \
-                 sums.failures AS own_failures, sums.ms AS own_ms, sums.wait_ms AS own_wait_ms, sums.spends AS spends \
+            "SELECT own_key AS f_key, {} AS f_name, {} AS f_at, {} FROM ( \
+               SELECT owner, task, occurred, own_dim, own_key, {} \
+               FROM fact FINAL ARRAY JOIN sums.dim AS own_dim, sums.key AS own_key, {} \
                WHERE {facts} AND {}{of}) AS counted {} WHERE own_dim = {}",
             group_name(by),
             group_start(by, "occurred"),
+            added(),
+            counted(),
+            joined(),
             open.facts,
             group_join(by, &mine, &open.tasks),
             dim.code()

@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use agent_tracer_event::{Agent, Certainty, Millis, TaskId};
 use agent_tracer_ledger::engine::cursor::{self, List};
-use agent_tracer_ledger::engine::spent::{self, Spent};
 use agent_tracer_ledger::engine::staleness::{self, StatusWindow};
+use agent_tracer_ledger::engine::usage_sum::{self, UsageSum};
 use agent_tracer_ledger::project::presenters::{Seen, TreeSums, task_id};
 use agent_tracer_ledger::project::residual::Residual;
-use agent_tracer_ledger::record::{SpentRecord, TaskRecord};
+use agent_tracer_ledger::record::{SpendRecord, TaskRecord};
 use agent_tracer_ledger::search::Ask;
 use agent_tracer_ledger::view::{Attention, Page, Task, TaskKind, TaskStatus, TreeNode, WaitingReason};
 use agent_tracer_ledger::{Answer, MAX_LIMIT, QueryError, TaskFilter, Tasks};
@@ -18,6 +18,7 @@ use super::family::{Member, TaskColumns};
 use super::{Key, Reader, TaskRef, columns, keys_in};
 use crate::clickhouse::fleet::literal;
 use crate::clickhouse::schema::{BEGINNING, BEGINNINGS};
+use crate::clickhouse::spend_row::SpendRow;
 use crate::clickhouse::write::{TaskLine, word};
 
 /// A question longer than this is cut.
@@ -94,19 +95,12 @@ impl TaskLine {
         }
     }
 
-    pub(crate) fn spent(&self) -> Spent {
-        Spent {
-            input: self.input,
-            output: self.output,
-            cache_read: self.cache_read,
-            cache_write: self.cache_write,
-            reasoning: self.reasoning,
-            cost: self.cost,
-            responses: self.responses,
-            unpriced: self.unpriced,
+    pub(crate) fn spent(&self) -> UsageSum {
+        UsageSum {
+            spend: self.spend(),
             copies: self.copies,
             client_cost: self.client_cost,
-            residual: Residual::parse(&self.residual).map(|residual| spent::shown(&residual)),
+            residual: Residual::parse(&self.residual).map(|residual| usage_sum::shown(&residual)),
         }
     }
 
@@ -146,7 +140,7 @@ impl TaskLine {
             failures: self.failures,
             turns: self.turns,
             wait_ms: self.wait_ms,
-            spent: SpentRecord::default(),
+            spent: SpendRecord::default(),
         }
     }
 }
@@ -232,7 +226,7 @@ impl Reader {
             }
         }
         let tree = |root: &TaskLine| {
-            let (mut sum, mut calls, mut failures) = (Spent::default(), 0, 0);
+            let (mut sum, mut calls, mut failures) = (UsageSum::default(), 0, 0);
             let mut seen = HashSet::new();
             let mut next = vec![root];
             while let Some(line) = next.pop() {

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
-use agent_tracer_ledger::engine::spent::{Spent, count};
 use agent_tracer_ledger::engine::staleness;
+use agent_tracer_ledger::engine::usage_sum::{UsageSum, count};
 use agent_tracer_ledger::project::List;
 use agent_tracer_ledger::project::context::{is_measure, mark_switches, point};
+use agent_tracer_ledger::project::measures::{FILE_CHANGES, FILE_READS};
 use agent_tracer_ledger::project::presenters::{self, About, Called, TimeSpan, TimeSplit, TurnEdges};
+use agent_tracer_ledger::project::spend::Spend;
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::view::{
     ContextPoint, FileUse, FileUser, Page, SessionView, TaskStatus, TaskSummary, Todo, Turn, UsageBucket,
@@ -20,38 +22,35 @@ use serde::Deserialize;
 use super::fact::StoredFact;
 use super::family::{Member, TaskColumns};
 use super::{Key, Reader, keys_in};
+use crate::clickhouse::spend_row::{SpendRow, spend_row};
 use crate::clickhouse::write::TaskLine;
 
-/// Sums the usage of one turn.
-#[derive(Row, Deserialize)]
-struct TurnSums {
-    turn: i64,
-    calls: i64,
-    failures: i64,
-    input: i64,
-    output: i64,
-    cache_read: i64,
-    cache_write: i64,
-    reasoning: i64,
-    cost: i64,
-    responses: i64,
-    unpriced: i64,
+spend_row! {
+    /// Sums the usage of one turn.
+    #[derive(Row, Deserialize)]
+    struct TurnSums {
+        own {
+            turn: i64,
+            calls: i64,
+            failures: i64,
+        }
+        spend {
+            input: input,
+            output: output,
+            cache_read: cache_read,
+            cache_write: cache_write,
+            reasoning: reasoning,
+            cost: cost,
+            responses: responses,
+            unpriced: unpriced,
+        }
+    }
 }
 
 impl TurnSums {
     fn called(&self) -> Called {
-        let spent = Spent {
-            input: self.input,
-            output: self.output,
-            cache_read: self.cache_read,
-            cache_write: self.cache_write,
-            reasoning: self.reasoning,
-            cost: self.cost,
-            responses: self.responses,
-            unpriced: self.unpriced,
-            ..Spent::default()
-        };
-        Called { calls: count(self.calls), failures: count(self.failures), usage: spent.view() }
+        let usage = UsageSum::from(self.spend()).view();
+        Called { calls: count(self.calls), failures: count(self.failures), usage }
     }
 }
 
@@ -82,7 +81,7 @@ impl Reader {
             "SELECT owner, task, path, sum(reads) AS reads, sum(changes) AS changes, \
              toInt64(sum(failed)) AS failures, min(occurred) AS first, max(occurred) AS last \
              FROM (SELECT owner, task, occurred, failed, dim, path, reads, changes FROM fact FINAL \
-                   ARRAY JOIN sums.dim AS dim, sums.key AS path, sums.n AS reads, sums.failures AS changes \
+                   ARRAY JOIN sums.dim AS dim, sums.key AS path, sums.{FILE_READS} AS reads, sums.{FILE_CHANGES} AS changes \
                    WHERE (owner, task) IN {} AND dim = {}) GROUP BY owner, task, path",
             keys_in(&keys),
             Dim::File.code()
@@ -159,7 +158,7 @@ impl TaskDetails for Reader {
         let family: Vec<TaskLine> = self.family(id, true)?;
         let Some(own) = family.first() else { return Err(QueryError::NotFound) };
         let key = own.key();
-        let mut spent = Spent { client_cost: own.client_cost, ..Spent::default() };
+        let mut spent = UsageSum { client_cost: own.client_cost, ..UsageSum::default() };
         let (mut last, mut calls, mut failures) = (own.last, 0, 0);
         for member in &family {
             spent += &member.spent();

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
 use agent_tracer_ledger::engine::local_stretches;
-use agent_tracer_ledger::engine::spent::Spent;
+use agent_tracer_ledger::engine::usage_sum::UsageSum;
 use agent_tracer_ledger::insights::{self, Rollups};
 use agent_tracer_ledger::project::List;
 use agent_tracer_ledger::project::bucket::Bucket;
+use agent_tracer_ledger::project::measures::SKILL_RESPONSES;
 use agent_tracer_ledger::project::presenters::numbers;
+use agent_tracer_ledger::project::spend::Spend;
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::view::{Limit, Page, UsageBlock, UsageBucket};
 use agent_tracer_ledger::{Answer, QueryError, Range, Usage, UsageBy, Zone};
@@ -20,39 +22,52 @@ use super::family::TaskColumns;
 use super::numbers::tasks_of;
 use super::task::narrowed;
 use super::{Key, Reader, keys_in};
+use crate::clickhouse::spend_row::{SpendRow, spend_row};
 use crate::clickhouse::write::TaskLine;
 
-/// Sums the requests to a model in some tasks.
-#[derive(Row, Deserialize)]
-struct ModelSums {
-    name: String,
-    was_copied: u8,
-    n: i64,
-    f_input: i64,
-    f_output: i64,
-    f_cache_read: i64,
-    f_cache_write: i64,
-    f_cost: i64,
-    f_unpriced: i64,
+spend_row! {
+    /// Sums the requests to a model in some tasks.
+    #[derive(Row, Deserialize)]
+    struct ModelRow {
+        own {
+            name: String,
+            was_copied: u8,
+        }
+        spend {
+            n: responses,
+            f_input: input,
+            f_output: output,
+            f_cache_read: cache_read,
+            f_cache_write: cache_write,
+            f_cost: cost,
+            f_unpriced: unpriced,
+        }
+    }
 }
 
-/// Sums the responses for a skill in some tasks.
-#[derive(Row, Deserialize)]
-struct SkillSums {
-    name: String,
-    n: i64,
-    f_input: i64,
-    f_output: i64,
-    f_cache_read: i64,
-    f_cache_write: i64,
-    f_reasoning: i64,
-    f_cost: i64,
-    f_unpriced: i64,
+spend_row! {
+    /// Sums the responses for a skill in some tasks.
+    #[derive(Row, Deserialize)]
+    struct SkillRow {
+        own {
+            name: String,
+        }
+        spend {
+            n: responses,
+            f_input: input,
+            f_output: output,
+            f_cache_read: cache_read,
+            f_cache_write: cache_write,
+            f_reasoning: reasoning,
+            f_cost: cost,
+            f_unpriced: unpriced,
+        }
+    }
 }
 
 /// Returns the usage of the tasks, grouped by a property that they share with others.
-fn spent_by_member(family: &[TaskLine], by: UsageBy) -> BTreeMap<String, Spent> {
-    let mut parts: BTreeMap<String, Spent> = BTreeMap::new();
+fn spent_by_member(family: &[TaskLine], by: UsageBy) -> BTreeMap<String, UsageSum> {
+    let mut parts: BTreeMap<String, UsageSum> = BTreeMap::new();
     for (place, line) in family.iter().enumerate() {
         let key = match by {
             UsageBy::Project => line.project.clone(),
@@ -146,39 +161,26 @@ impl Reader {
         Ok(Page::whole(items))
     }
 
-    fn spent_by_skill(&self, family: &[TaskLine]) -> Answer<BTreeMap<String, Spent>> {
+    fn spent_by_skill(&self, family: &[TaskLine]) -> Answer<BTreeMap<String, UsageSum>> {
         let keys: Vec<Key> = family.iter().map(TaskColumns::key).collect();
-        let answered = self.rows::<SkillSums>(&format!(
-            "SELECT key AS name, sum(ms) AS n, sum(input) AS f_input, sum(output) AS f_output, \
+        let answered = self.rows::<SkillRow>(&format!(
+            "SELECT key AS name, sum({SKILL_RESPONSES}) AS n, sum(input) AS f_input, sum(output) AS f_output, \
                sum(cache_read) AS f_cache_read, sum(cache_write) AS f_cache_write, sum(reasoning) AS f_reasoning, \
                sum(cost) AS f_cost, sum(unpriced) AS f_unpriced \
-             FROM (SELECT dim, key, ms, spends, input, output, cache_read, cache_write, reasoning, cost, unpriced \
-                   FROM fact FINAL ARRAY JOIN sums.dim AS dim, sums.key AS key, sums.ms AS ms, sums.spends AS spends \
+             FROM (SELECT dim, key, {SKILL_RESPONSES}, spends, input, output, cache_read, cache_write, reasoning, cost, unpriced \
+                   FROM fact FINAL ARRAY JOIN sums.dim AS dim, sums.key AS key, sums.{SKILL_RESPONSES} AS {SKILL_RESPONSES}, sums.spends AS spends \
                    WHERE (owner, task) IN {}) \
              WHERE dim = {} AND spends = 1 GROUP BY name HAVING n > 0",
             keys_in(&keys),
             Dim::Skill.code()
         ))?;
-        let spent = |row: SkillSums| {
-            let spent = Spent {
-                input: row.f_input,
-                output: row.f_output,
-                cache_read: row.f_cache_read,
-                cache_write: row.f_cache_write,
-                reasoning: row.f_reasoning,
-                cost: row.f_cost,
-                responses: row.n,
-                unpriced: row.f_unpriced,
-                ..Spent::default()
-            };
-            (row.name, spent)
-        };
-        Ok(answered.into_iter().map(spent).collect())
+        let usage = |row: SkillRow| (row.name.clone(), UsageSum::from(row.spend()));
+        Ok(answered.into_iter().map(usage).collect())
     }
 
-    fn spent_by_model(&self, family: &[TaskLine]) -> Answer<BTreeMap<String, Spent>> {
+    fn spent_by_model(&self, family: &[TaskLine]) -> Answer<BTreeMap<String, UsageSum>> {
         let keys: Vec<Key> = family.iter().map(TaskColumns::key).collect();
-        let answered = self.rows::<ModelSums>(&format!(
+        let answered = self.rows::<ModelRow>(&format!(
             "SELECT toString(model) AS name, copied AS was_copied, toInt64(count()) AS n, sum(input) AS f_input, \
              sum(output) AS f_output, sum(cache_read) AS f_cache_read, sum(cache_write) AS f_cache_write, \
              sum(cost) AS f_cost, sum(unpriced) AS f_unpriced FROM fact FINAL \
@@ -186,29 +188,21 @@ impl Reader {
             keys_in(&keys),
             List::Response.code()
         ))?;
-        let mut models: BTreeMap<String, Spent> = BTreeMap::new();
+        let mut models: BTreeMap<String, UsageSum> = BTreeMap::new();
         for row in answered {
+            let spend = row.spend();
             let sum = models.entry(row.name).or_default();
             if row.was_copied == 1 {
-                sum.copies += row.n;
-                continue;
+                sum.copies += spend.responses;
+            } else {
+                sum.spend += spend;
             }
-            *sum += &Spent {
-                input: row.f_input,
-                output: row.f_output,
-                cache_read: row.f_cache_read,
-                cache_write: row.f_cache_write,
-                cost: row.f_cost,
-                responses: row.n,
-                unpriced: row.f_unpriced,
-                ..Spent::default()
-            };
         }
         let left =
             family.iter().filter_map(|line| line.spent().residual).flat_map(|residual| residual.models);
         for line in left {
             *models.entry(line.model.clone()).or_default() +=
-                &Spent { residual: Some(line.into()), ..Spent::default() };
+                &UsageSum { residual: Some(line.into()), ..UsageSum::default() };
         }
         Ok(models)
     }

@@ -1,5 +1,7 @@
 //! The tables: which columns, in which order, and why.
 
+use agent_tracer_ledger::measure_columns;
+
 /// A column.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
@@ -129,82 +131,84 @@ const TASK: Table = Table {
     granule: TASK_GRANULE,
 };
 
-/// Holds facts: most queries are about one task and its rows are neighbours; sums over time read few columns of many.
-const FACT: Table = Table {
-    name: "fact",
-    about: "events and turns as the machines that saw them derived them",
-    columns: &[
-        column("owner", "String", TEXT, "whose it is: the name that the sender's token has"),
-        column("task", "String", TEXT, "the id of its task"),
-        column("fact", "Int64", "ZSTD(1)", "its number within the task"),
-        column("version", "UInt64", COUNT, "where in its ledger's order of delivery it last changed"),
-        column("gone", "UInt8", "", "1: deleted, or part of another fact"),
-        column(
-            "arrived",
-            "Int64 DEFAULT toUnixTimestamp64Milli(now64(3))",
-            MOMENT,
-            "when it arrived here: what the stream goes by, because every sender counts its own versions",
-        ),
-        column("kind", WORD, "", "what it is; empty: a turn"),
-        column("list", "UInt8", "", "the list it stands in"),
-        column("lane", WORD, "", "where it is shown"),
-        column("occurred", "Int64", MOMENT, "when it began, in milliseconds since 1970"),
-        column("ord", "Int64", COUNT, "breaks ties between equal times"),
-        column("ended", "Nullable(Int64)", MOMENT, "when it ended"),
-        column("state", WORD, "", "where a call stands; empty: no call"),
-        column("open", "UInt8", "", "1: nobody said how this call ended"),
-        column("tool", "LowCardinality(Nullable(String))", "", "the tool"),
-        column("turn", "Nullable(Int64)", "ZSTD(1)", "the number of the turn's fact"),
-        column("duration", "Nullable(Int64)", COUNT, "how long it took, in milliseconds"),
-        column("bucket", "Nullable(Int16)", COUNT, "the logarithmic bucket of a call's duration"),
-        column("error_class", WORD, "", "the class of its error; empty: none"),
-        column("signature", "Nullable(Int64)", "ZSTD(1)", "the same for calls with the same input"),
-        column("certainty", WORD, "", "how sure it is"),
-        column("channels", "UInt8", "", "every channel that told of it, as bits"),
-        column(
-            "agent_type",
-            "LowCardinality(Nullable(String))",
-            "",
-            "the type of the agent that acted, if it is not the task's",
-        ),
-        column("model", WORD, "", "the model of a response; empty: no response, or one that counts nowhere"),
-        column("copied", "UInt8", "", "1: a response that counts elsewhere"),
-        column("is_call", "UInt8", "", "1: a tool call"),
-        column("failed", "UInt8", "", "1: a tool call that failed or was denied"),
-        column("input", "Int64", COUNT, "input tokens of a response that counts here"),
-        column("output", "Int64", COUNT, "output tokens"),
-        column("cache_read", "Int64", COUNT, "tokens read from caches"),
-        column("cache_write", "Int64", COUNT, "tokens written to caches"),
-        column("reasoning", "Int64", COUNT, "reasoning tokens"),
-        column("cost", "Int64", COUNT, "pico-dollars"),
-        column("responses", "Int64", COUNT, "1: a response that counts here"),
-        column("unpriced", "Int64", COUNT, "1: a response without a price"),
-        column(
-            "sums.dim",
-            "Array(UInt8)",
-            "ZSTD(1)",
-            "what it counts into: tools, models, failures, files, …",
-        ),
-        column("sums.key", "Array(String)", TEXT, "the key there: the tool, the model, the path, …"),
-        column("sums.n", "Array(Int64)", COUNT, "how many it adds there"),
-        column("sums.failures", "Array(Int64)", COUNT, "how many failures; for files: changes"),
-        column("sums.ms", "Array(Int64)", COUNT, "time in tools"),
-        column("sums.wait_ms", "Array(Int64)", COUNT, "time in which people were waited for"),
-        column("sums.spends", "Array(UInt8)", "ZSTD(1)", "1: its tokens and cost count there"),
-        column("terms", "Array(String)", TEXT, "search terms, and a mark of the tool"),
-        column("data", "String", TEXT, "what is only shown, as JSON"),
-        column("derived", "String", TEXT, "what follows from other facts, as JSON; empty: nothing"),
-    ],
-    key: &["owner", "task", "fact"],
-    indexes: &[
-        ("by_occurred", "occurred", "minmax"),
-        ("by_arrived", "arrived", "minmax"),
-        ("by_terms", "terms", "bloom_filter(0.01)"),
-        ("by_list", "list", "set(32)"),
-        ("by_beginnings", BEGINNINGS, "bloom_filter(0.01)"),
-    ],
-    granule: FACT_GRANULE,
-};
+macro_rules! fact_table {
+    ($([$name:ident, $place:literal, $array:ident, $path:literal, $of_fact:literal, $of_sum:literal, $measure:expr])*) => {
+        /// Holds facts: most queries are about one task and its rows are neighbours; sums over time read few columns of many.
+        const FACT: Table = Table {
+            name: "fact",
+            about: "events and turns as the machines that saw them derived them",
+            columns: &[
+                column("owner", "String", TEXT, "whose it is: the name that the sender's token has"),
+                column("task", "String", TEXT, "the id of its task"),
+                column("fact", "Int64", "ZSTD(1)", "its number within the task"),
+                column("version", "UInt64", COUNT, "where in its ledger's order of delivery it last changed"),
+                column("gone", "UInt8", "", "1: deleted, or part of another fact"),
+                column(
+                    "arrived",
+                    "Int64 DEFAULT toUnixTimestamp64Milli(now64(3))",
+                    MOMENT,
+                    "when it arrived here: what the stream goes by, because every sender counts its own versions",
+                ),
+                column("kind", WORD, "", "what it is; empty: a turn"),
+                column("list", "UInt8", "", "the list it stands in"),
+                column("lane", WORD, "", "where it is shown"),
+                column("occurred", "Int64", MOMENT, "when it began, in milliseconds since 1970"),
+                column("ord", "Int64", COUNT, "breaks ties between equal times"),
+                column("ended", "Nullable(Int64)", MOMENT, "when it ended"),
+                column("state", WORD, "", "where a call stands; empty: no call"),
+                column("open", "UInt8", "", "1: nobody said how this call ended"),
+                column("tool", "LowCardinality(Nullable(String))", "", "the tool"),
+                column("turn", "Nullable(Int64)", "ZSTD(1)", "the number of the turn's fact"),
+                column("duration", "Nullable(Int64)", COUNT, "how long it took, in milliseconds"),
+                column("bucket", "Nullable(Int16)", COUNT, "the logarithmic bucket of a call's duration"),
+                column("error_class", WORD, "", "the class of its error; empty: none"),
+                column("signature", "Nullable(Int64)", "ZSTD(1)", "the same for calls with the same input"),
+                column("certainty", WORD, "", "how sure it is"),
+                column("channels", "UInt8", "", "every channel that told of it, as bits"),
+                column(
+                    "agent_type",
+                    "LowCardinality(Nullable(String))",
+                    "",
+                    "the type of the agent that acted, if it is not the task's",
+                ),
+                column("model", WORD, "", "the model of a response; empty: no response, or one that counts nowhere"),
+                column("copied", "UInt8", "", "1: a response that counts elsewhere"),
+                column("is_call", "UInt8", "", "1: a tool call"),
+                column("failed", "UInt8", "", "1: a tool call that failed or was denied"),
+                column("input", "Int64", COUNT, "input tokens of a response that counts here"),
+                column("output", "Int64", COUNT, "output tokens"),
+                column("cache_read", "Int64", COUNT, "tokens read from caches"),
+                column("cache_write", "Int64", COUNT, "tokens written to caches"),
+                column("reasoning", "Int64", COUNT, "reasoning tokens"),
+                column("cost", "Int64", COUNT, "pico-dollars"),
+                column("responses", "Int64", COUNT, "1: a response that counts here"),
+                column("unpriced", "Int64", COUNT, "1: a response without a price"),
+                column(
+                    "sums.dim",
+                    "Array(UInt8)",
+                    "ZSTD(1)",
+                    "what it counts into: tools, models, failures, files, …",
+                ),
+                column("sums.key", "Array(String)", TEXT, "the key there: the tool, the model, the path, …"),
+                $(column($path, "Array(Int64)", COUNT, $of_fact),)*
+                column("sums.spends", "Array(UInt8)", "ZSTD(1)", "1: its tokens and cost count there"),
+                column("terms", "Array(String)", TEXT, "search terms, and a mark of the tool"),
+                column("data", "String", TEXT, "what is only shown, as JSON"),
+                column("derived", "String", TEXT, "what follows from other facts, as JSON; empty: nothing"),
+            ],
+            key: &["owner", "task", "fact"],
+            indexes: &[
+                ("by_occurred", "occurred", "minmax"),
+                ("by_arrived", "arrived", "minmax"),
+                ("by_terms", "terms", "bloom_filter(0.01)"),
+                ("by_list", "list", "set(32)"),
+                ("by_beginnings", BEGINNINGS, "bloom_filter(0.01)"),
+            ],
+            granule: FACT_GRANULE,
+        };
+    };
+}
+measure_columns!(fact_table);
 
 /// Tokens: few, read whole by every server every few seconds.
 const TOKEN: Table = Table {
@@ -243,48 +247,50 @@ const VISIT: Table = Table {
     granule: USUAL_GRANULE,
 };
 
-/// Sums of closed days: made of deduplicated facts, replaced when a fact of the day changes. A question about one
-/// dimension reads one range of each owner, and of that the days it asks for.
-const DAY_SUM: Table = Table {
-    name: "day_sum",
-    about: "sums of days that are closed, made of the newest version of every fact",
-    columns: &[
-        column("owner", "String", TEXT, "whose it is"),
-        column("day", "Int64", MOMENT, "the beginning of the UTC day, in milliseconds since 1970"),
-        column(
-            "dim",
-            "UInt8",
-            "",
-            "what is counted: tools, models, failures, files, …; 100: durations of calls",
-        ),
-        column("level", "UInt8", "", "0: a quarter of an hour, 1: the day"),
-        column("at", "Int64", MOMENT, "the beginning of the quarter-hour or the day"),
-        column("project", WORD, "", "the project of the tasks"),
-        column("agent", WORD, "", "their product"),
-        column("agent_type", WORD, "", "the type of their agents"),
-        column("key", "String", TEXT, "the key: the tool, the model, the path, …"),
-        column("machine", WORD, "", "the machine they ran on"),
-        column("version", "UInt64", COUNT, "when it was made, in milliseconds since 1970"),
-        column("gone", "UInt8", "", "1: nothing is left of it"),
-        column("n", "Int64", COUNT, "how many"),
-        column("failures", "Int64", COUNT, "how many failures; for files: changes"),
-        column("ms", "Int64", COUNT, "time in tools"),
-        column("wait_ms", "Int64", COUNT, "time in which people were waited for"),
-        column("input", "Int64", COUNT, "input tokens"),
-        column("output", "Int64", COUNT, "output tokens"),
-        column("cache_read", "Int64", COUNT, "tokens read from caches"),
-        column("cache_write", "Int64", COUNT, "tokens written to caches"),
-        column("reasoning", "Int64", COUNT, "reasoning tokens"),
-        column("cost", "Int64", COUNT, "pico-dollars"),
-        column("unpriced", "Int64", COUNT, "responses without a price"),
-        column("last", "Int64", MOMENT, "when the last of them began"),
-        column("buckets", "Array(Int64)", "T64, ZSTD(1)", "durations: the buckets that have calls"),
-        column("calls", "Array(UInt64)", "T64, ZSTD(1)", "durations: how many calls are in each"),
-    ],
-    key: &["owner", "dim", "level", "day", "at", "project", "agent", "agent_type", "key", "machine"],
-    indexes: &[],
-    granule: USUAL_GRANULE,
-};
+macro_rules! day_sum_table {
+    ($([$name:ident, $place:literal, $array:ident, $path:literal, $of_fact:literal, $of_sum:literal, $measure:expr])*) => {
+        /// Sums of closed days: made of deduplicated facts, replaced when a fact of the day changes. A question about one
+        /// dimension reads one range of each owner, and of that the days it asks for.
+        const DAY_SUM: Table = Table {
+            name: "day_sum",
+            about: "sums of days that are closed, made of the newest version of every fact",
+            columns: &[
+                column("owner", "String", TEXT, "whose it is"),
+                column("day", "Int64", MOMENT, "the beginning of the UTC day, in milliseconds since 1970"),
+                column(
+                    "dim",
+                    "UInt8",
+                    "",
+                    "what is counted: tools, models, failures, files, …; 100: durations of calls",
+                ),
+                column("level", "UInt8", "", "0: a quarter of an hour, 1: the day"),
+                column("at", "Int64", MOMENT, "the beginning of the quarter-hour or the day"),
+                column("project", WORD, "", "the project of the tasks"),
+                column("agent", WORD, "", "their product"),
+                column("agent_type", WORD, "", "the type of their agents"),
+                column("key", "String", TEXT, "the key: the tool, the model, the path, …"),
+                column("machine", WORD, "", "the machine they ran on"),
+                column("version", "UInt64", COUNT, "when it was made, in milliseconds since 1970"),
+                column("gone", "UInt8", "", "1: nothing is left of it"),
+                $(column(stringify!($name), "Int64", COUNT, $of_sum),)*
+                column("input", "Int64", COUNT, "input tokens"),
+                column("output", "Int64", COUNT, "output tokens"),
+                column("cache_read", "Int64", COUNT, "tokens read from caches"),
+                column("cache_write", "Int64", COUNT, "tokens written to caches"),
+                column("reasoning", "Int64", COUNT, "reasoning tokens"),
+                column("cost", "Int64", COUNT, "pico-dollars"),
+                column("unpriced", "Int64", COUNT, "responses without a price"),
+                column("last", "Int64", MOMENT, "when the last of them began"),
+                column("buckets", "Array(Int64)", "T64, ZSTD(1)", "durations: the buckets that have calls"),
+                column("calls", "Array(UInt64)", "T64, ZSTD(1)", "durations: how many calls are in each"),
+            ],
+            key: &["owner", "dim", "level", "day", "at", "project", "agent", "agent_type", "key", "machine"],
+            indexes: &[],
+            granule: USUAL_GRANULE,
+        };
+    };
+}
+measure_columns!(day_sum_table);
 
 /// Holds the days with outdated sums: read whole before every sum.
 const DAY_MARK: Table = Table {

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use agent_tracer_event::Millis;
 
 use crate::engine::cursor::{self, List};
-use crate::engine::spent::{count, dollars};
+use crate::engine::usage_sum::{UsageSum, count, dollars};
 use crate::project::blocks::{BLOCK_MS, blocks, pace};
-use crate::project::bucket::{Bucket, Sums};
+use crate::project::bucket::Bucket;
 use crate::project::latency;
+use crate::project::measures::Measures;
 use crate::project::tally::SEPARATOR;
 use crate::store::{Answer, Paging};
 use crate::view::{
@@ -30,7 +31,7 @@ pub fn split(key: &str) -> (String, String) {
 
 /// A tool: how often, how well, how long. Without durations the time is unknown.
 #[must_use]
-pub fn tool_stat(tool: String, sums: &Sums, durations: Option<&BTreeMap<i64, u64>>) -> ToolStat {
+pub fn tool_stat(tool: String, sums: &Measures, durations: Option<&BTreeMap<i64, u64>>) -> ToolStat {
     let buckets: Vec<(i64, u64)> = durations.into_iter().flatten().map(|(bucket, n)| (*bucket, *n)).collect();
     ToolStat {
         tool,
@@ -63,7 +64,7 @@ pub fn tool_durations(
 
 /// A shell command.
 #[must_use]
-pub fn command_stat(command: String, sums: &Sums) -> CommandStat {
+pub fn command_stat(command: String, sums: &Measures) -> CommandStat {
     CommandStat {
         command,
         count: count(sums.n),
@@ -75,7 +76,7 @@ pub fn command_stat(command: String, sums: &Sums) -> CommandStat {
 
 /// A tool of an MCP server.
 #[must_use]
-pub fn mcp_stat(key: &str, sums: &Sums) -> McpStat {
+pub fn mcp_stat(key: &str, sums: &Measures) -> McpStat {
     let (server, tool) = split(key);
     let (n, failures) = (count(sums.n), count(sums.failures));
     McpStat { server, tool, count: n, failures, total_ms: count(sums.ms) }
@@ -83,14 +84,13 @@ pub fn mcp_stat(key: &str, sums: &Sums) -> McpStat {
 
 /// A skill, given what everything cost.
 #[must_use]
-pub fn skill_stat(skill: String, sums: &Sums, whole: i64) -> SkillStat {
+pub fn skill_stat(skill: String, sums: &Measures, whole: i64) -> SkillStat {
     SkillStat {
         skill,
         count: count(sums.n),
         failures: count(sums.failures),
-        // Of skills the time counts responses.
-        usage: sums.spent(sums.ms).view(),
-        cost_share: (whole > 0).then(|| sums.cost as f64 / whole as f64),
+        usage: UsageSum::from(sums.spend).view(),
+        cost_share: (whole > 0).then(|| sums.spend.cost as f64 / whole as f64),
     }
 }
 
@@ -99,7 +99,7 @@ pub fn skill_stat(skill: String, sums: &Sums, whole: i64) -> SkillStat {
 pub fn agent_stat(
     agent_type: String,
     (tasks, run_ms): (i64, i64),
-    calls: &Sums,
+    calls: &Measures,
     spent: &Bucket,
 ) -> AgentStat {
     AgentStat {
@@ -109,32 +109,33 @@ pub fn agent_stat(
         failures: count(calls.failures),
         tool_ms: count(calls.ms),
         run_ms: count(run_ms),
-        usage: spent.spent(spent.sums.n).view(),
+        usage: spent.usage().view(),
     }
 }
 
-/// A stretch of time: what happened in it, and how many calls.
+/// A stretch of time: what happened in it.
 #[must_use]
-pub fn activity_bucket(at: i64, sums: &Sums, calls: i64) -> ActivityBucket {
+pub fn activity_bucket(at: i64, sums: &Measures) -> ActivityBucket {
+    let spend = sums.spend;
     ActivityBucket {
         at: Millis(at),
         events: count(sums.n),
-        tool_calls: count(calls),
+        tool_calls: count(sums.calls),
         failures: count(sums.failures),
         tool_ms: count(sums.ms),
         waiting_ms: count(sums.wait_ms),
-        input_tokens: count(sums.input)
-            .saturating_add(count(sums.cache_read))
-            .saturating_add(count(sums.cache_write)),
-        output_tokens: count(sums.output),
-        cost_usd: dollars(sums.cost),
+        input_tokens: count(spend.input)
+            .saturating_add(count(spend.cache_read))
+            .saturating_add(count(spend.cache_write)),
+        output_tokens: count(spend.output),
+        cost_usd: dollars(spend.cost),
     }
 }
 
 /// Returns the usage of a group for the wire.
 #[must_use]
 pub fn usage_bucket(key: String, bucket: &Bucket) -> UsageBucket {
-    UsageBucket { key, label: None, owner: None, usage: bucket.spent(bucket.sums.n).view() }
+    UsageBucket { key, label: None, owner: None, usage: bucket.usage().view() }
 }
 
 /// A page of what was spent: most expensive first, then most tokens, then by name.
@@ -150,7 +151,7 @@ pub fn usage_page(
     items.sort_by(|(one, _), (two, _)| one.cmp(two));
     let items: Vec<(i64, (String, Bucket))> = (0..).zip(items).collect();
     let page = cursor::page(List::Usage, paging, items, |(place, (_, bucket))| {
-        [-bucket.sums.cost, -bucket.sums.tokens(), *place]
+        [-bucket.spend.cost, -bucket.spend.tokens(), *place]
     })?;
     Ok(page.map(|(_, (key, bucket))| usage_bucket(key, &bucket)))
 }
@@ -189,9 +190,9 @@ pub fn block_page(
 }
 
 fn usage_block(sum: &Bucket, (from, to): (i64, i64), first: i64, last: i64, now: i64) -> UsageBlock {
-    let tokens = pace(first, to, now, sum.sums.tokens() as f64);
-    let forecast = tokens.zip(pace(first, to, now, dollars(sum.sums.cost)));
-    let usage = sum.spent(sum.sums.n).view();
+    let tokens = pace(first, to, now, sum.spend.tokens() as f64);
+    let forecast = tokens.zip(pace(first, to, now, dollars(sum.spend.cost)));
+    let usage = sum.usage().view();
     UsageBlock {
         started_at: Millis(from),
         ends_at: Millis(to),

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use agent_tracer_event::{FactId, Millis, attributes};
 
 use super::About;
-use crate::engine::spent::count;
+use crate::engine::usage_sum::count;
 use crate::project::FactRow;
-use crate::project::bucket::Sums;
+use crate::project::measures::Measures;
 use crate::project::ruling::RuleKey;
 use crate::view::{RuleDecision, RuleInputs, RuleStat};
 
@@ -51,7 +51,7 @@ pub fn decision(about: &About, row: &FactRow) -> RuleDecision {
 }
 
 /// Counts of rules out of the sums of their keys, most decisions first, then by name.
-pub fn rule_stats(sums: impl IntoIterator<Item = (RuleKey, Sums)>) -> Vec<RuleStat> {
+pub fn rule_stats(sums: impl IntoIterator<Item = (RuleKey, Measures)>) -> Vec<RuleStat> {
     let mut stats: BTreeMap<(String, String), (RuleStat, i64)> = BTreeMap::new();
     for (key, sums) in sums {
         let n = count(sums.n);
@@ -64,7 +64,7 @@ pub fn rule_stats(sums: impl IntoIterator<Item = (RuleKey, Sums)>) -> Vec<RuleSt
             (RuleStat { rule: key.rule.clone(), project, ..RuleStat::default() }, 0)
         });
         stat.count += n;
-        *took = took.saturating_add(sums.ms);
+        *took = took.saturating_add(sums.decision_us);
         match key.status.as_str() {
             "dry_run" => stat.dry_run += n,
             "held_back" => stat.held_back += n,

@@ -2,8 +2,8 @@
 
 use agent_tracer_event::Millis;
 
-use crate::engine::spent::count;
 use crate::engine::staleness::{self, ReportedState};
+use crate::engine::usage_sum::count;
 use crate::record::TaskRecord;
 use crate::view::{Task, TaskKind, TaskStatus, UsageView};
 

@@ -7,8 +7,8 @@ use rusqlite::{Connection, params};
 
 use super::rollup::{self, Scope};
 use super::row::RowBuilder;
-use super::spent::count;
 use super::text::Texts;
+use super::usage_sum::count;
 use super::{cursor, task};
 use crate::project::ranking;
 use crate::project::tally::ALL_PROJECTS;

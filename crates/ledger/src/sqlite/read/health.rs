@@ -6,7 +6,7 @@ use agent_tracer_event::{Channel, Millis, Outcome};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::row::agent_at;
-use super::spent::count;
+use super::usage_sum::count;
 use super::{follower, rollup};
 use crate::project::tally::ALL_PROJECTS;
 use crate::sqlite::facts::word_at;

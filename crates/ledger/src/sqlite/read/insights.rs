@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::counts;
-use super::rollup::{self, Members, Of, Rolled, Scope, Sums, split_actor};
+use super::rollup::{self, Members, Of, Rolled, Scope, split_actor};
 use super::text::Texts;
 use super::usage;
 use crate::insights::{self, GroupBy, KeySums, Rollups, TaskCount, ToolSums};
 use crate::project::latency;
+use crate::project::measures::Measures;
 use crate::project::tally::{ALL_PROJECTS, Dim, UNKNOWN_ACTOR};
 use crate::project::time::{Level, Piece, signed_pieces};
 use crate::store::{Answer, Range, UsageBy, Zone};
@@ -120,10 +121,10 @@ fn by_word(
 ) -> rusqlite::Result<Vec<KeySums>> {
     let mut members = Members::new(conn, scope);
     // Thousands of rows come to a few numbers: their names are read once they are added up.
-    let mut sums: HashMap<(i64, i64), Sums> = HashMap::new();
+    let mut sums: HashMap<(i64, i64), Measures> = HashMap::new();
     rollup::visit(conn, dim, span, of, |rolled| {
         if members.has(rolled.actor)? {
-            sums.entry((word(rolled), rolled.key)).or_default().add(&rolled.sums, 1);
+            *sums.entry((word(rolled), rolled.key)).or_default() += rolled.sums;
         }
         Ok(())
     })?;
@@ -145,10 +146,10 @@ fn by_time(
 ) -> rusqlite::Result<Vec<KeySums>> {
     let mut members = Members::new(conn, scope);
     let mut texts = Texts::new(conn);
-    let mut sums: HashMap<(i64, i64), Sums> = HashMap::new();
+    let mut sums: HashMap<(i64, i64), Measures> = HashMap::new();
     let mut add = |rolled: &Rolled| {
         if members.has(rolled.actor)? {
-            sums.entry((rolled.at, rolled.key)).or_default().add(&rolled.sums, 1);
+            *sums.entry((rolled.at, rolled.key)).or_default() += rolled.sums;
         }
         Ok(())
     };

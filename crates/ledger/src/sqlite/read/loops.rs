@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use super::cursor::{self, List};
 use super::rollup::Scope;
 use super::row::RowBuilder;
-use super::spent::count;
+use super::usage_sum::count;
 use super::{tasks, text};
 use crate::sqlite::facts::{self, Stored};
 use crate::store::{Answer, Range};

@@ -32,7 +32,6 @@ mod rollup;
 mod row;
 mod rules;
 mod search;
-pub mod spent;
 pub mod staleness;
 mod stream;
 pub(crate) mod summary;
@@ -43,6 +42,7 @@ mod tasks;
 mod text;
 mod turns;
 mod usage;
+pub mod usage_sum;
 
 use std::fs::File;
 use std::path::Path;

@@ -13,13 +13,13 @@ use rusqlite::{Connection, OptionalExtension};
 use super::SqliteStore;
 use super::health;
 use super::row::MAIN;
-use super::spent::count;
 use super::task::{self, TaskRow};
 use super::text::Texts;
+use super::usage_sum::count;
 use crate::project::List;
 use crate::project::residual::Residual;
 use crate::project::tally::Pricer;
-use crate::record::{FORMAT, FactRecord, Shipment, SpentRecord, TaskRecord};
+use crate::record::{FORMAT, FactRecord, Shipment, SpendRecord, TaskRecord};
 use crate::sqlite::facts::{self, Stored};
 use crate::sqlite::open::{self, OpenError};
 use crate::store::Answer;
@@ -262,15 +262,8 @@ pub(crate) fn record(
         failures: row.failures,
         turns: row.turns,
         wait_ms: row.wait_ms,
-        spent: SpentRecord {
-            input: spent.input,
-            output: spent.output,
-            cache_read: spent.cache_read,
-            cache_write: spent.cache_write,
-            reasoning: spent.reasoning,
-            cost: spent.cost,
-            responses: spent.responses,
-            unpriced: spent.unpriced,
+        spent: SpendRecord {
+            spend: spent.spend,
             copies: spent.copies,
             client_cost: spent.client_cost,
             residual,

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use agent_tracer_event::TaskId;
 use rusqlite::{Connection, params};
 
-use super::spent::Spent;
 use super::task;
 use super::text::Texts;
+use super::usage_sum::{UsageSum, read_spend, spend_columns};
+use crate::project::spend::Spend;
 use crate::store::{Answer, UsageBy};
 use crate::view::{Page, UsageBucket};
 
@@ -31,8 +32,8 @@ pub(crate) fn of_task(conn: &Connection, id: &TaskId, by: UsageBy) -> Answer<Pag
 }
 
 /// Returns the usage of a task and all its descendants by model.
-fn by_model(conn: &Connection, root: i64) -> rusqlite::Result<BTreeMap<String, Spent>> {
-    let mut models: BTreeMap<String, Spent> = BTreeMap::new();
+fn by_model(conn: &Connection, root: i64) -> rusqlite::Result<BTreeMap<String, UsageSum>> {
+    let mut models: BTreeMap<String, UsageSum> = BTreeMap::new();
     let mut find = conn.prepare_cached(
         "SELECT w.text, m.input, m.output, m.cache_read, m.cache_write, m.cost, m.n, m.unpriced, m.copied \
          FROM task_model m JOIN word w ON w.id = m.model WHERE m.task = ?1",
@@ -46,7 +47,7 @@ fn by_model(conn: &Connection, root: i64) -> rusqlite::Result<BTreeMap<String, S
                 sum.copies += n;
                 continue;
             }
-            *sum += &Spent {
+            sum.spend += Spend {
                 input: row.get(1)?,
                 output: row.get(2)?,
                 cache_read: row.get(3)?,
@@ -54,37 +55,37 @@ fn by_model(conn: &Connection, root: i64) -> rusqlite::Result<BTreeMap<String, S
                 cost: row.get(5)?,
                 responses: n,
                 unpriced: row.get(7)?,
-                ..Spent::default()
+                ..Spend::default()
             };
         }
         let left = task::load(conn, member)?.and_then(|task| task.spent.residual).unwrap_or_default();
         for line in left.models {
             *models.entry(line.model.clone()).or_default() +=
-                &Spent { residual: Some(line.into()), ..Spent::default() };
+                &UsageSum { residual: Some(line.into()), ..UsageSum::default() };
         }
     }
     Ok(models)
 }
 
 /// Returns the usage by skill.
-fn by_skill(conn: &Connection, root: i64) -> rusqlite::Result<BTreeMap<String, Spent>> {
-    let mut skills: BTreeMap<String, Spent> = BTreeMap::new();
-    let sums = Spent::COLUMNS;
+fn by_skill(conn: &Connection, root: i64) -> rusqlite::Result<BTreeMap<String, UsageSum>> {
+    let mut skills: BTreeMap<String, UsageSum> = BTreeMap::new();
+    let sums = spend_columns("s");
     let mut find = conn.prepare_cached(&format!(
         "SELECT w.text, {sums} FROM task_skill s JOIN word w ON w.id = s.skill WHERE s.task = ?1 AND s.responses > 0"
     ))?;
     for (member, _) in task::family(conn, root)? {
         let mut rows = find.query([member])?;
         while let Some(row) = rows.next()? {
-            *skills.entry(row.get(0)?).or_default() += &Spent::read(row, 1)?;
+            skills.entry(row.get(0)?).or_default().spend += read_spend(row, 1)?;
         }
     }
     Ok(skills)
 }
 
 /// Returns the usage of the tasks, grouped by a value that they share.
-fn by_member(conn: &Connection, root: i64, by: UsageBy) -> rusqlite::Result<BTreeMap<String, Spent>> {
-    let mut parts: BTreeMap<String, Spent> = BTreeMap::new();
+fn by_member(conn: &Connection, root: i64, by: UsageBy) -> rusqlite::Result<BTreeMap<String, UsageSum>> {
+    let mut parts: BTreeMap<String, UsageSum> = BTreeMap::new();
     let mut texts = Texts::new(conn);
     for (member, _) in task::family(conn, root)? {
         let Some(row) = task::load(conn, member)? else { continue };

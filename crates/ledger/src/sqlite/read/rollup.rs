@@ -1,7 +1,7 @@
-//! Sums over time: which rows of the rollup answer a range, and who is in them.
+//! Measures over time: which rows of the rollup answer a range, and who is in them.
 //!
 //! A range is split into months, days and quarter-hours, and each of these stretches is one seek: rows of one project,
-//! or the rows that stand for all projects. Sums can be taken away, so an edge costs at most half a day of
+//! or the rows that stand for all projects. Measures can be taken away, so an edge costs at most half a day of
 //! quarter-hours and half a month of days, and a year some hundred seeks with as many rows as it has keys.
 
 use std::collections::{BTreeSet, HashMap};
@@ -10,7 +10,7 @@ use agent_tracer_event::Agent;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::text::{self, Texts};
-pub(crate) use crate::project::bucket::Sums;
+use crate::project::measures::{self, Measures};
 use crate::project::tally::{ALL_PROJECTS, Dim};
 use crate::project::time::{Level, Piece, signed_pieces};
 use crate::store::{Answer, QueryError, Range};
@@ -86,7 +86,7 @@ pub(crate) struct Rolled {
     pub(crate) project: i64,
     pub(crate) actor: i64,
     pub(crate) key: i64,
-    pub(crate) sums: Sums,
+    pub(crate) sums: Measures,
 }
 
 /// The first and the last moment of which the store knows anything, as whole days: from, to.
@@ -164,30 +164,12 @@ pub(crate) fn next(conn: &Connection, level: Level, at: i64) -> rusqlite::Result
         .optional()
 }
 
-const COLUMNS: &str = "at, project, actor, key, n, failures, ms, wait_ms, input, output, cache_read, cache_write, \
-    reasoning, cost, unpriced, calls";
-
-fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Rolled> {
-    Ok(Rolled {
-        at: row.get(0)?,
-        project: row.get(1)?,
-        actor: row.get(2)?,
-        key: row.get(3)?,
-        sums: Sums {
-            n: row.get(4)?,
-            failures: row.get(5)?,
-            ms: row.get(6)?,
-            wait_ms: row.get(7)?,
-            input: row.get(8)?,
-            output: row.get(9)?,
-            cache_read: row.get(10)?,
-            cache_write: row.get(11)?,
-            reasoning: row.get(12)?,
-            cost: row.get(13)?,
-            unpriced: row.get(14)?,
-            calls: row.get(15)?,
-        },
-    })
+fn read(row: &rusqlite::Row<'_>, dim: Dim) -> rusqlite::Result<Rolled> {
+    let mut sums = Measures::default();
+    for (place, column) in (4..).zip(measures::of_rollups()) {
+        column.set(&mut sums, dim, row.get(place)?);
+    }
+    Ok(Rolled { at: row.get(0)?, project: row.get(1)?, actor: row.get(2)?, key: row.get(3)?, sums })
 }
 
 /// The projects whose rows are read.
@@ -225,9 +207,7 @@ pub(crate) fn visit(
 ) -> rusqlite::Result<()> {
     for (piece, sign) in signed_pieces(from, to, dim.finest()) {
         visit_piece(conn, dim, &piece, of, &mut |rolled| {
-            let mut sums = Sums::default();
-            sums.add(&rolled.sums, sign);
-            seen(&Rolled { sums, ..*rolled })
+            seen(&Rolled { sums: rolled.sums.times(sign), ..*rolled })
         })?;
     }
     Ok(())
@@ -242,8 +222,9 @@ pub(crate) fn visit_piece(
     seen: &mut impl FnMut(&Rolled) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
     let (project, word) = of.condition();
+    let columns = measures::list(measures::of_rollups(), |column| column.name.to_owned());
     let mut find = conn.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM rollup WHERE dim = ?1 AND level = ?2 AND at = ?3 AND {project}"
+        "SELECT at, project, actor, key, {columns} FROM rollup WHERE dim = ?1 AND level = ?2 AND at = ?3 AND {project}"
     ))?;
     visit_stretches(
         piece,
@@ -252,7 +233,7 @@ pub(crate) fn visit_piece(
             let mut any = false;
             while let Some(row) = rows.next()? {
                 any = true;
-                seen(&read(row)?)?;
+                seen(&read(row, dim)?)?;
             }
             Ok(any)
         },
@@ -292,7 +273,7 @@ pub(crate) fn by_key(
     dim: Dim,
     span: (i64, i64),
     scope: &Scope,
-) -> rusqlite::Result<HashMap<i64, Sums>> {
+) -> rusqlite::Result<HashMap<i64, Measures>> {
     by_key_and(conn, dim, span, scope, |_| ())
 }
 
@@ -303,18 +284,18 @@ pub(crate) fn by_key_and(
     span: (i64, i64),
     scope: &Scope,
     mut seen: impl FnMut(&Rolled),
-) -> rusqlite::Result<HashMap<i64, Sums>> {
+) -> rusqlite::Result<HashMap<i64, Measures>> {
     let mut members = Members::new(conn, scope);
-    let mut sums: HashMap<i64, Sums> = HashMap::new();
+    let mut sums: HashMap<i64, Measures> = HashMap::new();
     visit(conn, dim, span, Of::scope(scope), |rolled| {
         seen(rolled);
         if members.has(rolled.actor)? {
-            sums.entry(rolled.key).or_default().add(&rolled.sums, 1);
+            *sums.entry(rolled.key).or_default() += rolled.sums;
         }
         Ok(())
     })?;
     // What came and was taken away is nothing.
-    sums.retain(|_, sums| *sums != Sums::default());
+    sums.retain(|_, sums| !sums.is_zero());
     Ok(sums)
 }
 

@@ -5,8 +5,8 @@ use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value;
 
 use super::row::RowBuilder;
-use super::spent::{Spent, count};
 use super::task::TaskRow;
+use super::usage_sum::{UsageSum, count};
 use super::{files, staleness, task};
 use crate::project::List;
 use crate::project::presenters::{self, About, TimeSpan, TimeSplit};
@@ -119,7 +119,7 @@ fn is_hooked(conn: &Connection, tasks: &[i64]) -> rusqlite::Result<bool> {
 fn numbers(conn: &Connection, own: &TaskRow, is_running: bool) -> rusqlite::Result<TaskSummary> {
     let root = own.id;
     let family: Vec<i64> = task::family(conn, root)?.into_iter().map(|(id, _)| id).collect();
-    let mut spent = Spent { client_cost: own.spent.client_cost, ..Spent::default() };
+    let mut spent = UsageSum { client_cost: own.spent.client_cost, ..UsageSum::default() };
     let (mut last, mut calls, mut failures, mut asked) = (own.last, 0, 0, 0);
     let (mut waits, mut sealed_wait) = (Vec::new(), 0);
     // Facts that retention dropped no longer say who reported them; what is known of their task does.

@@ -7,9 +7,9 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::outgoing;
 use super::row::agent_at;
-use super::spent::{Spent, count};
 use super::staleness::STATUSES;
 use super::text::Texts;
+use super::usage_sum::{UsageSum, count};
 use crate::project::presenters::{Seen, TreeSums};
 use crate::project::task_fields::TaskFields;
 use crate::sqlite::codec;
@@ -70,7 +70,7 @@ pub(crate) struct TaskRow {
     pub(crate) failures: i64,
     pub(crate) turns: i64,
     pub(crate) wait_ms: i64,
-    pub(crate) spent: Spent,
+    pub(crate) spent: UsageSum,
 }
 
 /// The columns of [`TaskRow`], for a query whose `task` table is named `t`; the sums come behind them.
@@ -113,14 +113,14 @@ impl TaskRow {
             failures: row.get(26)?,
             turns: row.get(27)?,
             wait_ms: row.get(28)?,
-            spent: Spent::read_of_task(row, 29)?,
+            spent: UsageSum::read_of_task(row, 29)?,
         })
     }
 }
 
 /// The task with this number.
 pub(crate) fn load(conn: &Connection, id: i64) -> rusqlite::Result<Option<TaskRow>> {
-    let sums = Spent::TASK_COLUMNS;
+    let sums = UsageSum::task_columns();
     conn.prepare_cached(&format!("SELECT {COLUMNS}, {sums} FROM task t WHERE t.id = ?1"))?
         .query_row([id], TaskRow::read)
         .optional()
@@ -163,7 +163,7 @@ pub(crate) fn family(conn: &Connection, root: i64) -> rusqlite::Result<Vec<(i64,
 /// The activity of a task and all its descendants.
 #[derive(Clone, Default)]
 struct Tree {
-    spent: Spent,
+    spent: UsageSum,
     calls: i64,
     failures: i64,
 }
@@ -188,7 +188,7 @@ impl std::ops::AddAssign<&Self> for Tree {
 
 /// Returns the activity of each of these tasks with all its descendants.
 fn trees(conn: &Connection, roots: &[i64]) -> rusqlite::Result<HashMap<i64, Tree>> {
-    let sums = Spent::TASK_COLUMNS;
+    let sums = UsageSum::task_columns();
     let mut statement = conn.prepare_cached(&format!(
         "WITH RECURSIVE tree (root, id) AS ( \
            SELECT value, value FROM json_each(?1) \
@@ -200,7 +200,7 @@ fn trees(conn: &Connection, roots: &[i64]) -> rusqlite::Result<HashMap<i64, Tree
     let mut rows = statement.query([roots])?;
     while let Some(row) = rows.next()? {
         let (root, id): (i64, i64) = (row.get(0)?, row.get(1)?);
-        let spent = Spent::read_of_task(row, 4)?;
+        let spent = UsageSum::read_of_task(row, 4)?;
         let sum = sums.entry(root).or_default();
         *sum += &Tree { spent: spent.clone(), calls: row.get(2)?, failures: row.get(3)? };
         if root == id {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::pending_overlay::{PendingOverlay, PendingRow, end_calls, overlay};
 use super::row::agent_at;
-use super::spent::count;
+use super::usage_sum::count;
 use super::{SqliteStore, task};
 use crate::project::row::number;
 use crate::project::tally::files_of;

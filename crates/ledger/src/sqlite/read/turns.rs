@@ -4,9 +4,10 @@ use agent_tracer_event::TaskId;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::row::RowBuilder;
-use super::spent::{Spent, count};
+use super::usage_sum::{UsageSum, count, read_spend};
 use super::{cursor, task};
 use crate::project::presenters::{self, About, Called, TurnEdges};
+use crate::project::spend::Spend;
 use crate::project::{FactRow, List};
 use crate::sqlite::facts::{self, Stored};
 use crate::store::{Answer, Paging};
@@ -83,16 +84,17 @@ fn turn(
     number: u64,
     edges: &TurnEdges,
 ) -> rusqlite::Result<Turn> {
-    let columns = Spent::COLUMNS;
+    let columns = Spend::COLUMNS.join(", ");
     let sums = conn
         .prepare_cached(&format!(
             "SELECT calls, failures, {columns} FROM turn_sum WHERE task = ?1 AND turn = ?2"
         ))?
         .query_row([task, row.fact], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, Spent::read(row, 2)?))
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, read_spend(row, 2)?))
         })
         .optional()?;
-    let (calls, failures, spent) = sums.unwrap_or_default();
-    let called = Called { calls: count(calls), failures: count(failures), usage: spent.view() };
+    let (calls, failures, spend) = sums.unwrap_or_default();
+    let called =
+        Called { calls: count(calls), failures: count(failures), usage: UsageSum::from(spend).view() };
     Ok(presenters::turn(about, row, number, edges.prompt(row), edges.end(row), called))
 }

@@ -11,10 +11,11 @@ use rusqlite::Connection;
 use super::bucket::{Bucket, Models};
 use super::cursor::{self, List};
 use super::insights::{Window, window};
-use super::rollup::{self, Members, Of, Scope, Sums};
-use super::spent::Spent;
+use super::rollup::{self, Members, Of, Scope};
 use super::tasks;
+use super::usage_sum::UsageSum;
 use crate::project::presenters::numbers::usage_bucket;
+use crate::project::spend::Spend;
 use crate::project::tally::Dim;
 use crate::project::time::{Level, Piece};
 use crate::store::{Answer, QueryError, Range, UsageBy, Zone};
@@ -39,14 +40,14 @@ pub(super) fn by_task(conn: &Connection, range: &Range) -> Answer<Page<UsageBuck
     }
     let places = tasks::in_range(conn, range, before, limit.saturating_add(1))?;
     let page = cursor::cut(List::Usage, limit, places, |(last, id)| [*last, *id]);
-    let columns = Spent::TASK_COLUMNS;
+    let columns = UsageSum::task_columns();
     let mut load =
         conn.prepare_cached(&format!("SELECT t.uid, t.title, {columns} FROM task t WHERE t.id = ?1"))?;
     let mut items = Vec::with_capacity(page.items.len());
     for (_, id) in page.items {
         items.push(load.query_row([id], |row| {
             let title: String = row.get(1)?;
-            let usage = Spent::read_of_task(row, 2)?.view();
+            let usage = UsageSum::read_of_task(row, 2)?.view();
             Ok(UsageBucket {
                 key: row.get(0)?,
                 label: Some(title).filter(|title| !title.is_empty()),
@@ -182,13 +183,13 @@ impl Reader<'_> {
         level: Level,
         from: i64,
         to: i64,
-        mut seen: impl FnMut(i64, &Sums, Option<&str>),
+        mut seen: impl FnMut(i64, Spend, Option<&str>),
     ) -> rusqlite::Result<()> {
         let (members, models) = (&mut self.members, &mut self.models);
         let piece = Piece { level, from, to };
         rollup::visit_piece(self.conn, Dim::Model, &piece, self.of, &mut |rolled| {
             if members.has(rolled.actor)? {
-                seen(rolled.at, &rolled.sums, models.of(rolled.key)?.1);
+                seen(rolled.at, rolled.sums.spend, models.of(rolled.key)?.1);
             }
             Ok(())
         })
@@ -199,8 +200,8 @@ impl Reader<'_> {
         let mut days: BTreeMap<i64, Bucket> = BTreeMap::new();
         let first = Level::Day.start(from.saturating_sub(DAY_MS));
         let last = Level::Day.end(to.saturating_add(DAY_MS));
-        self.sum(Level::Day, first, last, |at, sums, reason| {
-            days.entry(at).or_default().add(sums, reason, 1);
+        self.sum(Level::Day, first, last, |at, part, reason| {
+            days.entry(at).or_default().add(part, reason, 1);
         })?;
         Ok(days)
     }
