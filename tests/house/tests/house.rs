@@ -9,6 +9,7 @@ use serde_json::Value;
 
 mod agents;
 mod attributes;
+mod version;
 mod words;
 
 fn root() -> PathBuf {
