@@ -11,7 +11,7 @@ import { router, taskUrl } from './router.svelte';
 const keyOf = ({ taskId, owner, rowId }: Attention) => `${owner ?? ''} ${taskId} ${rowId ?? ''}`;
 
 class Notifier {
-  /** Whether the browser can show notifications and has not been told never to. */
+  /** True if the browser can show notifications and the reader has not refused them. */
   isPossible = $state(typeof Notification !== 'undefined' && Notification.permission !== 'denied');
   private known: ReadonlySet<string> | undefined;
 

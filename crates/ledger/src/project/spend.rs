@@ -1,4 +1,4 @@
-//! What responses of providers cost, summed: the one bundle of tokens and cost behind every sum, row and record.
+//! The cost of responses of providers, summed: the one bundle of tokens and cost behind every sum, row and record.
 //!
 //! A response itself carries [`agent_tracer_event::Usage`], as its provider counted it. Sums of responses are signed,
 //! because a row that changes takes away what it had added.

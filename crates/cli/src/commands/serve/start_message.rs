@@ -2,22 +2,28 @@
 
 use std::net::SocketAddr;
 
+use agent_tracer_event::Agent;
 use agent_tracer_server::LINK_MINUTES;
 use agent_tracer_spool::Home;
 
 pub(super) fn lines(link: &str, address: SocketAddr, program: &str, home: &Home) -> Vec<String> {
-    vec![
+    let mut lines = vec![
         "Agent Tracer is running".to_owned(),
         String::new(),
         format!("  dashboard  {link}"),
         format!("             the link works once, for {LINK_MINUTES} minutes; afterwards http://{address}/"),
-        format!("  connect    {program} install claude"),
-        format!("             {program} install codex"),
+    ];
+    for (place, agent) in Agent::ALL.iter().enumerate() {
+        let heading = if place == 0 { "connect" } else { "" };
+        lines.push(format!("  {heading:<11}{program} install {}", agent.spec().word));
+    }
+    lines.extend([
         format!("  check      {program} doctor"),
         format!("  data       {}", home.data().display()),
         "  stop       Ctrl-C; while it is off nothing is lost".to_owned(),
         String::new(),
-    ]
+    ]);
+    lines
 }
 
 #[cfg(test)]
