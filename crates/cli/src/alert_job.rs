@@ -1,9 +1,8 @@
-//! Alerts: the user's `alerts.toml`, the desktop, and the thread of the server that watches.
+//! Alerts: the table `[alerts]` of `config.toml`, the desktop, and the thread of the server that watches.
 //!
 //! Law: sending has a thread of its own and a bound on its time, so that nothing that is recorded ever waits for it. What
 //! did not arrive is counted and logged, without its address.
 
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -15,33 +14,27 @@ use agent_tracer_jobs::alerts::{Alert, Counts, Outcome, Settings, Watch, webhook
 use agent_tracer_ledger::Store;
 use agent_tracer_spool::Home;
 
+use crate::config::{self, Form, OldFile, Section};
 use crate::failure::{Failure, plain};
-use crate::files;
 use crate::local_time::LocalTime;
 use crate::periodic::PeriodicJob;
 
 /// Pause between two checks for alerts.
 const EVERY: Duration = Duration::from_secs(10);
-/// The most bytes of the file.
-const FILE_BYTES: usize = 64 << 10;
 /// Alerts of one look that are sent; the others are counted.
 const SENT_MAX: usize = 20;
 /// Time limit for the desktop notification.
 const DESKTOP_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Returns the path of the settings file.
-pub(crate) fn path(home: &Home) -> PathBuf {
-    home.config().join("alerts.toml")
+impl Section for Settings {
+    const NAME: &'static str = "alerts";
+    const OLD_FILE: OldFile = OldFile { name: "alerts.toml", form: Form::Toml };
+    const HINT: &'static str = "correct the line; no alerts are sent until then";
 }
 
-/// Reads the file; none if there is none.
+/// Reads the table; none if there is none.
 pub(crate) fn read(home: &Home) -> Result<Option<Settings>, Failure> {
-    let path = path(home);
-    let Some(bytes) = files::read_own(&path, FILE_BYTES)? else { return Ok(None) };
-    Settings::parse(&String::from_utf8_lossy(&bytes)).map(Some).map_err(|what| {
-        Failure::new(format!("cannot read `{}`: {what}", path.display()))
-            .hint("correct the line; no alerts are sent until then")
-    })
+    config::read(home)
 }
 
 /// Holds the destination of an alert and the reason for a failure.

@@ -11,6 +11,7 @@ mod backup_job;
 mod client_drift;
 mod clients;
 mod commands;
+mod config;
 mod context_job;
 mod dashboard;
 mod demo;

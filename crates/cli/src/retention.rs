@@ -1,9 +1,8 @@
-//! Applies the user's `retention.conf`: a thread of the server drops old events.
+//! Applies the table `[retention]` of `config.toml`: a thread of the server drops old events.
 //!
-//! The file has one setting, `days N`. Without it, or without the file, everything is kept. Law: what cannot be
-//! understood deletes nothing, and neither does a clock that cannot be believed ([`ClockTrust`]).
+//! Without its key `days` everything is kept. Law: what cannot be understood deletes nothing, and neither does a clock
+//! that cannot be believed ([`ClockTrust`]).
 
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -13,49 +12,40 @@ use agent_tracer_intake::{Clock, Note, Notes, Stop};
 use agent_tracer_ledger::view::RetentionHealth;
 use agent_tracer_ledger::{AppendError, ClockTrust, Ledger, Retention, Upkeep};
 use agent_tracer_spool::Home;
+use serde::Deserialize;
 
+use crate::config::{self, Form, OldFile, Section, Value, Word, between};
 use crate::failure::Failure;
-use crate::files;
 use crate::periodic::PeriodicJob;
 
 /// Pause between two runs.
 const EVERY: Duration = Duration::from_secs(24 * 60 * 60);
-/// The most bytes of the file.
-const FILE_BYTES: usize = 64 << 10;
 /// The longest time that can be said: a hundred years.
 pub(crate) const MOST_DAYS: u32 = 36_500;
 const DAY_MS: i64 = 86_400_000;
 
-/// Returns the path of the settings file.
-pub(crate) fn path(home: &Home) -> PathBuf {
-    home.config().join("retention.conf")
+/// Holds the table of the user's settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
+pub(crate) struct RetentionSettings {
+    /// Days for which events are kept; for ever without it.
+    #[serde(deserialize_with = "between::<1, { MOST_DAYS as i64 }, _>")]
+    pub(crate) days: Option<u32>,
 }
 
-/// Reads the file: for how many days events are kept, if not for ever.
-pub(crate) fn read(path: &Path) -> Result<Option<u32>, Failure> {
-    let Some(bytes) = files::read_own(path, FILE_BYTES)? else { return Ok(None) };
-    parse(&String::from_utf8_lossy(&bytes)).map_err(|(line, what)| {
-        Failure::new(format!("cannot read `{}`: line {line}: {what}", path.display()))
-            .hint("write `days 90`, or nothing to keep everything; nothing was deleted")
-    })
+impl Section for RetentionSettings {
+    const NAME: &'static str = "retention";
+    const OLD_FILE: OldFile = OldFile {
+        name: "retention.conf",
+        form: Form::Lines(&[Word { word: "days", key: "days", value: Value::Number }]),
+    };
+    const HINT: &'static str =
+        "correct the line, or remove the table to keep everything; nothing was deleted";
 }
 
-fn parse(text: &str) -> Result<Option<u32>, (usize, String)> {
-    let mut days = None;
-    for (number, line) in text.lines().enumerate() {
-        let line = line.split('#').next().unwrap_or_default().trim();
-        let wrong = |what: String| Err((number + 1, what));
-        match line.split_whitespace().collect::<Vec<_>>().as_slice() {
-            [] => {}
-            ["days", _] if days.is_some() => return wrong("`days` stands twice".to_owned()),
-            ["days", count] => match count.parse() {
-                Ok(count @ 1..=MOST_DAYS) => days = Some(count),
-                _ => return wrong(format!("`{count}` is not between 1 and {MOST_DAYS}")),
-            },
-            [word, ..] => return wrong(format!("`{word}` is no setting")),
-        }
-    }
-    Ok(days)
+/// Reads for how many days events are kept, if not for ever.
+pub(crate) fn days(home: &Home) -> Result<Option<u32>, Failure> {
+    Ok(config::read::<RetentionSettings>(home)?.and_then(|settings| settings.days))
 }
 
 /// Returns the retention that a number of days means at a time.
@@ -99,14 +89,14 @@ fn drop_older(ledger: &Ledger, days: u32, now: Millis) -> Result<RetentionRun, A
 pub(crate) struct RetentionState(Arc<Mutex<(RetentionHealth, Option<String>)>>);
 
 impl RetentionState {
-    /// Returns the retention, the time before which nothing is left, and the fault of the file.
+    /// Returns the retention, the time before which nothing is left, and the fault of the settings.
     pub(crate) fn look(&self) -> (RetentionHealth, Option<String>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Reads the file and drops what is too old. Says what is worth a line in the log.
-    fn tend(&self, path: &Path, ledger: &Ledger, now: Millis) -> Option<Note> {
-        let days = match read(path) {
+    /// Reads the settings and drops what is too old. Says what is worth a line in the log.
+    fn tend(&self, home: &Home, ledger: &Ledger, now: Millis) -> Option<Note> {
+        let days = match days(home) {
             Ok(days) => days,
             Err(failure) => {
                 let text = failure.to_string();
@@ -151,11 +141,11 @@ pub(crate) fn start(
     stop: &Stop,
 ) -> Result<(RetentionState, JoinHandle<()>), Failure> {
     let kept = RetentionState::default();
-    let (state, path, ledger) = (kept.clone(), path(home), Arc::clone(ledger));
+    let (state, home, ledger) = (kept.clone(), home.clone(), Arc::clone(ledger));
     let job = PeriodicJob { name: "retention", every: EVERY, notes, stop };
     let (clock, notes) = (Arc::clone(clock), Arc::clone(notes));
     let thread = job.behind(move || {
-        if let Some(note) = state.tend(&path, &ledger, clock()) {
+        if let Some(note) = state.tend(&home, &ledger, clock()) {
             notes(note);
         }
         Ok(())
@@ -166,6 +156,19 @@ pub(crate) fn start(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files;
+
+    /// Reads a text of the file that held these settings before.
+    fn parse(text: &str) -> Result<Option<u32>, String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = Home::in_folder(folder.path());
+        write(&home, text);
+        days(&home).map_err(|failure| failure.to_string())
+    }
+
+    fn write(home: &Home, text: &str) {
+        files::write_private(&RetentionSettings::OLD_FILE.path(home), text.as_bytes()).expect("written");
+    }
 
     #[test]
     fn everything_is_kept_unless_a_number_of_days_is_written() {
@@ -182,12 +185,12 @@ mod tests {
             ("\ndays 0", 2, "`0` is not between"),
             ("days -3", 1, "`-3` is not between"),
             ("days 99999999999", 1, "`99999999999` is not between"),
-            ("days 3\ndays 4", 2, "stands twice"),
+            ("days 3\ndays 4", 2, "duplicate key"),
             ("months 3", 1, "`months` is no setting"),
             ("days 3 4", 1, "`days` is no setting"),
         ] {
-            let (at, state) = parse(text).expect_err(text);
-            assert!(at == line && state.contains(what), "{text}: line {at}: {state}");
+            let state = parse(text).expect_err(text);
+            assert!(state.contains(&format!("line {line}: ")) && state.contains(what), "{text}: {state}");
         }
     }
 
@@ -201,16 +204,16 @@ mod tests {
     fn a_server_says_what_is_wrong_with_the_file_and_deletes_nothing() {
         let folder = tempfile::tempdir().expect("a folder");
         let ledger = Ledger::open(&folder.path().join("ledger.db"), agent_tracer_ledger::Options::default());
-        let (ledger, path) = (ledger.expect("a ledger"), folder.path().join("retention.conf"));
+        let (ledger, home) = (ledger.expect("a ledger"), Home::in_folder(folder.path()));
         let kept = RetentionState::default();
-        assert!(kept.tend(&path, &ledger, Millis(9)).is_none());
+        assert!(kept.tend(&home, &ledger, Millis(9)).is_none());
         assert_eq!(kept.look(), (RetentionHealth::default(), None));
-        files::write_private(&path, b"days many\n").expect("written");
-        assert!(matches!(kept.tend(&path, &ledger, Millis(9)), Some(Note::Warning(_))));
+        write(&home, "days many\n");
+        assert!(matches!(kept.tend(&home, &ledger, Millis(9)), Some(Note::Warning(_))));
         let (health, problem) = kept.look();
         assert!(health.days.is_none() && problem.expect("a problem").contains("line 1: `many`"));
-        files::write_private(&path, b"days 7\n").expect("written");
-        assert!(kept.tend(&path, &ledger, Millis(9)).is_none());
+        write(&home, "days 7\n");
+        assert!(kept.tend(&home, &ledger, Millis(9)).is_none());
         let (health, problem) = kept.look();
         assert_eq!((health.days, health.last_at, problem), (Some(7), Some(Millis(9)), None));
     }
@@ -240,24 +243,24 @@ mod tests {
     }
 
     /// A ledger with a session of long ago and one of now, and a server that keeps ninety days.
-    fn kept_for_ninety_days(now: i64) -> (tempfile::TempDir, Ledger, PathBuf, RetentionState) {
+    fn kept_for_ninety_days(now: i64) -> (tempfile::TempDir, Ledger, Home, RetentionState) {
         let folder = tempfile::tempdir().expect("a folder");
         let ledger = Ledger::open(&folder.path().join("ledger.db"), agent_tracer_ledger::Options::default());
-        let (ledger, path) = (ledger.expect("a ledger"), folder.path().join("retention.conf"));
-        files::write_private(&path, b"days 90\n").expect("written");
+        let (ledger, home) = (ledger.expect("a ledger"), Home::in_folder(folder.path()));
+        write(&home, "days 90\n");
         record(&ledger, "now", &[now]);
-        (folder, ledger, path, RetentionState::default())
+        (folder, ledger, home, RetentionState::default())
     }
 
     const NOW: i64 = 1_794_777_000_000;
 
     #[test]
     fn a_clock_that_jumps_ahead_drops_nothing_and_one_that_is_right_again_goes_on() {
-        let (_folder, ledger, path, kept) = kept_for_ninety_days(NOW);
-        assert!(kept.tend(&path, &ledger, Millis(NOW)).is_none());
+        let (_folder, ledger, home, kept) = kept_for_ninety_days(NOW);
+        assert!(kept.tend(&home, &ledger, Millis(NOW)).is_none());
         for ahead in [400, 20_000, 401] {
             let wrong = NOW + ahead * DAY_MS;
-            assert!(matches!(kept.tend(&path, &ledger, Millis(wrong)), Some(Note::Warning(_))), "{ahead}");
+            assert!(matches!(kept.tend(&home, &ledger, Millis(wrong)), Some(Note::Warning(_))), "{ahead}");
             let problem = kept.look().1.expect("a problem");
             assert!(
                 problem.contains(&format!("{ahead} days after")) && problem.contains("\nhint: "),
@@ -265,36 +268,36 @@ mod tests {
             );
             // What is recorded by such a clock does not make it right.
             record(&ledger, "wrong", &[wrong]);
-            assert!(matches!(kept.tend(&path, &ledger, Millis(wrong + DAY_MS)), Some(Note::Warning(_))));
+            assert!(matches!(kept.tend(&home, &ledger, Millis(wrong + DAY_MS)), Some(Note::Warning(_))));
         }
         assert_eq!(ledger.store().health().expect("health").entries, 4);
-        assert!(kept.tend(&path, &ledger, Millis(NOW + DAY_MS)).is_none(), "it is right again");
+        assert!(kept.tend(&home, &ledger, Millis(NOW + DAY_MS)).is_none(), "it is right again");
         assert_eq!(kept.look().1, None);
         // Nor does one that is behind drop anything.
-        assert!(kept.tend(&path, &ledger, Millis(0)).is_none());
+        assert!(kept.tend(&home, &ledger, Millis(0)).is_none());
         assert_eq!(ledger.store().health().expect("health").entries, 4);
         // In use day after day, what is old goes when its time has come.
         for day in (0..=90).step_by(5) {
-            kept.tend(&path, &ledger, Millis(NOW + day * DAY_MS));
+            kept.tend(&home, &ledger, Millis(NOW + day * DAY_MS));
         }
         assert_eq!(ledger.store().health().expect("health").entries, 4);
-        let note = kept.tend(&path, &ledger, Millis(NOW + 91 * DAY_MS));
+        let note = kept.tend(&home, &ledger, Millis(NOW + 91 * DAY_MS));
         assert!(matches!(note, Some(Note::Info(_))), "{note:?}");
         assert_eq!(ledger.store().health().expect("health").entries, 3);
     }
 
     #[test]
     fn a_machine_that_was_switched_off_is_believed_after_three_days_of_use() {
-        let (_folder, ledger, path, kept) = kept_for_ninety_days(NOW);
-        assert!(kept.tend(&path, &ledger, Millis(NOW)).is_none());
+        let (_folder, ledger, home, kept) = kept_for_ninety_days(NOW);
+        assert!(kept.tend(&home, &ledger, Millis(NOW)).is_none());
         let on = NOW + 100 * DAY_MS;
         for day in 0..2 {
             record(&ledger, "later", &[on + day * DAY_MS]);
-            let note = kept.tend(&path, &ledger, Millis(on + day * DAY_MS));
+            let note = kept.tend(&home, &ledger, Millis(on + day * DAY_MS));
             assert!(matches!(note, Some(Note::Warning(_))), "{day}");
         }
         record(&ledger, "later", &[on + 2 * DAY_MS]);
-        let note = kept.tend(&path, &ledger, Millis(on + 2 * DAY_MS));
+        let note = kept.tend(&home, &ledger, Millis(on + 2 * DAY_MS));
         assert!(matches!(note, Some(Note::Info(_))), "{note:?}");
         assert_eq!((kept.look().0.tasks, ledger.store().health().expect("health").entries), (1, 3));
     }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::alert_job;
 use crate::arguments::{Alerts, AlertsCommand, Options};
+use crate::config;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -28,9 +29,9 @@ pub(super) fn run(
 }
 
 fn nothing(home: &Home) -> Failure {
-    let path = alert_job::path(home);
-    Failure::new(format!("`{}` has neither a desktop nor a webhook entry", path.display()))
-        .hint("write `desktop = true`, or a `[[webhook]]` with its `url`: docs/alerts.md")
+    let path = config::path(home);
+    Failure::new(format!("`[alerts]` of `{}` has neither a desktop nor a webhook entry", path.display()))
+        .hint("write `desktop = true` there, or an `[[alerts.webhook]]` with its `url`: docs/alerts.md")
 }
 
 /// An address without what may be secret in it.

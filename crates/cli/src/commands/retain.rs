@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::arguments::{Options, Retain};
 use crate::commands::maintenance;
+use crate::config;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -20,14 +21,16 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let (home, _) = environment.home(options.home.as_deref())?;
-    let path = retention::path(&home);
     let days = match arguments.days {
         Some(days) => Some(days),
-        None => retention::read(&path)?,
+        None => retention::days(&home)?,
     };
     let Some(days) = days else {
-        let failure = Failure::usage(format!("`{}` sets no retention", path.display()));
-        return Err(failure.hint("add `--days 90`, or write `days 90` into that file"));
+        let path = config::path(&home);
+        let failure = Failure::usage(format!("`{}` sets no `retention.days`", path.display()));
+        return Err(
+            failure.hint("add `--days 90`, or write `days = 90` into the table `[retention]` of that file")
+        );
     };
     let Some(tended) = maintenance::open(options, environment, output)? else {
         return Ok(ExitCode::SUCCESS);

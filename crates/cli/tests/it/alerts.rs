@@ -11,7 +11,9 @@ use serde_json::Value;
 use crate::serve::Server;
 use crate::world::World;
 
-const CONF: &str = "home/.config/agent-tracer/alerts.toml";
+const CONF: &str = "home/.config/agent-tracer/config.toml";
+/// The file that held the table before.
+const OLD: &str = "home/.config/agent-tracer/alerts.toml";
 
 /// Takes everything that is posted.
 fn receiver() -> (String, Receiver<Value>) {
@@ -54,7 +56,7 @@ fn a_test_alert_goes_everywhere_and_says_whether_it_arrived() {
     let (url, hears) = receiver();
     world.write("empty/notify-send", "#!/bin/sh\nfor word; do echo \"$word\"; done > \"[W]/shown\"\n");
     world.set_mode("empty/notify-send", 0o755);
-    world.write(CONF, &format!("desktop = true\n[[webhook]]\nurl = \"{url}\"\n[on]\nfailures = 3\n"));
+    world.write(OLD, &format!("desktop = true\n[[webhook]]\nurl = \"{url}\"\n[on]\nfailures = 3\n"));
     let sent = world.run(&["alerts", "test"]).ended_with(0);
     assert_eq!(sent.stdout, "desktop: sent\nwebhook 1: sent\n");
     assert!(world.read("shown").ends_with("--\nAgent Tracer\nalerts arrive\n"), "{}", world.read("shown"));
@@ -62,11 +64,11 @@ fn a_test_alert_goes_everywhere_and_says_whether_it_arrived() {
     assert_eq!((&body["kind"], &body["text"]), (&Value::from("test"), &Value::from("alerts arrive")));
     let shown = world.run(&["alerts", "show"]).ended_with(0);
     assert!(shown.stdout.contains("on failures = 3") && !shown.stdout.contains("secret"), "{}", shown.stdout);
-    world.write(CONF, "[[webhook]]\nurl = \"http://127.0.0.1:1/secret-part\"\n");
+    world.write(CONF, "[[alerts.webhook]]\nurl = \"http://127.0.0.1:1/secret-part\"\n");
     let failed = world.run(&["alerts", "test", "--json"]).ended_with(1);
     let json: Value = serde_json::from_str(&failed.stdout).expect("JSON");
     assert_eq!(json["sent"][0]["error"], "the receiver could not be reached");
-    world.write(CONF, "[on]\nloud = 1\n");
+    world.write(CONF, "[alerts.on]\nloud = 1\n");
     let broken = world.run(&["alerts", "show"]).ended_with(1);
     assert!(broken.stderr.contains("line 2") && broken.stderr.contains("hint: "), "{}", broken.stderr);
 }
@@ -75,7 +77,10 @@ fn a_test_alert_goes_everywhere_and_says_whether_it_arrived() {
 fn a_server_tells_of_a_loop_and_logs_that_it_did() {
     let world = World::with_real_hook();
     let (url, hears) = receiver();
-    world.write(CONF, &format!("[[webhook]]\nurl = \"{url}\"\nformat = \"slack\"\n[on]\nlooping = 4\n"));
+    world.write(
+        CONF,
+        &format!("[[alerts.webhook]]\nurl = \"{url}\"\nformat = \"slack\"\n[alerts.on]\nlooping = 4\n"),
+    );
     // A project's file of the same name is not the user's choice.
     world.write("project/.agent-tracer/alerts.toml", "desktop = true\n[on]\ndenials = true\n");
     for call in 0..4 {

@@ -187,10 +187,18 @@ fn what_is_old_is_dropped_by_hand_and_stays_in_the_totals() {
     let world = full();
     let before = tasks(&world);
     let unsaid = world.run(&["retain"]).ended_with(2).stderr;
-    assert!(unsaid.contains("retention.conf") && unsaid.contains("hint: add `--days 90`"), "{unsaid}");
+    assert!(
+        unsaid.contains("config.toml` sets no `retention.days`") && unsaid.contains("hint: add `--days 90`"),
+        "{unsaid}"
+    );
     world.write("home/.config/agent-tracer/retention.conf", "months 3\n");
     let wrong = world.run(&["retain"]).ended_with(1).stderr;
     assert!(wrong.contains("line 1: `months` is no setting") && wrong.contains("hint: "), "{wrong}");
+    world.write("home/.config/agent-tracer/config.toml", "[retention]\nmonths = 3\n");
+    let wrong = world.run(&["retain"]).ended_with(1).stderr;
+    assert!(wrong.contains("config.toml`: line 2, column 1: unknown key `retention.months`"), "{wrong}");
+    world.run(&["retain", "--days", "36500", "--dry-run"]).ended_with(0);
+    world.write("home/.config/agent-tracer/config.toml", "");
     // Everything was captured before this test was written, and nothing will ever be a hundred years old.
     world.write("home/.config/agent-tracer/retention.conf", "days 36500\n");
     assert_eq!(json_of(&world, &["retain"])["events"], 0);

@@ -1,6 +1,6 @@
 //! Alerts for a person: an agent waits, is stuck, loops, fails, was denied, or runs out of budget or limit.
 //!
-//! [`Settings`] is the user's `alerts.toml`; [`Watch`] finds each [`Alert`] in the ledger, at most once in a
+//! [`Settings`] is the user's table `[alerts]`; [`Watch`] finds each [`Alert`] in the ledger, at most once in a
 //! while; [`webhook`] carries one to the address that the user named. The binary shows it on the desktop.
 //!
 //! Laws: nothing without the user's own file, and never because of a project's. An alert holds our words, counts, ids and
@@ -14,6 +14,6 @@ pub mod webhook;
 
 pub use alert::{Alert, Kind};
 pub use counts::{Counts, Outcome};
-pub use settings::{Format, Settings, SettingsError, Thresholds, Webhook};
+pub use settings::{Format, Settings, Thresholds, Webhook};
 pub use watch::Watch;
 pub use webhook::WebhookError;

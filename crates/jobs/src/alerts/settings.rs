@@ -1,21 +1,24 @@
-//! `alerts.toml`: the alerts that a person wants, and their receivers.
+//! The table `[alerts]` of the user's settings: the alerts that a person wants, and their receivers.
 //!
-//! Law: without the file there are no alerts; a file that is not understood is an error with its line, never half of it.
+//! Law: without the table there are no alerts, and one that is not understood is an error with its place, never half of
+//! it. No error quotes an address: it may hold a secret.
 
 use serde::Deserialize;
+use serde::de::{Deserializer, Error};
 
 /// The most addresses.
 const WEBHOOKS_MAX: usize = 10;
 
 /// The settings of the user.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct Settings {
     /// True if alerts are shown on the desktop.
     pub desktop: bool,
     /// Minutes before the same alert is sent again; ten unless given.
     pub cooldown_minutes: Option<u32>,
     /// The addresses.
+    #[serde(deserialize_with = "webhooks")]
     pub webhook: Vec<Webhook>,
     /// The thresholds.
     pub on: Thresholds,
@@ -23,9 +26,10 @@ pub struct Settings {
 
 /// An address.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Webhook {
     /// `https://…`, or `http://…`.
+    #[serde(deserialize_with = "url")]
     pub url: String,
     /// The shape of what is sent.
     #[serde(default)]
@@ -45,7 +49,7 @@ pub enum Format {
 
 /// Thresholds of alerts. An absent one is off.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct Thresholds {
     /// An agent waits for a permission or an answer for so many minutes.
     pub waiting_minutes: Option<u32>,
@@ -54,8 +58,10 @@ pub struct Thresholds {
     /// The same call so often in one task.
     pub looping: Option<u64>,
     /// The day has cost so much.
+    #[serde(deserialize_with = "budget")]
     pub budget_usd: Option<f64>,
     /// So much of a rate limit is used, in percent.
+    #[serde(deserialize_with = "share")]
     pub rate_limit_pct: Option<f64>,
     /// So many failures of one task within ten minutes.
     pub failures: Option<u64>,
@@ -63,62 +69,40 @@ pub struct Thresholds {
     pub denials: bool,
 }
 
-/// A reason why `alerts.toml` is not valid.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SettingsError {
-    /// The text is not valid TOML, or a key is unknown or of another type.
-    #[error("{}{reason}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
-    Syntax {
-        /// The line, counted from one.
-        line: Option<usize>,
-        /// The message of the parser. Not its error: that quotes the file, and an address may hold a secret.
-        reason: String,
-    },
-    /// The list of receivers is too long.
-    #[error("there are more than {WEBHOOKS_MAX} webhooks")]
-    TooManyWebhooks,
-    /// An address is not an HTTP URL.
-    #[error("a webhook's `url` must begin with `https://` or `http://` and name a host")]
-    WebhookUrl,
-    /// The share of a rate limit is out of its bounds.
-    #[error("`rate_limit_pct` is not between 1 and 100")]
-    RateLimit,
-    /// The budget is out of its bounds.
-    #[error("`budget_usd` is not an amount of dollars")]
-    Budget,
+fn webhooks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Webhook>, D::Error> {
+    let webhooks = Vec::deserialize(deserializer)?;
+    match webhooks.len() > WEBHOOKS_MAX {
+        true => Err(D::Error::custom(format!("there are more than {WEBHOOKS_MAX} webhooks"))),
+        false => Ok(webhooks),
+    }
+}
+
+fn url<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let url = String::deserialize(deserializer)?;
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    let has_host = rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'));
+    if !has_host || url.contains(char::is_whitespace) {
+        let text = "a webhook's `url` must begin with `https://` or `http://` and name a host";
+        return Err(D::Error::custom(text));
+    }
+    Ok(url)
+}
+
+fn budget<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    match f64::deserialize(deserializer)? {
+        budget if budget > 0.0 && budget < 1e9 => Ok(Some(budget)),
+        _ => Err(D::Error::custom("`budget_usd` is not an amount of dollars")),
+    }
+}
+
+fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    match f64::deserialize(deserializer)? {
+        share if (1.0..=100.0).contains(&share) => Ok(Some(share)),
+        _ => Err(D::Error::custom("`rate_limit_pct` is not between 1 and 100")),
+    }
 }
 
 impl Settings {
-    /// Reads the file.
-    ///
-    /// # Errors
-    /// If the file is not valid; the text is one line.
-    pub fn parse(text: &str) -> Result<Self, SettingsError> {
-        let settings: Self = toml::from_str(text).map_err(|error| {
-            let before = error.span().and_then(|span| text.get(..span.start));
-            let line = before.map(|before| before.matches('\n').count() + 1);
-            SettingsError::Syntax { line, reason: error.message().to_owned() }
-        })?;
-        if settings.webhook.len() > WEBHOOKS_MAX {
-            return Err(SettingsError::TooManyWebhooks);
-        }
-        for webhook in &settings.webhook {
-            let rest = webhook.url.strip_prefix("https://").or_else(|| webhook.url.strip_prefix("http://"));
-            let has_host = rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'));
-            if !has_host || webhook.url.contains(char::is_whitespace) {
-                return Err(SettingsError::WebhookUrl);
-            }
-        }
-        let pct = settings.on.rate_limit_pct;
-        if pct.is_some_and(|pct| !(1.0..=100.0).contains(&pct)) {
-            return Err(SettingsError::RateLimit);
-        }
-        if settings.on.budget_usd.is_some_and(|budget| !(budget > 0.0 && budget < 1e9)) {
-            return Err(SettingsError::Budget);
-        }
-        Ok(settings)
-    }
-
     /// Returns whether any alert would reach a receiver.
     #[must_use]
     pub fn has_receiver(&self) -> bool {
@@ -136,9 +120,13 @@ impl Settings {
 mod tests {
     use super::*;
 
+    fn parse(text: &str) -> Result<Settings, toml::de::Error> {
+        toml::from_str(text)
+    }
+
     #[test]
     fn a_whole_file_is_understood() {
-        let settings = Settings::parse(
+        let settings = parse(
             "desktop = true\ncooldown_minutes = 3\n[[webhook]]\nurl = \"https://hooks.example/x\"\nformat = \"slack\"\n\
              [on]\nwaiting_minutes = 5\nbudget_usd = 12.5\ndenials = true\n",
         )
@@ -146,7 +134,7 @@ mod tests {
         assert!(settings.has_receiver() && settings.on.denials);
         assert_eq!((settings.cooldown_ms(), settings.webhook[0].format), (180_000, Format::Slack));
         assert_eq!((settings.on.waiting_minutes, settings.on.budget_usd), (Some(5), Some(12.5)));
-        assert!(!Settings::parse("").unwrap().has_receiver());
+        assert!(!parse("").unwrap().has_receiver());
     }
 
     #[test]
@@ -161,8 +149,11 @@ mod tests {
             ("[on]\nwaiting_minutes = -1\n", "line 2"),
             ("not toml", "line 1"),
         ] {
-            let error = Settings::parse(text).unwrap_err();
-            assert!(error.to_string().contains(what), "{text}: {error}");
+            let error = parse(text).unwrap_err();
+            let before = error.span().and_then(|span| text.get(..span.start)).expect("a place");
+            let line = before.matches('\n').count() + 1;
+            let error = format!("line {line}: {}", error.message());
+            assert!(error.contains(what), "{text}: {error}");
         }
     }
 }

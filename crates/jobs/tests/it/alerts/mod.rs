@@ -84,7 +84,7 @@ impl World {
     }
 
     fn look(&self, watch: &mut Watch, on: &str, now: i64) -> Vec<Alert> {
-        let settings = Settings::parse(&format!("desktop = true\n[on]\n{on}\n")).unwrap();
+        let settings: Settings = toml::from_str(&format!("desktop = true\n[on]\n{on}\n")).unwrap();
         watch.look(self.ledger.store().as_ref(), &settings, Millis(now), Millis(T0 - MINUTE)).unwrap()
     }
 }
@@ -212,7 +212,7 @@ fn budget_and_rate_limits_are_reported_when_they_are_reached() {
             world.bring(observed);
         }
     }
-    let settings = Settings::parse("desktop = true\n[on]\nbudget_usd = 0.0001\n").unwrap();
+    let settings: Settings = toml::from_str("desktop = true\n[on]\nbudget_usd = 0.0001\n").unwrap();
     let found =
         Watch::default().look(world.ledger.store().as_ref(), &settings, Millis(T0), Millis(0)).unwrap();
     assert!(

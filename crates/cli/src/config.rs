@@ -1,0 +1,166 @@
+//! The user's settings: `config.toml` in the configuration folder, one table for each part of the product.
+//!
+//! ```toml
+//! [retention]
+//! days = 90
+//! ```
+//!
+//! A table is read by its part alone, so a mistake in one table leaves the others in force. A mistake outside of every
+//! table (no TOML, an unknown table) concerns all of them: it could be a misspelt table, and none is taken for absent.
+//! Where a table is absent, the file that held these settings before is read in its place ([`old_file`]). Law: settings
+//! that are not understood are an error with a line, and never half of them.
+
+mod fault;
+mod number;
+mod old_file;
+
+use std::path::{Path, PathBuf};
+
+use agent_tracer_spool::Home;
+use serde::de::DeserializeOwned;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
+
+use crate::failure::Failure;
+use crate::files;
+
+pub(crate) use fault::Fault;
+pub(crate) use number::between;
+pub(crate) use old_file::{Form, OldFile, Value, Word};
+
+/// The most bytes of a settings file.
+const FILE_BYTES: usize = 1 << 20;
+
+/// The tables, in the order in which they are listed.
+const TABLES: [&str; 2] = ["alerts", "retention"];
+
+/// A table of `config.toml`.
+pub(crate) trait Section: DeserializeOwned {
+    /// The name of the table.
+    const NAME: &'static str;
+    /// The file that held these settings before.
+    const OLD_FILE: OldFile;
+    /// The consequence of a mistake, and the way out.
+    const HINT: &'static str;
+}
+
+/// Returns the path of the file.
+pub(crate) fn path(home: &Home) -> PathBuf {
+    home.config().join("config.toml")
+}
+
+/// Reads a table, or the file that was there before it; `None` if there is neither.
+pub(crate) fn read<T: Section>(home: &Home) -> Result<Option<T>, Failure> {
+    let path = path(home);
+    let failure = |path: &Path, fault: &Fault| fault.failure(path).hint(T::HINT);
+    if let Some(text) = read_text(&path)?
+        && let Some(table) = table_of(&text, T::NAME).map_err(|fault| failure(&path, &fault))?
+    {
+        return parse(&text, table).map(Some).map_err(|fault| failure(&path, &fault));
+    }
+    let path = T::OLD_FILE.path(home);
+    let Some(bytes) = files::read_own(&path, FILE_BYTES)? else { return Ok(None) };
+    T::OLD_FILE.parse(&String::from_utf8_lossy(&bytes)).map(Some).map_err(|fault| failure(&path, &fault))
+}
+
+fn read_text(path: &Path) -> Result<Option<String>, Failure> {
+    let Some(bytes) = files::read_own(path, FILE_BYTES)? else { return Ok(None) };
+    String::from_utf8(bytes).map(Some).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::new(format!("cannot read `{}`: byte {at} is not UTF-8", path.display()))
+            .hint("save the file as UTF-8")
+    })
+}
+
+/// Returns a table of a text, if it has it.
+fn table_of<'t>(text: &'t str, name: &str) -> Result<Option<Spanned<DeValue<'t>>>, Fault> {
+    let root = DeTable::parse(text).map_err(|error| Fault::of(text, &error))?.into_inner();
+    let known = |key: &str| TABLES.contains(&key);
+    if let Some(foreign) = root.keys().find(|key| !known(key.get_ref())) {
+        return Err(Fault::unknown(text, foreign.span().start, "", foreign.get_ref(), &TABLES));
+    }
+    Ok(root.into_iter().find(|(key, _)| key.get_ref() == name).map(|(_, value)| value))
+}
+
+fn parse<T: Section>(text: &str, table: Spanned<DeValue<'_>>) -> Result<T, Fault> {
+    T::deserialize(ValueDeserializer::from(table)).map_err(|error| Fault::of(text, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_tracer_jobs::alerts::Settings;
+
+    use super::*;
+    use crate::retention::RetentionSettings;
+
+    fn home() -> (tempfile::TempDir, Home) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = Home::in_folder(folder.path());
+        (folder, home)
+    }
+
+    fn write(home: &Home, name: &str, text: &str) {
+        files::write_private(&home.config().join(name), text.as_bytes()).expect("written");
+    }
+
+    fn days(home: &Home) -> Result<Option<u32>, String> {
+        read::<RetentionSettings>(home)
+            .map(|settings| settings.and_then(|it| it.days))
+            .map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn a_table_is_read_before_the_old_file_and_the_old_file_where_it_is_absent() {
+        let (_folder, home) = home();
+        assert_eq!(days(&home), Ok(None));
+        write(&home, "retention.conf", "# mine\ndays 30\n");
+        assert_eq!(days(&home), Ok(Some(30)));
+        write(&home, "config.toml", "# nothing yet\n");
+        assert_eq!(days(&home), Ok(Some(30)));
+        write(&home, "config.toml", "[retention]\ndays = 90 # a quarter\n");
+        assert_eq!(days(&home), Ok(Some(90)));
+        // An empty table keeps everything: the old file does not come back into force.
+        write(&home, "config.toml", "[retention]\n");
+        assert_eq!(days(&home), Ok(None));
+    }
+
+    #[test]
+    fn a_mistake_names_its_line_its_key_and_what_is_allowed() {
+        for (text, expected) in [
+            ("[retention]\n dyas = 3\n", "line 2, column 2: unknown key `retention.dyas`"),
+            ("[retention]\n dyas = 3\n", "hint: did you mean `retention.days`?"),
+            ("[retention]\nmonths = 3\n", "hint: `retention` has `days`"),
+            ("[retention]\ndays = 0\n", "line 2, column 8: `retention.days`: `0` is not between 1 and 36500"),
+            ("[retention]\ndays = '3'\n", "line 2, column 8: `retention.days`: invalid type"),
+            ("retention.days = -1", "line 1, column 18: `retention.days`: `-1` is not between"),
+            ("retention = 3", "line 1, column 13: `retention`: invalid type: integer `3`, expected a table"),
+            (
+                "\n[retension]\ndays = 3",
+                "line 2, column 2: unknown table `retension`\nhint: did you mean `retention`?",
+            ),
+            (
+                "days = 3",
+                "line 1, column 1: unknown table `days`\nhint: the tables are `alerts`, `retention`",
+            ),
+            ("[retention]\ndays = 3\ndays = 4\n", "line 3, column 1: duplicate key"),
+            ("days 3\n", "line 1, column "),
+        ] {
+            let (_folder, home) = home();
+            write(&home, "config.toml", text);
+            let failure = days(&home).expect_err(text);
+            assert!(failure.contains(expected), "{text}\n{failure}");
+            assert!(failure.ends_with(RetentionSettings::HINT), "{failure}");
+        }
+        let (_folder, home) = home();
+        write(&home, "config.toml", "[[alerts.webhook]]\nurl = \"secret://x\"\n");
+        let failure = read::<Settings>(&home).expect_err("no address").to_string();
+        assert!(
+            failure.contains("line 2, column 7: `alerts.webhook[0].url`: a webhook's `url` must"),
+            "{failure}"
+        );
+        assert!(!failure.contains("secret"), "{failure}");
+        assert_eq!(days(&home), Ok(None), "another table is read all the same");
+        files::write_private(&path(&home), b"# \xff").expect("written");
+        assert!(days(&home).expect_err("no text").contains("byte 2 is not UTF-8"));
+    }
+}
