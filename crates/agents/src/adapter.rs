@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::compactions::LineRead;
 use crate::observation::Observation;
 use crate::otlp::RecordWriter;
+use crate::sessions::SessionFiles;
 use crate::setup::Setup;
 use crate::tools::Call;
 
@@ -62,6 +63,11 @@ pub(crate) trait Adapter: Sync {
 
     /// Returns the door to the agent's settings; `None` if it is recorded without any.
     fn setup(&self) -> Option<&'static dyn Setup> {
+        None
+    }
+
+    /// Returns the door to the agent's session files; `None` if it is known by its hooks alone.
+    fn session_files(&self) -> Option<&'static dyn SessionFiles> {
         None
     }
 

@@ -19,6 +19,7 @@ pub mod hooks;
 pub mod observation;
 pub mod otlp;
 mod read;
+pub mod sessions;
 pub mod settings;
 pub mod setup;
 pub mod text;

@@ -181,7 +181,7 @@ impl BackupJob {
         let task = TaskId::parse(&row.task_id).and_then(|id| self.store.task(now, &id).ok());
         let (Some(bytes), Some(task)) = (bytes, task) else { return Ok(None) };
         let Some(found) = file::of_task(&self.roots, &task) else { return Ok(None) };
-        let source = open(&found.path, &found.kind)?;
+        let source = open(&found.path, found.file.form)?;
         backup::keep(&folder(&self.home), &task, row.occurred_at, source, bytes)
     }
 }

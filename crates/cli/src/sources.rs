@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use agent_tracer_agents::{claude, codex};
+use agent_tracer_agents::sessions::{self, SessionFiles};
 use agent_tracer_event::{Agent, Millis};
 use agent_tracer_intake::files::Root;
 use agent_tracer_intake::{Clock, PrivacyFile};
@@ -16,7 +16,7 @@ use agent_tracer_spool::{Home, settings_file};
 
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
-use crate::{files, store_backups, upgrade_progress};
+use crate::{files, store_backups, target, upgrade_progress};
 
 /// The most bytes of `prices.toml`.
 const PRICES_BYTES: usize = 1 << 20;
@@ -119,36 +119,23 @@ pub(crate) fn known(privacy: &PrivacyFile) -> Result<(), Failure> {
 
 /// Returns the folders of an agent's files.
 pub(crate) fn roots(agent: Agent, environment: &Environment) -> Result<Vec<Root>, Failure> {
-    let user = environment.user_home()?;
-    Ok(match agent {
-        Agent::CLAUDE_CODE => {
-            let named = environment.path_variable(claude::paths::HOME_VARIABLE);
-            claude_roots(claude::paths::home(named.as_deref(), &user))
-        }
-        _ => {
-            let named = environment.path_variable(codex::paths::HOME_VARIABLE);
-            codex_roots(codex::paths::home(named.as_deref(), &user))
-        }
-    })
+    let Some(door) = sessions::of(agent) else { return Ok(Vec::new()) };
+    Ok(roots_of(agent, door, &target::home_of(agent, environment)?))
 }
 
-fn claude_roots(home: PathBuf) -> Vec<Root> {
-    vec![Root::of(Agent::CLAUDE_CODE, claude::paths::transcripts(&home))]
-}
-
-fn codex_roots(home: PathBuf) -> Vec<Root> {
-    let archived = home.join("archived_sessions");
-    vec![Root::of(Agent::CODEX, codex::paths::rollouts(&home)), Root::of(Agent::CODEX, archived)]
+fn roots_of(agent: Agent, door: &dyn SessionFiles, home: &Path) -> Vec<Root> {
+    door.folders(home).into_iter().map(|folder| Root::of(agent, folder)).collect()
 }
 
 /// The folders that a person means by naming one: an agent's home means what that agent keeps there.
 pub(crate) fn roots_in(folder: PathBuf, agent: Option<Agent>) -> Vec<Root> {
     let mut roots = Vec::new();
-    if agent != Some(Agent::CODEX) && claude::paths::transcripts(&folder).is_dir() {
-        roots.extend(claude_roots(folder.clone()));
-    }
-    if agent != Some(Agent::CLAUDE_CODE) && codex::paths::rollouts(&folder).is_dir() {
-        roots.extend(codex_roots(folder.clone()));
+    for own in Agent::rows().filter(|own| agent.is_none_or(|agent| agent == *own)) {
+        let Some(door) = sessions::of(own) else { continue };
+        let own = roots_of(own, door, &folder);
+        if own.first().is_some_and(|root| root.folder.is_dir()) {
+            roots.extend(own);
+        }
     }
     if roots.is_empty() {
         roots.push(Root { agent, folder });

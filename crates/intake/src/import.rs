@@ -11,9 +11,10 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use agent_tracer_agents::sessions::Form;
 use agent_tracer_event::Millis;
 
-use crate::files::{Counts, Files, Found, Kind, ReadError, Root, Work, find};
+use crate::files::{Counts, Files, Found, ReadError, Root, Work, find};
 use crate::pace::Pace;
 use crate::stop::Stop;
 
@@ -63,7 +64,7 @@ impl Plan {
         }
         // Descriptions come last: they may be recorded only if the transcript beside them may.
         plan.files.sort_by_key(|found| {
-            (matches!(found.kind, Kind::Meta(_)), std::cmp::Reverse(found.facts.changed_ns))
+            (found.file.form == Form::Description, std::cmp::Reverse(found.facts.changed_ns))
         });
         plan
     }
@@ -163,7 +164,7 @@ pub fn run(
     // A description may have been read before the transcript that decides whether it may be recorded.
     for index in job.later.into_inner().unwrap_or_else(PoisonError::into_inner) {
         let Some(found) = plan.files.get(index) else { continue };
-        let result = files.read(&found.path, &found.kind, stop);
+        let result = files.read(&found.path, &found.file, stop);
         summary.later -= 1;
         refusal = summary.add(result).or(refusal.take());
     }
@@ -226,7 +227,7 @@ impl Job<'_> {
     fn read(&self, found: &Found) -> Result<Work, ReadError> {
         let mut pace = Pace::default();
         loop {
-            let result = self.files.read(&found.path, &found.kind, self.stop);
+            let result = self.files.read(&found.path, &found.file, self.stop);
             if !matches!(result, Err(ReadError::Sink { .. })) || self.patience == Patience::Fail {
                 return result;
             }

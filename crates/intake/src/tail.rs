@@ -16,7 +16,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use crate::files::{Files, Found, Kind, ReadError, Root, Work, classify, find, find_in, look};
+use agent_tracer_agents::sessions::{SessionFile, recognise};
+
+use crate::files::{Files, Found, ReadError, Root, Work, find, find_in, look};
 use crate::note::{Note, Notes};
 use crate::pace::Pace;
 use crate::stop::Stop;
@@ -45,7 +47,7 @@ pub struct Tail {
     named: NamedFiles,
     named_version: u64,
     /// Files that hooks named, outside of the folders.
-    named_files: BTreeMap<PathBuf, Kind>,
+    named_files: BTreeMap<PathBuf, SessionFile>,
     notes: Notes,
     watch: Watch,
     wakes: Receiver<Wake>,
@@ -53,7 +55,7 @@ pub struct Tail {
     /// Files to read now.
     changed: BTreeSet<PathBuf>,
     /// Files that could not be read yet.
-    later: BTreeMap<PathBuf, Kind>,
+    later: BTreeMap<PathBuf, SessionFile>,
     walked: Instant,
     walk_cost: Duration,
     walks_now: bool,
@@ -185,11 +187,11 @@ impl Tail {
             }
         }
         let known = std::mem::take(&mut self.named_files);
-        for (path, kind) in followed.files {
+        for (path, file) in followed.files {
             if !known.contains_key(&path) {
                 self.changed.insert(path.clone());
             }
-            self.named_files.insert(path, kind);
+            self.named_files.insert(path, file);
         }
         for root in followed.roots {
             self.changed.insert(root.folder.clone());
@@ -213,7 +215,7 @@ impl Tail {
         let files = &self.files;
         self.changed.extend(self.active.changed(|found| files.is_news(found)));
         // Not watched, because each is one file in a folder that is not ours to watch.
-        let named = self.named_files.iter().filter_map(|(path, kind)| found(path, kind));
+        let named = self.named_files.iter().filter_map(|(path, file)| found(path, file));
         self.changed.extend(named.filter(|found| files.is_news(found)).map(|found| found.path));
         self.changed.extend(std::mem::take(&mut self.later).into_keys());
         self.changed.extend(self.files.due());
@@ -249,8 +251,8 @@ impl Tail {
             if stop.is_requested() {
                 return Ok(());
             }
-            if let Some(kind) = self.named_files.get(&path).cloned() {
-                self.read_one(path, kind, stop)?;
+            if let Some(file) = self.named_files.get(&path).cloned() {
+                self.read_one(path, file, stop)?;
                 continue;
             }
             let Some(root) = self.roots.iter().find(|root| path.starts_with(&root.folder)) else { continue };
@@ -271,17 +273,17 @@ impl Tail {
                 );
                 continue;
             }
-            let Some(kind) = classify(root.agent, &path) else { continue };
-            self.read_one(path, kind, stop)?;
+            let Some(file) = recognise(root.agent, &path) else { continue };
+            self.read_one(path, file, stop)?;
         }
         Ok(())
     }
 
-    fn read_one(&mut self, path: PathBuf, kind: Kind, stop: &Stop) -> Result<(), ReadError> {
-        match self.files.read(&path, &kind, stop) {
-            Ok(Work::Read | Work::Nothing) => self.active.touch(&path, &kind),
+    fn read_one(&mut self, path: PathBuf, file: SessionFile, stop: &Stop) -> Result<(), ReadError> {
+        match self.files.read(&path, &file, stop) {
+            Ok(Work::Read | Work::Nothing) => self.active.touch(&path, &file),
             Ok(Work::Later) => {
-                self.later.insert(path, kind);
+                self.later.insert(path, file);
             }
             Ok(Work::Gone) => self.active.forget(&path),
             Ok(Work::Busy | Work::Stopped) => {}
@@ -305,7 +307,7 @@ impl Tail {
 }
 
 /// Returns a file with its present metadata, if it exists.
-fn found(path: &Path, kind: &Kind) -> Option<Found> {
+fn found(path: &Path, file: &SessionFile) -> Option<Found> {
     let facts = look(path).ok().flatten()?;
-    Some(Found { path: path.to_owned(), kind: kind.clone(), facts })
+    Some(Found { path: path.to_owned(), file: file.clone(), facts })
 }

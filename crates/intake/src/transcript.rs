@@ -10,12 +10,13 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use agent_tracer_agents::TranscriptSeen;
+use agent_tracer_agents::sessions::recognise;
 use agent_tracer_event::Agent;
 use agent_tracer_spool::envelope::Header;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::files::{classify, look};
+use crate::files::look;
 
 /// The names of the header lines.
 const BYTES: &str = "transcript-bytes";
@@ -58,7 +59,7 @@ fn path(agent: Agent, body: &[u8]) -> Option<PathBuf> {
         _ => named.to_owned(),
     };
     let is_plain = path.components().all(|part| !matches!(part, std::path::Component::ParentDir));
-    (path.is_absolute() && is_plain && classify(Some(agent), &path).is_some()).then_some(path)
+    (path.is_absolute() && is_plain && recognise(Some(agent), &path).is_some()).then_some(path)
 }
 
 fn hash_of(path: &Path, bytes: u64) -> io::Result<Option<String>> {

@@ -8,6 +8,7 @@ pub mod identity;
 pub mod install;
 pub(crate) mod otlp;
 pub mod paths;
+mod sessions;
 mod setup;
 pub(crate) mod statusline;
 pub mod transcript;
@@ -21,6 +22,7 @@ use crate::adapter::Adapter;
 use crate::compactions::LineRead;
 use crate::observation::Observation;
 use crate::otlp::RecordWriter;
+use crate::sessions::SessionFiles;
 use crate::setup::Setup;
 
 /// The door of this folder.
@@ -53,6 +55,10 @@ impl Adapter for Claude {
 
     fn setup(&self) -> Option<&'static dyn Setup> {
         Some(&setup::ClaudeSetup)
+    }
+
+    fn session_files(&self) -> Option<&'static dyn SessionFiles> {
+        Some(&sessions::ClaudeSessions)
     }
 
     fn session_attributes(&self) -> &'static [&'static str] {

@@ -9,6 +9,7 @@ pub mod install;
 pub(crate) mod otlp;
 pub mod paths;
 pub mod rollout;
+mod sessions;
 mod setup;
 pub mod trust;
 pub mod versions;
@@ -21,6 +22,7 @@ use crate::adapter::Adapter;
 use crate::compactions::LineRead;
 use crate::observation::Observation;
 use crate::otlp::RecordWriter;
+use crate::sessions::SessionFiles;
 use crate::setup::Setup;
 use crate::text::canonical;
 use crate::tools::{self, Call};
@@ -58,6 +60,10 @@ impl Adapter for Codex {
 
     fn setup(&self) -> Option<&'static dyn Setup> {
         Some(&setup::CodexSetup)
+    }
+
+    fn session_files(&self) -> Option<&'static dyn SessionFiles> {
+        Some(&sessions::CodexSessions)
     }
 
     fn session_attributes(&self) -> &'static [&'static str] {

@@ -35,6 +35,11 @@ pub fn rollouts(home: &Path) -> PathBuf {
     home.join("sessions")
 }
 
+/// Returns the folder of the rollouts that the user has archived.
+pub fn archived(home: &Path) -> PathBuf {
+    home.join("archived_sessions")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

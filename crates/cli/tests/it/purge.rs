@@ -7,8 +7,9 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use agent_tracer_agents::sessions::Form;
 use agent_tracer_event::{Agent, TaskKey};
-use agent_tracer_intake::files::{Kind, open};
+use agent_tracer_intake::files::open;
 use nix::sys::signal::Signal;
 use rusqlite::types::ValueRef;
 use serde_json::{Value, json};
@@ -196,7 +197,7 @@ fn places_of(world: &World, word: &str) -> Vec<String> {
             let name = path.strip_prefix(world.path(folder)).expect("below").to_string_lossy().into_owned();
             let mut unpacked = Vec::new();
             if name.ends_with(".zst")
-                && let Ok(mut file) = open(&path, &Kind::Rollout { compressed: true })
+                && let Ok(mut file) = open(&path, Form::CompressedLines)
             {
                 drop(file.read_to_end(&mut unpacked));
             }

@@ -5,16 +5,15 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use super::Kind;
+use agent_tracer_agents::sessions::Form;
 use ruzstd::decoding::StreamingDecoder;
 
 /// The most bytes from one compressed file. Rollouts of weeks have a few hundred megabytes.
 const DECOMPRESSED_MAX: u64 = 8 << 30;
 
 /// Opens a file of an agent from its beginning, decompressed if need be.
-pub fn open(path: &Path, kind: &Kind) -> io::Result<impl Read + use<>> {
-    let compressed = matches!(kind, Kind::Rollout { compressed: true });
-    Bytes::open(File::open(path)?, compressed, 0)
+pub fn open(path: &Path, form: Form) -> io::Result<impl Read + use<>> {
+    Bytes::open(File::open(path)?, form == Form::CompressedLines, 0)
 }
 
 /// Bytes that are read one after the other.

@@ -1,12 +1,11 @@
-//! Finds session files and tells their kind by their names. Reads names and metadata, and opens no file.
+//! Finds session files and tells what they are by their names. Reads names and metadata, and opens no file.
 
 use std::fs::{self, DirEntry, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use agent_tracer_agents::claude::transcript::{Place, TranscriptFile};
-use agent_tracer_agents::codex::rollout::RolloutName;
+use agent_tracer_agents::sessions::{SessionFile, recognise};
 use agent_tracer_event::Agent;
 
 /// The most levels of folders that are searched. The agents' own files lie at most eight deep.
@@ -25,31 +24,6 @@ impl Root {
     /// Creates the root of an agent.
     pub fn of(agent: Agent, folder: impl Into<PathBuf>) -> Self {
         Self { agent: Some(agent), folder: folder.into() }
-    }
-}
-
-/// The kind of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Rows of Claude Code.
-    Transcript(TranscriptFile),
-    /// The description of a subagent of Claude Code.
-    Meta(TranscriptFile),
-    /// Rows of Codex.
-    Rollout {
-        /// The rows are compressed with zstd.
-        compressed: bool,
-    },
-}
-
-impl Kind {
-    /// Returns the agent that writes such files.
-    #[must_use]
-    pub fn agent(&self) -> Agent {
-        match self {
-            Self::Transcript(_) | Self::Meta(_) => Agent::CLAUDE_CODE,
-            Self::Rollout { .. } => Agent::CODEX,
-        }
     }
 }
 
@@ -96,41 +70,18 @@ pub(crate) fn is_gone(error: &io::Error) -> bool {
 pub struct Found {
     /// The path.
     pub path: PathBuf,
-    /// The kind.
-    pub kind: Kind,
+    /// The meaning of its path.
+    pub file: SessionFile,
     /// The metadata.
     pub facts: Facts,
-}
-
-/// Returns the kind of a file by its name, in a folder of an agent or in one whose agent is not known.
-#[must_use]
-pub fn classify(agent: Option<Agent>, path: &Path) -> Option<Kind> {
-    let name = path.file_name()?.to_str()?;
-    let rollout = || {
-        let compressed = name.ends_with(".jsonl.zst");
-        let plain = name.ends_with(".jsonl");
-        (name.starts_with("rollout-") && (compressed || plain)).then_some(Kind::Rollout { compressed })
-    };
-    let transcript = || match Place::of(path.to_str()?) {
-        Place::Rows(file) => Some(Kind::Transcript(file)),
-        Place::Meta(file) => Some(Kind::Meta(file)),
-        Place::Other => None,
-    };
-    match agent {
-        Some(Agent::CODEX) => rollout(),
-        Some(Agent::CLAUDE_CODE) => transcript(),
-        None if RolloutName::parse(name).is_some() => rollout(),
-        None => transcript(),
-        Some(_) => None,
-    }
 }
 
 /// Returns a file by its path, if an agent would give it that name. Links are not followed.
 #[must_use]
 pub fn find_named(agent: Agent, path: &Path) -> Option<Found> {
-    let kind = classify(Some(agent), path).filter(|_| path.is_absolute())?;
+    let file = recognise(Some(agent), path).filter(|_| path.is_absolute())?;
     let facts = look(path).ok()??;
-    Some(Found { path: path.to_owned(), kind, facts })
+    Some(Found { path: path.to_owned(), file, facts })
 }
 
 /// Calls `each` for every file of a root. Returns the folders that could not be listed.
@@ -188,8 +139,8 @@ fn look_at(root: &Root, entry: &DirEntry) -> io::Result<Seen> {
         return Ok(Seen::Other);
     }
     let path = entry.path();
-    match classify(root.agent, &path) {
-        Some(kind) => Ok(Seen::File(Found { facts: Facts::of(&entry.metadata()?), kind, path })),
+    match recognise(root.agent, &path) {
+        Some(file) => Ok(Seen::File(Found { facts: Facts::of(&entry.metadata()?), file, path })),
         None => Ok(Seen::Other),
     }
 }
@@ -251,11 +202,6 @@ mod tests {
             put(folder.path(), path);
         }
         assert_eq!(names(&root), [plain.as_str(), archived.as_str()]);
-        assert_eq!(classify(None, Path::new(&archived)), Some(Kind::Rollout { compressed: true }));
-        assert_eq!(
-            classify(None, Path::new("x/5a13.jsonl")).map(|kind| kind.agent()),
-            Some(Agent::CLAUDE_CODE)
-        );
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl Pass<'_> {
 
     /// Adds the observation of a finished file, once nothing will follow.
     pub(super) fn settle(&mut self) {
-        if let Some(reading) = self.reader.settle(&self.privacy.rules()) {
+        if let Some(reading) = self.reader.settle(self.privacy) {
             let name = format!("{}~end", self.reader.place(self.splitter.offset()));
             self.observe(name, Verdict::Read(reading));
         }
@@ -138,7 +138,7 @@ impl Pass<'_> {
             None => before(&[]),
         };
         let mut mark = Mark::new(identity, changed_ns, stood);
-        mark.unsettled = self.reader.clone().settle(&self.privacy.rules()).is_some();
+        mark.unsettled = self.reader.clone().settle(self.privacy).is_some();
         mark.exclusions = self.privacy.exclusions();
         mark.excluded = self.reader.is_excluded();
         mark.project.clone_from(&self.project);
@@ -153,7 +153,7 @@ impl Pass<'_> {
     }
 
     fn read(&mut self, line: &Line<'_>) {
-        match self.reader.read(&self.privacy.rules(), line, self.written) {
+        match self.reader.read(self.privacy, line, self.written) {
             None => self.batch.skipped += 1,
             Some(verdict) => {
                 self.batch_bytes += match line {

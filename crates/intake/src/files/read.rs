@@ -7,17 +7,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use agent_tracer_agents::claude::transcript::{TranscriptFile, read_meta};
 use agent_tracer_agents::files::{Change, FileIdentity, FileSight, LineSplitter};
+use agent_tracer_agents::sessions::{self, Form, SessionFile, recognise};
 use agent_tracer_event::{Agent, Channel, Millis, Unrecognised};
 use agent_tracer_ledger::{AppendError, Batch, Cursor, Observed, Verdict};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::bytes::{Bytes, read_at};
-use super::find::{Facts, Found, Kind, classify, is_gone, look};
+use super::find::{Facts, Found, is_gone, look};
 use super::lines::{Pass, Reached};
 use super::mark::{BEFORE_BYTES, Mark, before};
-use super::reader::{Reader, stem};
+use super::reader::Reader;
 use super::registry::{Counts, Known, Registry, Tally};
 use crate::Clock;
 use crate::privacy::{Privacy, PrivacyFile};
@@ -125,11 +125,11 @@ impl Files {
     pub(crate) fn name_recent(&self, named: &NamedFiles) {
         let now = (self.clock)();
         for path in self.registry.paths() {
-            let Some(kind) = classify(None, &path) else { continue };
+            let Some(file) = recognise(None, &path) else { continue };
             if !named.is_followed(&path)
                 && look(&path).ok().flatten().is_some_and(|facts| !has_rested(&facts, RECENT, now))
             {
-                named.add(kind.agent(), &path);
+                named.add(file.agent, &path);
             }
         }
     }
@@ -167,7 +167,7 @@ impl Files {
     }
 
     /// Reads a file on from its position, and brings the new rows.
-    pub fn read(&self, path: &Path, kind: &Kind, stop: &Stop) -> Result<Work, ReadError> {
+    pub fn read(&self, path: &Path, file: &SessionFile, stop: &Stop) -> Result<Work, ReadError> {
         if self.registry.waits(path, (self.clock)()) {
             return Ok(Work::Nothing);
         }
@@ -176,7 +176,7 @@ impl Files {
             let Some(known) = self.registry.claim(path) else { return Ok(Work::Busy) };
             let mut after = known;
             let mut failed = None;
-            let result = self.read_claimed(path, kind, &mut after, &mut failed, stop);
+            let result = self.read_claimed(path, file, &mut after, &mut failed, stop);
             let again = self.registry.release(path, after, failed);
             let result = result.map_err(|error| match error {
                 ReadError::Sink { path, source: source @ AppendError::Item(_) } => {
@@ -204,7 +204,7 @@ impl Files {
     fn read_claimed(
         &self,
         path: &Path,
-        kind: &Kind,
+        file: &SessionFile,
         known: &mut Option<Known>,
         failed: &mut Option<Facts>,
         stop: &Stop,
@@ -231,9 +231,9 @@ impl Files {
             None if facts.length == 0 => return Ok(Work::Nothing),
             _ => {}
         }
-        let read = match kind {
-            Kind::Meta(file) => self.read_meta(path, file, &facts, &privacy, known),
-            Kind::Transcript(_) | Kind::Rollout { .. } => self.read_rows(path, kind, &privacy, known, stop),
+        let read = match file.form {
+            Form::Description => self.read_description(path, file, &facts, &privacy, known),
+            Form::Lines | Form::CompressedLines => self.read_rows(path, file, &privacy, known, stop),
         };
         read.or_else(|fault| match fault {
             Fault::Sink(source) => Err(ReadError::Sink { path: path.to_owned(), source }),
@@ -261,7 +261,7 @@ impl Files {
     fn read_rows(
         &self,
         path: &Path,
-        kind: &Kind,
+        about: &SessionFile,
         privacy: &Privacy,
         known: &mut Option<Known>,
         stop: &Stop,
@@ -272,10 +272,10 @@ impl Files {
             return Ok(Work::Gone);
         }
         let facts = Facts::of(&metadata);
-        let compressed = matches!(kind, Kind::Rollout { compressed: true });
+        let compressed = about.form == Form::CompressedLines;
         let head = read_at(&file, 0, FileIdentity::HEAD_BYTES as u64)?;
         let sight = FileSight { device: facts.device, inode: facts.inode, length: facts.length, head: &head };
-        let begin = self.begin(path, kind, &file, privacy, &sight, known.as_ref())?;
+        let begin = self.begin(path, about, &file, privacy, &sight, known.as_ref())?;
         let is_replaced = known.is_some() && begin.known.is_none();
         if is_replaced {
             self.tally.replaced.fetch_add(1, Ordering::Relaxed);
@@ -285,7 +285,7 @@ impl Files {
             privacy,
             projects: &self.projects,
             source: source_of(path),
-            agent: kind.agent(),
+            agent: about.agent,
             arrived: (self.clock)(),
             written: Millis(facts.changed_ns.div_euclid(1_000_000)),
             identity: FileIdentity::of(&sight),
@@ -348,13 +348,13 @@ impl Files {
     fn begin<'k>(
         &self,
         path: &Path,
-        kind: &Kind,
+        about: &SessionFile,
         file: &File,
         privacy: &Privacy,
         sight: &FileSight<'_>,
         known: Option<&'k Known>,
     ) -> Result<Begin<'k>, Fault> {
-        let compressed = matches!(kind, Kind::Rollout { compressed: true });
+        let compressed = about.form == Form::CompressedLines;
         if let Some(known) = known
             && !matches!(known.mark.change(sight), Change::Replaced)
             && (compressed || stood_before(file, known)?)
@@ -365,21 +365,21 @@ impl Files {
                     let cursor = self.sink.cursor(&source_of(path)).map_err(Fault::Sink)?;
                     cursor
                         .filter(|cursor| cursor.offset == known.offset)
-                        .and_then(|cursor| Reader::resume(kind, path, Mark::decode(&cursor.state)?.1))
+                        .and_then(|cursor| Reader::resume(about, path, Mark::decode(&cursor.state)?.1))
                 }
             };
             let is_same = known.mark.exclusions == privacy.exclusions();
             let reader =
                 reader.and_then(
                     |reader| {
-                        if is_same { Some(reader) } else { reader.reconsider(kind, path, privacy) }
+                        if is_same { Some(reader) } else { reader.reconsider(about, path, privacy) }
                     },
                 );
             if let Some(reader) = reader {
                 return Ok(Begin { offset: known.offset, reader, known: Some(known) });
             }
         }
-        let Some(reader) = Reader::start(kind, path) else {
+        let Some(reader) = Reader::start(about, path) else {
             return Err(Fault::File(io::Error::new(io::ErrorKind::InvalidInput, "it has no rows")));
         };
         Ok(Begin { offset: 0, reader, known: None })
@@ -402,16 +402,17 @@ impl Files {
         Ok(())
     }
 
-    /// Reads the description of a subagent, if the transcript beside it may be recorded.
-    fn read_meta(
+    /// Reads the description of a subagent, if the rows that it is about may be recorded.
+    fn read_description(
         &self,
         path: &Path,
-        file: &TranscriptFile,
+        file: &SessionFile,
         facts: &Facts,
         privacy: &Privacy,
         known: &mut Option<Known>,
     ) -> Result<Work, Fault> {
-        match self.is_allowed(path, file, privacy)? {
+        let Some(door) = sessions::of(file.agent) else { return Ok(Work::Nothing) };
+        match self.is_allowed(&door.described(path, file), privacy)? {
             Some(true) => {}
             Some(false) => return Ok(Work::Nothing),
             None => return Ok(Work::Later),
@@ -420,7 +421,7 @@ impl Files {
         File::open(path)?.take(META_BYTES).read_to_end(&mut content)?;
         // It has no time of its own; the time of its last change is the same at every reading.
         let written = Millis(facts.changed_ns.div_euclid(1_000_000));
-        let mut reading = read_meta(&privacy.rules(), file, &content, written);
+        let (name, mut reading) = door.read_description(&privacy.rules(), file, &content, written);
         let is_json = !matches!(reading.unrecognised.first(), Some(Unrecognised::Line(_)));
         let age = Millis((self.clock)().0.saturating_sub(written.0));
         if !is_json && age.0 < HALF_WRITTEN.as_millis() as i64 {
@@ -440,9 +441,9 @@ impl Files {
         match verdict {
             None => batch.skipped = 1,
             Some(verdict) => batch.observed.push(Observed {
-                name: format!("{}.meta~{:016x}", stem(file), xxh3_64(&content)),
+                name: format!("{name}~{:016x}", xxh3_64(&content)),
                 source: Some(source.clone()),
-                agent: Agent::CLAUDE_CODE,
+                agent: file.agent,
                 channel: Channel::Transcript,
                 arrived: (self.clock)(),
                 verdict,
@@ -452,35 +453,23 @@ impl Files {
         }
         let state = mark.encode(&[]);
         let bare = state.clone();
-        batch.cursors.push(Cursor { source, agent: Agent::CLAUDE_CODE, offset: facts.length, state, bare });
+        batch.cursors.push(Cursor { source, agent: file.agent, offset: facts.length, state, bare });
         self.tally.bytes.fetch_add(content.len() as u64, Ordering::Relaxed);
         self.append(batch, said)?;
         *known = Some(Known { mark, offset: facts.length, reader: None });
         Ok(Work::Read)
     }
 
-    /// Returns whether the description beside a transcript may be recorded; `None` until the transcript names a
-    /// directory.
-    fn is_allowed(
-        &self,
-        path: &Path,
-        file: &TranscriptFile,
-        privacy: &Privacy,
-    ) -> Result<Option<bool>, Fault> {
+    /// Returns whether the description of these files may be recorded; `None` until one of them names a directory.
+    fn is_allowed(&self, described: &[PathBuf], privacy: &Privacy) -> Result<Option<bool>, Fault> {
         if privacy.config.excludes.is_empty() {
             return Ok(Some(true));
         }
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let rows = path.with_file_name(format!("{}.jsonl", name.trim_end_matches(".meta.json")));
-        let session = file.session.as_deref().and_then(|session| {
-            let folder = path.ancestors().find(|folder| folder.ends_with(session))?;
-            Some(folder.with_extension("jsonl")).filter(|_| !session.contains('.'))
-        });
-        for beside in [Some(rows), session].into_iter().flatten() {
-            let excluded = match self.registry.look(&beside, |mark| mark.excluded) {
+        for beside in described {
+            let excluded = match self.registry.look(beside, |mark| mark.excluded) {
                 Some(excluded) => excluded,
                 None => {
-                    let cursor = self.sink.cursor(&source_of(&beside)).map_err(Fault::Sink)?;
+                    let cursor = self.sink.cursor(&source_of(beside)).map_err(Fault::Sink)?;
                     cursor.and_then(|cursor| Mark::decode(&cursor.state)?.0.excluded)
                 }
             };

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use agent_tracer_agents::sessions::SessionFile;
+
 use super::found;
-use crate::files::{Found, Kind};
+use crate::files::Found;
 
 /// The most files that are checked.
 const MOST: usize = 64;
@@ -14,16 +16,16 @@ const LATELY: Duration = Duration::from_secs(3600);
 #[derive(Default)]
 pub(super) struct Active {
     /// Ordered by their last change, the oldest first.
-    files: Vec<(PathBuf, Kind, Instant)>,
+    files: Vec<(PathBuf, SessionFile, Instant)>,
 }
 
 impl Active {
-    pub(super) fn touch(&mut self, path: &Path, kind: &Kind) {
+    pub(super) fn touch(&mut self, path: &Path, file: &SessionFile) {
         self.forget(path);
         if self.files.len() >= MOST {
             self.files.remove(0);
         }
-        self.files.push((path.to_owned(), kind.clone(), Instant::now()));
+        self.files.push((path.to_owned(), file.clone(), Instant::now()));
     }
 
     pub(super) fn forget(&mut self, path: &Path) {
@@ -33,7 +35,7 @@ impl Active {
     /// Returns the files that have changed.
     pub(super) fn changed(&mut self, is_news: impl Fn(&Found) -> bool) -> Vec<PathBuf> {
         self.files.retain(|(_, _, at)| at.elapsed() < LATELY);
-        let looked = self.files.iter().filter_map(|(path, kind, _)| found(path, kind));
+        let looked = self.files.iter().filter_map(|(path, file, _)| found(path, file));
         looked.filter(|found| is_news(found)).map(|found| found.path).collect()
     }
 }
@@ -46,12 +48,13 @@ mod tests {
     fn only_the_latest_are_checked() {
         let folder = tempfile::tempdir().unwrap();
         let mut active = Active::default();
-        let kind = Kind::Rollout { compressed: false };
+        let name = "rollout-2026-11-15T19-33-11-01a1e0b3-0708-7a91-bca0-aa31b76b9484.jsonl";
+        let file = agent_tracer_agents::sessions::recognise(None, Path::new(name)).unwrap();
         for number in 0..MOST + 10 {
             let path = folder.path().join(number.to_string());
             std::fs::File::create(&path).unwrap();
-            active.touch(&path, &kind);
-            active.touch(&path, &kind);
+            active.touch(&path, &file);
+            active.touch(&path, &file);
         }
         let changed = active.changed(|_| true);
         assert_eq!(changed.len(), MOST);

@@ -1,18 +1,19 @@
 //! Transcripts that hooks name, wherever they are.
 //!
-//! An agent may keep its files in a folder that the server was not started for: `CLAUDE_CONFIG_DIR` or `CODEX_HOME` of
-//! another account. Its hooks name the file, so it is followed from then on, with the files of its subagents beside it.
+//! An agent may keep its files in a folder that the server was not started for: the home of another
+//! account. Its hooks name the file, so it is followed from then on, with the files of its subagents beside it.
 //! Only the file that was named and its own folder are read, never the history around it.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use agent_tracer_agents::sessions::{self, SessionFile, recognise};
 use agent_tracer_event::{Agent, Subject, attributes};
 use agent_tracer_ledger::{Batch, Verdict};
 
 use super::watch::Waker;
-use crate::files::{Kind, Root, classify};
+use crate::files::Root;
 
 /// The most files that are followed. Every event of a session names its file again, so those in use stay.
 const FILES_MAX: usize = 64;
@@ -69,7 +70,7 @@ impl NamedFiles {
 
     /// Adds a file unless it lies in a followed folder, or no agent would give it that name.
     pub(crate) fn add(&self, agent: Agent, path: &Path) {
-        if self.is_followed(path) || !path.is_absolute() || classify(Some(agent), path).is_none() {
+        if self.is_followed(path) || !path.is_absolute() || recognise(Some(agent), path).is_none() {
             return;
         }
         let mut list = self.list();
@@ -118,7 +119,7 @@ impl NamedFiles {
 /// Files to follow, and the folders that belong to them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Followed {
-    pub(super) files: Vec<(PathBuf, Kind)>,
+    pub(super) files: Vec<(PathBuf, SessionFile)>,
     pub(super) roots: Vec<Root>,
 }
 
@@ -126,23 +127,15 @@ impl Followed {
     fn of<'a>(named: impl Iterator<Item = &'a (Agent, PathBuf)>) -> Self {
         let mut followed = Self::default();
         for (agent, path) in named {
-            let Some(kind) = classify(Some(*agent), path) else { continue };
-            if let Kind::Transcript(file) = &kind {
-                // A subagent's file has its description beside it, a session's file a folder of subagents.
-                let beside = match file.agent_id {
-                    Some(_) => Some(path.with_extension("meta.json")),
-                    None => {
-                        followed.roots.push(Root::of(*agent, path.with_extension("")));
-                        None
-                    }
-                };
-                if let Some((beside, kind)) =
-                    beside.and_then(|path| classify(Some(*agent), &path).map(|kind| (path, kind)))
-                {
-                    followed.files.push((beside, kind));
+            let Some(file) = recognise(Some(*agent), path) else { continue };
+            let beside = sessions::of(*agent).map(|door| door.beside(path, &file)).unwrap_or_default();
+            followed.roots.extend(beside.folders.into_iter().map(|folder| Root::of(*agent, folder)));
+            for path in beside.files {
+                if let Some(file) = recognise(Some(*agent), &path) {
+                    followed.files.push((path, file));
                 }
             }
-            followed.files.push((path.clone(), kind));
+            followed.files.push((path.clone(), file));
         }
         followed
     }

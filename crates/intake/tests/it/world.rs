@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
+use agent_tracer_agents::sessions::{SessionFile, recognise};
 use agent_tracer_event::{Agent, Millis, Outcome, Subject};
-use agent_tracer_intake::files::{Files, Kind, Root, Work, classify};
+use agent_tracer_intake::files::{Files, Root, Work};
 use agent_tracer_intake::{Clock, Notes, PrivacyFile, Projects, Sink, Stop};
 use agent_tracer_ledger::{AppendError, Batch, Cursor, Observed, Receipt, Verdict};
 use agent_tracer_spool::Home;
@@ -239,9 +240,9 @@ pub(crate) fn touch(file: &File, millis: i64) {
     file.set_modified(UNIX_EPOCH + Duration::from_millis(millis.try_into().unwrap())).unwrap();
 }
 
-pub(crate) fn kind(path: &Path) -> Kind {
+pub(crate) fn kind(path: &Path) -> SessionFile {
     let agent = path.to_str().unwrap().contains("/codex/").then_some(Agent::CODEX);
-    classify(Some(agent.unwrap_or(Agent::CLAUDE_CODE)), path).expect("a file of an agent")
+    recognise(Some(agent.unwrap_or(Agent::CLAUDE_CODE)), path).expect("a file of an agent")
 }
 
 fn make_files(folder: &Path, sink: &Arc<Recorder>, now: &Arc<AtomicI64>) -> Arc<Files> {

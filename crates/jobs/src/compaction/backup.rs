@@ -9,8 +9,9 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use agent_tracer_agents::sessions::Form;
 use agent_tracer_event::{Millis, TaskId};
-use agent_tracer_intake::files::{Kind, open};
+use agent_tracer_intake::files::open;
 use agent_tracer_ledger::view::{Task, TaskKind};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
@@ -146,7 +147,7 @@ pub fn restore(folder: &Path, name: &str) -> io::Result<impl Read + use<>> {
     if parts(name).is_none() {
         return Err(io::ErrorKind::NotFound.into());
     }
-    open(&folder.join(name), &Kind::Rollout { compressed: true })
+    open(&folder.join(name), Form::CompressedLines)
 }
 
 /// Removes the copies that are meant. Returns how many went.

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use agent_tracer_agents::codex::rollout::RolloutName;
-use agent_tracer_event::Agent;
-use agent_tracer_intake::files::{Found, Kind, Root, find, find_named};
+use agent_tracer_intake::files::{Found, Root, find, find_named};
 use agent_tracer_ledger::view::{Task, TaskKind};
 
 /// Finds the file of a task: the one that its hooks name, wherever that is, else among the folders of its agent. Of several (a
@@ -28,15 +26,5 @@ pub fn of_task(roots: &[Root], task: &Task) -> Option<Found> {
 fn is_of(found: &Found, task: &Task) -> bool {
     let is_child = task.kind == TaskKind::Background;
     let own = task.agent_id.as_deref().filter(|_| is_child);
-    match (&found.kind, task.agent) {
-        (Kind::Transcript(file), Agent::CLAUDE_CODE) => match own {
-            Some(own) => file.agent_id.as_deref() == Some(own),
-            None => file.agent_id.is_none() && file.session.as_deref() == Some(&task.runtime_session_id),
-        },
-        (Kind::Rollout { .. }, Agent::CODEX) => {
-            let name = found.path.to_str().and_then(RolloutName::parse);
-            name.is_some_and(|name| name.thread_id == own.unwrap_or(&task.runtime_session_id))
-        }
-        _ => false,
-    }
+    found.file.agent == task.agent && found.file.is_of(&task.runtime_session_id, own)
 }

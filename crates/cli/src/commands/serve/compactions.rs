@@ -16,7 +16,7 @@ pub(super) fn door(roots: Vec<Root>, privacy: &Arc<PrivacyFile>) -> ReadCompacti
         let privacy = privacy.current().map_err(|error| error.to_string())?;
         let level = privacy.config.level;
         let ask = Ask { agent: task.agent, level, seen, items };
-        let scanned = open(&found.path, &found.kind).and_then(|file| scan(file, &ask));
+        let scanned = open(&found.path, found.file.form).and_then(|file| scan(file, &ask));
         scanned
             .map(Some)
             .map_err(|cause| format!("cannot read the agent's own file: {}", plain(&cause)).into())

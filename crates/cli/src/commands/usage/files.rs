@@ -10,8 +10,9 @@ use agent_tracer_agents::claude::transcript::usage::{
     ScannedAccount, UsageBook, UsageScan, is_counted_cut_short,
 };
 use agent_tracer_agents::codex::rollout::{RolloutScan, ScannedResponse};
+use agent_tracer_agents::sessions::Form;
 use agent_tracer_event::{Agent, Millis};
-use agent_tracer_intake::files::{self, Found, Kind, Root};
+use agent_tracer_intake::files::{self, Found, Root};
 use agent_tracer_ledger::engine::usage_sum::UsageSum;
 use agent_tracer_ledger::project::blocks::{blocks, pace};
 use agent_tracer_ledger::project::residual::{Account, ByModel, Reasons, residual};
@@ -98,8 +99,8 @@ fn find(
     let mut found = Vec::new();
     for root in &roots {
         files::find(root, &mut |file| {
-            if !matches!(file.kind, Kind::Meta(_)) && wanted.is_none_or(|wanted| wanted == file.kind.agent())
-            {
+            let is_wanted = wanted.is_none_or(|wanted| wanted == file.file.agent);
+            if file.file.form != Form::Description && is_wanted {
                 found.push(file);
             }
         });
@@ -175,17 +176,17 @@ fn read(found: &[Found], prices: &Prices) -> Result<(Vec<Spending>, Vec<String>)
 }
 
 fn scan(file: &Found, buffer: &mut [u8], into: &mut ScanResult) -> std::io::Result<()> {
-    let mut bytes = files::open(&file.path, &file.kind)?;
-    match &file.kind {
-        Kind::Transcript(about) => {
-            let mut scan = UsageScan::new(about.clone());
+    let mut bytes = files::open(&file.path, file.file.form)?;
+    match file.file.agent {
+        Agent::CLAUDE_CODE => {
+            let mut scan = UsageScan::new((&file.file).into());
             while let Some(chunk) = next(&mut bytes, buffer)? {
                 scan.push(chunk, &mut into.book);
             }
             let counts = scan.finish(&mut into.book);
             into.unreadable += counts.unreadable + counts.malformed;
         }
-        Kind::Rollout { .. } => {
+        Agent::CODEX => {
             let mut scan = RolloutScan::new(&file.path.to_string_lossy());
             let mut each = |response| into.codex.push(response);
             while let Some(chunk) = next(&mut bytes, buffer)? {
@@ -193,7 +194,7 @@ fn scan(file: &Found, buffer: &mut [u8], into: &mut ScanResult) -> std::io::Resu
             }
             scan.finish(&mut each);
         }
-        Kind::Meta(_) => {}
+        _ => {}
     }
     Ok(())
 }
@@ -205,12 +206,8 @@ fn next<'b>(bytes: &mut impl Read, buffer: &'b mut [u8]) -> std::io::Result<Opti
 
 /// The file of each session.
 fn folders(found: &[Found]) -> HashMap<String, PathBuf> {
-    let own = found.iter().filter_map(|file| match &file.kind {
-        Kind::Transcript(about) if about.agent_id.is_none() => {
-            Some((about.session.clone()?, file.path.clone()))
-        }
-        _ => None,
-    });
+    let own = found.iter().filter(|found| found.file.agent_id.is_none());
+    let own = own.filter_map(|found| Some((found.file.session.clone()?, found.path.clone())));
     own.collect()
 }
 
