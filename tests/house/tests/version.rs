@@ -23,7 +23,9 @@ fn version() -> String {
 }
 
 fn read(path: &str) -> String {
-    fs::read_to_string(root().join(path)).unwrap_or_else(|cause| panic!("cannot read `{path}`: {cause}"))
+    let text = fs::read_to_string(root().join(path));
+    assert!(text.is_ok(), "cannot read `{path}`: {text:?}");
+    text.unwrap_or_default()
 }
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {

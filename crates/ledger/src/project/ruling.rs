@@ -47,9 +47,9 @@ fn bits(all: &[&str], words: &[String]) -> i64 {
     words.iter().fold(0, |bits, word| bits | (1 << place(all, Some(word))))
 }
 
-/// Returns which endings are wanted, as bits by the places in a signature.
+/// Returns the masks of the statuses and outcomes to match, as bits by the places in a signature.
 #[must_use]
-pub fn wanted(statuses: &[String], outcomes: &[String]) -> (i64, i64) {
+pub fn ending_masks(statuses: &[String], outcomes: &[String]) -> (i64, i64) {
     (bits(&STATUSES, statuses), bits(&OUTCOMES, outcomes))
 }
 
@@ -109,7 +109,8 @@ mod tests {
         assert_eq!(denied >> 8, rule_number("no-delete"));
         assert!(denied >= 0);
         assert_ne!(rule_number("no-delete"), rule_number("no-write"));
-        let (statuses, outcomes) = wanted(&["enforced".to_owned()], &["deny".to_owned(), "ask".to_owned()]);
+        let (statuses, outcomes) =
+            ending_masks(&["enforced".to_owned()], &["deny".to_owned(), "ask".to_owned()]);
         let is_wanted = |signature: i64| {
             (statuses >> ((signature >> 4) & 15)) & 1 == 1 && (outcomes >> (signature & 15)) & 1 == 1
         };
@@ -118,7 +119,7 @@ mod tests {
         assert!(!is_wanted(signature("no-delete", Some("enforced"), Some("warn"))));
         let odd = signature("no-delete", Some("of a newer version"), None);
         assert!(!is_wanted(odd));
-        assert_eq!(wanted(&[], &[]), (-1, -1));
+        assert_eq!(ending_masks(&[], &[]), (-1, -1));
     }
 
     #[test]

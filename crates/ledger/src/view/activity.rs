@@ -1,49 +1,49 @@
-//! What is drawn: activity over time, and the lanes of one task in as many columns as the screen has.
+//! Data of charts: activity over time, and the lanes of one task in as many columns as the screen has.
 
 use agent_tracer_event::Millis;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What happened in one stretch of time.
+/// Activity in one interval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ActivityBucket {
-    /// Where the stretch begins.
+    /// Start of the interval.
     #[schema(value_type = String, format = DateTime)]
     pub at: Millis,
-    /// Rows.
+    /// Rows of timelines.
     pub events: u64,
     /// Tool calls.
     pub tool_calls: u64,
     /// Tool calls that failed.
     pub failures: u64,
-    /// Time spent in tool calls.
+    /// Time spent in tool calls, in milliseconds.
     pub tool_ms: u64,
-    /// Time in which people were waited for.
+    /// Time spent waiting for people, in milliseconds.
     pub waiting_ms: u64,
     /// Input tokens, caches included.
     pub input_tokens: u64,
     /// Output tokens.
     pub output_tokens: u64,
-    /// What it cost.
+    /// Cost by the price table, in US dollars.
     pub cost_usd: f64,
 }
 
-/// The lanes of a task and its subagents between two moments.
+/// The lanes of a task and its subagents in a time range.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LaneBins {
-    /// Where the picture begins.
+    /// Start of the range.
     #[schema(value_type = String, format = DateTime)]
     pub from: Millis,
-    /// Where it ends.
+    /// End of the range.
     #[schema(value_type = String, format = DateTime)]
     pub to: Millis,
-    /// How many columns it has.
+    /// Number of columns.
     pub width: u32,
     /// The lanes, the task's own first, then its subagents', parents before children.
     pub strips: Vec<LaneStrip>,
-    /// Stretches in which nothing happened in any lane: begin and end in milliseconds since 1970.
+    /// Intervals without activity in any lane: start and end in milliseconds since 1970.
     pub gaps: Vec<[i64; 2]>,
 }
 
@@ -55,39 +55,39 @@ pub struct LaneStrip {
     pub task_id: String,
     /// The lane.
     pub lane: String,
-    /// Its columns that hold anything, left to right.
+    /// Non-empty columns, left to right.
     pub bins: Vec<LaneBin>,
 }
 
-/// One or more columns of a lane: one row, or several too close to be told apart.
+/// One or more columns of a lane: one row, or several too close to be drawn apart.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LaneBin {
-    /// Begin, in milliseconds since 1970.
+    /// Start, in milliseconds since 1970.
     pub start: i64,
     /// End, in milliseconds since 1970.
     pub end: i64,
-    /// How many rows are in it.
+    /// Number of rows.
     pub count: u32,
-    /// How many of them failed.
+    /// Rows that failed.
     pub failures: u32,
-    /// Milliseconds between `start` and `end` in which at least one of them ran; the rest of that time is idle.
+    /// Milliseconds between `start` and `end` in which at least one of the rows ran; the rest is idle.
     pub busy_ms: u64,
-    /// Whether one of them still runs.
+    /// True while one of the rows runs.
     pub running: bool,
-    /// Which of the parallel rows of the lane it is drawn in, from 0.
+    /// Track within the lane for rows that run in parallel, from 0.
     pub track: u32,
-    /// The row, if it is only one.
+    /// Id of the row, if there is only one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What a person reads: the row's title, or the most frequent tool.
+    /// Display title: the row's, or the most frequent tool.
     pub title: String,
-    /// The kind, if all have the same.
+    /// The kind, if all rows share it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// The tool, if all have the same.
+    /// The tool, if all rows share it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// How sure the least sure of them is.
+    /// Lowest certainty among the rows.
     pub certainty: String,
 }

@@ -1,10 +1,10 @@
-//! How the tracer itself is.
+//! Health of the tracer itself.
 
 use agent_tracer_event::Millis;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The state of the whole.
+/// State of the server, its store and its sources.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Health {
@@ -12,137 +12,137 @@ pub struct Health {
     pub status: String,
     /// The version of the server.
     pub version: String,
-    /// The store; absent, as everything below that only the store knows, while it cannot answer.
+    /// The store. Absent while the store cannot answer, as is every field that is read from it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store: Option<StoreHealth>,
-    /// The newest place in the order of delivery.
+    /// Newest `seq`: the last place in the order of delivery.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     /// The spool.
     pub spool: SpoolHealth,
-    /// What became of everything that arrived.
+    /// Ingestion outcomes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcomes: Option<OutcomeCounts>,
-    /// Why observations were malformed or refused, most frequent first; at most fifty.
+    /// Reasons of malformed and refused observations, most frequent first; at most fifty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasons: Option<Vec<OutcomeReason>>,
-    /// The age of the oldest envelope that waits.
+    /// Age of the oldest envelope that waits, in milliseconds.
     pub lag_ms: u64,
-    /// Where facts come from.
+    /// Sources of observations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sources: Option<Vec<SourceHealth>>,
-    /// What was not understood, most frequent first.
+    /// Unrecognised names, most frequent first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unrecognised: Option<Vec<UnrecognisedName>>,
-    /// How far the history of the agents is read. Absent where nobody reads it.
+    /// Progress of importing the agents' history. Absent where none is imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub import: Option<ImportHealth>,
-    /// How long events are kept.
+    /// Retention of events.
     pub retention: RetentionHealth,
-    /// How far the way to a team's server is gone. Absent where nothing is shipped.
+    /// Shipping to a team's server. Absent where nothing is shipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ship: Option<ShipHealth>,
-    /// What went wrong with the store since the server started. Absent where another server keeps it.
+    /// Faults of the store since the server started. Absent where another server owns the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub faults: Option<StoreFaults>,
-    /// What is wrong, and what to do about it.
+    /// Problems, each with what to do about it.
     pub problems: Vec<String>,
 }
 
-/// What went wrong with the store since the server started.
+/// Faults of the store since the server started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StoreFaults {
-    /// Whether the store takes anything now. While it does not, hooks wait in the spool and posts are refused.
+    /// True while the store accepts writes. Otherwise observations wait in the spool and posts are refused.
     pub recording: bool,
     /// Writes that failed, by reason.
     #[schema(value_type = Object)]
     pub write_failures: std::collections::BTreeMap<String, u64>,
-    /// Questions that had no answer because of damage.
+    /// Queries that failed because of damage.
     pub read_failures: u64,
-    /// Places in the journal of posts that could not be read.
+    /// Damaged places in the journal of posts.
     pub damaged_posts: u64,
-    /// Commits in the store's log that could not be read.
+    /// Damaged commits in the store's write-ahead log.
     pub damaged_commits: u64,
-    /// Pages of the store that are not what was written.
+    /// Pages of the store that differ from what was written.
     pub damaged_pages: u64,
-    /// Pages of the store that another program changed while no server used it.
+    /// Pages that another program changed while no server used the store.
     pub changed_pages: u64,
-    /// How far the store's pages are compared with their sums.
+    /// Progress of comparing the store's pages with their checksums.
     pub check: PageCheck,
-    /// Posted events that could not be written and are set aside now.
+    /// Posted events that could not be written and were set aside.
     pub set_aside: u64,
-    /// Files of agents that could not be kept and are tried again later.
+    /// Agents' files that could not be recorded and are retried later.
     pub parked_files: u64,
-    /// What of it needs a person now. They are among the problems of the whole, too.
+    /// Faults that need a person now. Also listed in `problems` of the whole.
     pub problems: Vec<String>,
 }
 
-/// How far the store's pages are compared with their sums. It goes round and round while the server runs.
+/// Progress of comparing the store's pages with their checksums, round after round while the server runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PageCheck {
-    /// Pages of the store's file.
+    /// Pages in the store's file.
     pub pages: u64,
-    /// Pages that this round has compared.
+    /// Pages compared in this round.
     pub checked: u64,
-    /// Rounds that were completed since the server started.
+    /// Rounds completed since the server started.
     pub rounds: u64,
-    /// How long ago the last round was completed. Absent before the first.
+    /// Age of the last completed round, in milliseconds. Absent before the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_round_age_ms: Option<u64>,
-    /// How often sums were made anew because there were none, or they could not be used.
+    /// Number of times the checksums were rebuilt because they were missing or unusable.
     pub sums_remade: u64,
-    /// Why they last were.
+    /// Reason of the last rebuild.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remade_because: Option<String>,
 }
 
-/// How far the way to a team's server is gone.
+/// Shipping to a team's server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ShipHealth {
-    /// The server.
+    /// Address of the team's server.
     pub to: String,
     /// Changes that wait to be shipped.
     pub behind: u64,
-    /// Why nothing is shipped at the moment.
+    /// Reason why nothing is shipped at the moment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// How far the history of the agents is read: once, when the server starts. Numbers grow until it is done.
+/// Progress of importing the agents' history, once at each start of the server. Numbers grow until it is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ImportHealth {
-    /// Whether it is still being read.
+    /// True while the import runs.
     pub running: bool,
-    /// Files that are read.
+    /// Files read so far.
     pub files: u64,
-    /// Files that were to be read.
+    /// Files to read.
     pub files_total: u64,
-    /// Bytes that are read.
+    /// Bytes read so far.
     pub bytes: u64,
-    /// Bytes that were to be read, by what was known at the beginning.
+    /// Bytes to read, as known at the start.
     pub bytes_total: u64,
-    /// Rows that they brought.
+    /// Rows that the import added.
     pub rows: u64,
 }
 
-/// How long events are kept, and what the server dropped since it started.
+/// Retention of events, and what the server dropped since it started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RetentionHealth {
-    /// Events of tasks that were not heard of for so many days are dropped; absent if they are kept for ever.
+    /// Days without activity after which a task's events are dropped; absent if they are kept for ever.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub days: Option<u32>,
-    /// When it was last looked for them.
+    /// Time of the last run.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_at: Option<Millis>,
     /// Tasks whose events were dropped.
     pub tasks: u64,
-    /// Their events.
+    /// Events dropped.
     pub events: u64,
 }
 
@@ -152,7 +152,7 @@ pub struct RetentionHealth {
 pub struct StoreHealth {
     /// `sqlite` or `clickhouse`.
     pub kind: String,
-    /// Its size on disk.
+    /// Size on disk in bytes.
     pub bytes: u64,
     /// Entries.
     pub entries: u64,
@@ -160,9 +160,9 @@ pub struct StoreHealth {
     pub events: u64,
     /// Tasks.
     pub tasks: u64,
-    /// Rows that search does not know yet.
+    /// Rows that search does not index yet.
     pub search_lag: u64,
-    /// The version of its schema.
+    /// Version of the schema.
     pub schema: u32,
 }
 
@@ -172,70 +172,70 @@ pub struct StoreHealth {
 pub struct SpoolHealth {
     /// Envelopes that wait.
     pub waiting: u64,
-    /// Envelopes that could not be read.
+    /// Envelopes that could not be read and were set aside.
     pub quarantined: u64,
-    /// What the hook could not keep, by reason.
+    /// Observations that the hook lost, by reason.
     #[schema(value_type = Object)]
     pub lost: std::collections::BTreeMap<String, u64>,
 }
 
-/// What became of everything that arrived. `received` is the sum of the others.
+/// Ingestion outcomes. `received` is the sum of the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OutcomeCounts {
-    /// Everything that arrived.
+    /// Observations that arrived.
     pub received: u64,
-    /// It changed something.
+    /// Observations that changed something.
     pub recorded: u64,
-    /// It changed nothing.
+    /// Observations that were known already.
     pub duplicate: u64,
-    /// Nobody knows what it is.
+    /// Well-formed observations that no reader knows.
     pub unrecognised: u64,
-    /// It could not be read.
+    /// Observations that could not be parsed.
     pub malformed: u64,
-    /// It was not allowed.
+    /// Observations that were not allowed.
     pub refused: u64,
 }
 
-/// Why observations were not recorded.
+/// One reason for which observations were not recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OutcomeReason {
     /// `malformed` or `refused`.
     pub outcome: String,
-    /// The channel they came on.
+    /// Channel of the observations.
     pub channel: String,
-    /// What was wrong with them.
+    /// The reason.
     pub reason: String,
-    /// How many.
+    /// Number of observations.
     pub count: u64,
-    /// When the last of them arrived.
+    /// Arrival of the latest one.
     #[schema(value_type = String, format = DateTime)]
     pub last_at: Millis,
 }
 
-/// One place that facts come from.
+/// One source of observations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceHealth {
     /// The channel, or a folder of transcripts.
     pub name: String,
-    /// When it last told something.
+    /// Time of its latest observation.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_at: Option<Millis>,
-    /// How much it told.
+    /// Number of observations.
     pub observations: u64,
-    /// Files known and bytes read, for folders.
+    /// Files known, for folders.
     pub files: u64,
-    /// Bytes read.
+    /// Bytes read, for folders.
     pub bytes: u64,
-    /// What is wrong with it.
+    /// Problem of this source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// A name that no reader knows.
+/// A name that no reader recognises.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UnrecognisedName {
@@ -247,6 +247,6 @@ pub struct UnrecognisedName {
     pub what: String,
     /// The name.
     pub name: String,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
 }

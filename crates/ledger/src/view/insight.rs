@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::{Row, UsageView, WaitingReason};
 
-/// One tool: how often, how long, how well.
+/// Calls, failures and durations of one tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolStat {
@@ -25,20 +25,20 @@ pub struct ToolStat {
     /// 99 of 100 calls took at most this long, within 1 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p99_ms: Option<f64>,
-    /// All of them together.
+    /// Total duration in milliseconds.
     pub total_ms: u64,
 }
 
-/// How long the calls of one tool took, counted at the bounds that somebody asked for.
+/// Durations of one tool's calls, counted at the requested bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolDurations {
     /// The tool.
     pub tool: String,
-    /// Calls of which it is known how long they took.
+    /// Calls with a known duration.
     pub count: u64,
-    /// All of them together.
+    /// Total duration in milliseconds.
     pub total_ms: u64,
-    /// For every bound, in the order they were asked for: how many calls took at most that long, within 2 % of it.
+    /// Calls that took at most as long as each bound, within 2 %, in the order of the request.
     pub at_most: Vec<u64>,
 }
 
@@ -50,25 +50,25 @@ pub struct FailureStat {
     pub error_class: String,
     /// The tool.
     pub tool: String,
-    /// How many.
+    /// Number of failures.
     pub count: u64,
-    /// How many calls of that tool there were.
+    /// Number of all calls of the tool.
     pub calls: u64,
 }
 
-/// What was spent in one part of the whole.
+/// Usage of one group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageBucket {
-    /// The part: a day, a model, a project, …
+    /// The group: a day, a model, a project, …
     pub key: String,
-    /// A name that people know for it, where the key is an id.
+    /// Display name, where the key is an id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Whose task it is, where a team's server answers by task; absent on one machine.
+    /// Owner of the task, where a team's server groups by task; absent on a single machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// What was spent.
+    /// Usage.
     pub usage: UsageView,
 }
 
@@ -76,45 +76,45 @@ pub struct UsageBucket {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageBlock {
-    /// When it opened: the full hour before its first response.
+    /// Start of the window: the full hour before its first response.
     #[schema(value_type = String, format = DateTime)]
     pub started_at: Millis,
-    /// When it closes.
+    /// End of the window.
     #[schema(value_type = String, format = DateTime)]
     pub ends_at: Millis,
-    /// Until when anything was spent in it, to the quarter-hour.
+    /// Last use in the window, to the quarter-hour.
     #[schema(value_type = String, format = DateTime)]
     pub last_at: Millis,
-    /// Whether it is open now.
+    /// True while the window is open.
     pub is_active: bool,
-    /// What it comes to if it goes on like that, while it is open.
+    /// Projection to the end of the window, while it is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forecast: Option<BlockForecast>,
-    /// What was spent in it.
+    /// Usage in the window.
     pub usage: UsageView,
 }
 
-/// How fast a window fills, since its first response.
+/// Rate at which a window fills, from its first response on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BlockForecast {
-    /// Tokens in a minute.
+    /// Tokens per minute.
     pub tokens_per_minute: f64,
-    /// US dollars in an hour; absent where a response has no price.
+    /// US dollars per hour; absent where a response has no price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_per_hour_usd: Option<f64>,
-    /// The tokens that it will hold when it closes.
+    /// Projected tokens at the end of the window.
     pub tokens: u64,
-    /// What it will have cost then; absent where a response has no price.
+    /// Projected cost at the end of the window; absent where a response has no price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
 }
 
-/// How much of a rate limit of an agent's account is used.
+/// Use of a rate limit of an agent's account.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Limit {
-    /// Whose account it is, where a team's server answers about several people; absent on one machine.
+    /// Owner of the account, on a team's server; absent on a single machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// The agent.
@@ -122,40 +122,40 @@ pub struct Limit {
     pub agent: Agent,
     /// `five_hour` or `seven_day`.
     pub window: String,
-    /// How much of it is used, in percent.
+    /// Used part of the limit, in percent.
     pub used_pct: f64,
-    /// When that was seen.
+    /// Time of the observation.
     #[schema(value_type = String, format = DateTime)]
     pub at: Millis,
-    /// When it begins anew, where the client says so.
+    /// Time of the reset, where the client reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub resets_at: Option<Millis>,
-    /// Where it goes, if it goes on like lately.
+    /// Projection of the recent use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forecast: Option<LimitForecast>,
 }
 
-/// A straight line through what was seen of a limit lately.
+/// Linear projection of the recent use of a limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LimitForecast {
-    /// Percent in an hour.
+    /// Percent per hour.
     pub pct_per_hour: f64,
-    /// When all is used; none if it begins anew before that.
+    /// Time at which the limit is reached; absent if it resets before.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub full_at: Option<Millis>,
-    /// How much is used when it begins anew.
+    /// Projected use at the reset, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pct_at_reset: Option<f64>,
-    /// How far it may be believed: `low`, `medium` or `high`.
+    /// Confidence in the projection: `low`, `medium` or `high`.
     pub certainty: String,
-    /// The points that the line was drawn through.
+    /// Number of observations behind the projection.
     pub points: u64,
 }
 
-/// A file over many tasks.
+/// Use of one file over many tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileStat {
@@ -163,30 +163,30 @@ pub struct FileStat {
     pub path: String,
     /// The project.
     pub project: String,
-    /// How often it was read.
+    /// Number of reads.
     pub reads: u64,
-    /// How often it was changed.
+    /// Number of changes.
     pub changes: u64,
 }
 
-/// A skill over many tasks.
+/// Use of one skill over many tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SkillStat {
     /// Its name.
     pub skill: String,
-    /// How often it was activated.
+    /// Number of activations.
     pub count: u64,
     /// Activations that failed.
     pub failures: u64,
-    /// What the responses spent that were given for it: those after its activation, until the end of its turn.
+    /// Usage of the responses from its activation to the end of the turn.
     pub usage: UsageView,
-    /// How much of all cost that is, from 0 to 1; none where nothing has a price.
+    /// Share of the total cost, from 0 to 1; absent where nothing has a price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_share: Option<f64>,
 }
 
-/// An MCP server's tool over many tasks.
+/// Use of one tool of an MCP server over many tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct McpStat {
@@ -198,11 +198,11 @@ pub struct McpStat {
     pub count: u64,
     /// Calls that failed.
     pub failures: u64,
-    /// All of them together.
+    /// Total duration in milliseconds.
     pub total_ms: u64,
 }
 
-/// A type of agent over many tasks.
+/// Activity of one type of agent over many tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentStat {
@@ -214,55 +214,55 @@ pub struct AgentStat {
     pub tool_calls: u64,
     /// Tool calls that failed.
     pub failures: u64,
-    /// Time in their tool calls.
+    /// Time spent in tool calls, in milliseconds.
     pub tool_ms: u64,
-    /// How long they ran, each from its first event to its last, whatever part of that is in the range.
+    /// Sum of the tasks' durations in milliseconds, each from its first event to its last, even outside of the range.
     pub run_ms: u64,
-    /// What they spent.
+    /// Usage.
     pub usage: UsageView,
 }
 
-/// A command over many tasks.
+/// Runs of one command over many tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandStat {
     /// Program and subcommand.
     pub command: String,
-    /// How often it ran.
+    /// Number of runs.
     pub count: u64,
-    /// How often it failed.
+    /// Number of failed runs.
     pub failures: u64,
-    /// All runs together.
+    /// Total duration in milliseconds.
     pub total_ms: u64,
-    /// The mean.
+    /// Mean duration in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_ms: Option<f64>,
 }
 
-/// The same call, made again and again in one task.
+/// The same call repeated in one task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Loop {
     /// The task.
     pub task_id: String,
-    /// Whose it is, where a team's server answers about several people; absent on one machine.
+    /// Owner, on a team's server; absent on a single machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// The tool.
     pub tool: String,
-    /// What a person reads.
+    /// Display title.
     pub title: String,
-    /// How often.
+    /// Number of calls.
     pub count: u64,
-    /// How many of them failed.
+    /// Number of failed calls.
     pub failures: u64,
-    /// The first.
+    /// Time of the first call.
     #[schema(value_type = String, format = DateTime)]
     pub first_at: Millis,
-    /// The last.
+    /// Time of the last call.
     #[schema(value_type = String, format = DateTime)]
     pub last_at: Millis,
-    /// The row of the last.
+    /// Id of the last call's row.
     pub last_id: String,
 }
 
@@ -272,39 +272,39 @@ pub struct Loop {
 pub struct Attention {
     /// The task.
     pub task_id: String,
-    /// Its title.
+    /// Title of the task.
     pub title: String,
     /// The agent.
     #[schema(value_type = String)]
     pub agent: Agent,
-    /// Its agent's type.
+    /// Type of the agent.
     pub agent_type: String,
-    /// Whose it is, where a team's server answers about several people; absent on one machine.
+    /// Owner, on a team's server; absent on a single machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// The project.
     pub project: String,
-    /// What it waits for.
+    /// Reason of the wait.
     pub reason: WaitingReason,
-    /// Since when.
+    /// Start of the wait.
     #[schema(value_type = String, format = DateTime)]
     pub since: Millis,
-    /// The row that asks.
+    /// Id of the row that asks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row_id: Option<String>,
-    /// What that row says.
+    /// Text of that row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
-/// A row that answers a search.
+/// A search result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Hit {
     /// The row.
     pub row: Row,
-    /// The title of its task.
+    /// Title of the row's task.
     pub task_title: String,
-    /// The place that matched, with the words between `⟦` and `⟧`.
+    /// Matching excerpt, with the matching words between `⟦` and `⟧`.
     pub snippet: String,
 }

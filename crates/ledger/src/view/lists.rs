@@ -4,37 +4,37 @@ use agent_tracer_event::{CallState, Millis};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A file and what was done with it.
+/// Use of one file in a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileUse {
     /// Its path.
     pub path: String,
-    /// How often it was read.
+    /// Number of reads.
     pub reads: u64,
-    /// How often it was changed.
+    /// Number of changes.
     pub changes: u64,
-    /// Calls on it that failed.
+    /// Failed calls on the file.
     pub failures: u64,
-    /// First touched.
+    /// Time of the first use.
     #[schema(value_type = String, format = DateTime)]
     pub first_at: Millis,
-    /// Last touched.
+    /// Time of the last use.
     #[schema(value_type = String, format = DateTime)]
     pub last_at: Millis,
-    /// Who touched it.
+    /// Tasks that used the file.
     pub by: Vec<FileUser>,
 }
 
-/// A task that touched a file.
+/// A task that used a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileUser {
     /// The task.
     pub task_id: String,
-    /// Its agent's type.
+    /// Type of the agent.
     pub agent_type: String,
-    /// How often.
+    /// Number of uses.
     pub count: u64,
 }
 
@@ -46,32 +46,32 @@ pub struct CommandRun {
     pub id: String,
     /// The task.
     pub task_id: String,
-    /// What a person reads.
+    /// Display title.
     pub title: String,
-    /// The command as given, masked.
+    /// The command line, with secrets masked.
     pub command: String,
-    /// Its gravest effect.
+    /// Gravest effect of the command.
     pub effect: String,
-    /// Whether the command line hides its own failure.
+    /// True if the command line hides its own failure.
     pub failure_masked: bool,
-    /// Where it stands.
+    /// Current state.
     #[schema(value_type = String)]
     pub state: CallState,
     /// The exit code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i64>,
-    /// The class of its error.
+    /// Class of the error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_class: Option<String>,
-    /// When it began.
+    /// Start time.
     #[schema(value_type = String, format = DateTime)]
     pub occurred_at: Millis,
-    /// How long it took.
+    /// Duration in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
 }
 
-/// A look at something: a file, a search, a listing, a symbol, a tool, the web.
+/// One step of exploration: a file read, a search, a listing, a symbol, a tool, the web.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Exploration {
@@ -79,52 +79,52 @@ pub struct Exploration {
     pub id: String,
     /// The task.
     pub task_id: String,
-    /// What kind of look: the row's `subtypeKey`, such as `read_file` or `grep_code`.
+    /// The row's `subtypeKey`, such as `read_file` or `grep_code`.
     pub what: String,
-    /// What a person reads.
+    /// Display title.
     pub title: String,
     /// The tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<String>,
     /// The files.
     pub file_paths: Vec<String>,
-    /// The first line read.
+    /// First line that was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
-    /// How many lines were read.
+    /// Number of lines that were read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// The pattern searched for.
+    /// Search pattern.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// Where it searched.
+    /// Folder or file that was searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
-    /// What it asked for: the output mode of a search.
+    /// Output mode of a search.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
-    /// The files that a search was restricted to.
+    /// File pattern that a search was restricted to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub glob: Option<String>,
-    /// Whether a search took capitals and small letters for the same, where it says so.
+    /// True if a search ignored case; absent where the call does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub case_insensitive: Option<bool>,
-    /// Whether the pattern of a search may match across lines, where it says so.
+    /// True if the pattern could match across lines; absent where the call does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multiline: Option<bool>,
-    /// When.
+    /// Time.
     #[schema(value_type = String, format = DateTime)]
     pub occurred_at: Millis,
-    /// How long it took.
+    /// Duration in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// Where it stands.
+    /// Current state.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub state: Option<CallState>,
 }
 
-/// A look-up in the web.
+/// A web search or a fetched page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebLookup {
@@ -134,37 +134,37 @@ pub struct WebLookup {
     pub task_id: String,
     /// `web_search` or `web_fetch`.
     pub what: String,
-    /// What a person reads.
+    /// Display title.
     pub title: String,
-    /// What was searched for.
+    /// Search terms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
-    /// What was asked of the page.
+    /// Question about the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     /// The addresses.
     pub urls: Vec<String>,
-    /// Their hosts.
+    /// Hosts of the addresses.
     pub domains: Vec<String>,
     /// The domains that a search was limited to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed_domains: Vec<String>,
-    /// The domains that a search left out.
+    /// The domains that a search excluded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked_domains: Vec<String>,
-    /// When.
+    /// Time.
     #[schema(value_type = String, format = DateTime)]
     pub occurred_at: Millis,
-    /// How long it took.
+    /// Duration in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// Where it stands.
+    /// Current state.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub state: Option<CallState>,
 }
 
-/// A permission that was asked for.
+/// A permission prompt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Permission {
@@ -175,27 +175,27 @@ pub struct Permission {
     /// The tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<String>,
-    /// The call, where it could be joined.
+    /// The agent's own id of the call, where the prompt could be joined to one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
-    /// The row of the call.
+    /// Id of the call's row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
-    /// What was asked for.
+    /// Display title of the request.
     pub title: String,
-    /// `allowed`, `denied`, or absent while nobody knows.
+    /// `allowed` or `denied`; absent while unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<String>,
-    /// When it was asked.
+    /// Time of the question.
     #[schema(value_type = String, format = DateTime)]
     pub occurred_at: Millis,
-    /// How long the answer took.
+    /// Time until the answer, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_ms: Option<u64>,
     /// The input of the call in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_input_summary: Option<String>,
-    /// How many new permission rules the client offered with it.
+    /// Number of new permission rules that the client offered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion_count: Option<u64>,
 }
@@ -204,28 +204,28 @@ pub struct Permission {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Todo {
-    /// The agent's id of it.
+    /// The agent's own id of the item.
     pub todo_id: String,
     /// The task.
     pub task_id: String,
-    /// What is to do.
+    /// Text of the item.
     pub subject: String,
-    /// How urgent the agent calls it.
+    /// Priority, as the agent states it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<String>,
-    /// Where it stands.
+    /// Current state.
     pub state: String,
-    /// How it got there, oldest first.
+    /// Changes of state, oldest first.
     pub history: Vec<TodoStep>,
 }
 
-/// One change of a to-do.
+/// One change of state of a to-do item.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TodoStep {
     /// The new state.
     pub state: String,
-    /// When.
+    /// Time.
     #[schema(value_type = String, format = DateTime)]
     pub at: Millis,
     /// The row's id.
@@ -240,29 +240,29 @@ pub struct Question {
     pub id: String,
     /// The task.
     pub task_id: String,
-    /// What a person reads.
+    /// Display title.
     pub title: String,
-    /// The questions as asked.
+    /// The questions, as the agent put them.
     #[schema(value_type = Vec<Object>)]
     pub questions: Vec<serde_json::Value>,
     /// `asked`, `answered`, `declined`, `cancelled`.
     pub phase: String,
-    /// How many answers were given.
+    /// Number of answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer_count: Option<u64>,
-    /// When it was asked.
+    /// Time of the question.
     #[schema(value_type = String, format = DateTime)]
     pub occurred_at: Millis,
-    /// How long the answer took.
+    /// Time until the answer, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_ms: Option<u64>,
 }
 
-/// What a point of the context chart marks.
+/// Kind of a point of the context chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextPointKind {
-    /// The use of the window at a moment.
+    /// Use of the context window.
     Snapshot,
     /// The context was compacted.
     Compaction,
@@ -276,12 +276,12 @@ pub enum ContextPointKind {
 pub struct ContextPoint {
     /// The row's id.
     pub id: String,
-    /// What it marks.
+    /// Kind of the point.
     pub kind: ContextPointKind,
-    /// When.
+    /// Time.
     #[schema(value_type = String, format = DateTime)]
     pub at: Millis,
-    /// How full the window was, in percent.
+    /// Used part of the window, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used_pct: Option<f64>,
     /// Tokens in the window.
@@ -293,7 +293,7 @@ pub struct ContextPoint {
     /// The model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What the session cost so far, as the client says.
+    /// Cost of the session so far, as the client reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
     /// Use of the five-hour limit, in percent.
@@ -302,10 +302,10 @@ pub struct ContextPoint {
     /// Use of the seven-day limit, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seven_day_used_pct: Option<f64>,
-    /// What a person reads at a mark.
+    /// Display title of a mark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The client said nothing of its window: this follows from what a response was asked with, and from its model.
+    /// True if the value was derived from a response's input tokens and its model, because the client did not report it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
 }

@@ -4,33 +4,33 @@ use agent_tracer_event::{Agent, Certainty, Millis};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Whether people started it or another task did.
+/// Origin of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskKind {
-    /// A session of its own.
+    /// A session that a person started.
     Primary,
     /// A subagent.
     Background,
 }
 
-/// Where a task stands.
+/// Status of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskStatus {
-    /// It works.
+    /// A turn is running.
     Running,
-    /// It waits for somebody; [`WaitingReason`] says for what.
+    /// It waits for a person, for the reason in [`WaitingReason`].
     Waiting,
     /// It ended.
     Completed,
     /// Its last turn failed.
     Failed,
-    /// It fell silent and will hardly come back.
+    /// It has been silent for so long that it is not expected to continue.
     Abandoned,
 }
 
-/// What a task waits for.
+/// Reason why a task waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitingReason {
@@ -46,7 +46,7 @@ pub enum WaitingReason {
     Idle,
 }
 
-/// What a task spent, counted once for each response of a provider.
+/// Tokens and cost of a task, counted once for each response of a provider.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageView {
@@ -58,22 +58,22 @@ pub struct UsageView {
     pub cache_read_tokens: u64,
     /// Tokens written to a cache.
     pub cache_creation_tokens: u64,
-    /// Reasoning tokens, which are inside the output tokens.
+    /// Reasoning tokens, included in the output tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
-    /// What it cost by our price table, in US dollars.
+    /// Cost by the price table, in US dollars.
     pub cost_usd: f64,
-    /// What the client itself says that it cost.
+    /// Cost as the client reports it, in US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_cost_usd: Option<f64>,
-    /// What only the client's own account knows. Included in the sums above.
+    /// Part that only the client's cumulative account knows. Included in the sums above.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub residual: Option<Residual>,
-    /// What the sums rest on.
+    /// Basis of the sums.
     pub provenance: UsageProvenance,
 }
 
-/// Tokens that no response tells of, only a cumulative account of the client.
+/// Tokens that no response reports, only the client's cumulative account.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Residual {
@@ -85,12 +85,12 @@ pub struct Residual {
     pub cache_read_tokens: u64,
     /// Tokens written to a cache.
     pub cache_creation_tokens: u64,
-    /// What they cost by our price table.
+    /// Cost by the price table, in US dollars.
     pub cost_usd: f64,
-    /// What they cost by the client's own account, where it says so.
+    /// Cost by the client's own account, where it states one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_cost_usd: Option<f64>,
-    /// Why they are known only as a difference: `compaction`, `side request`, both, or `unknown`.
+    /// Reason why only a difference is known: `compaction`, `side request`, both, or `unknown`.
     pub reason: String,
     /// The same by model, where it is the residual of tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -111,10 +111,10 @@ pub struct ResidualModel {
     pub cache_read_tokens: u64,
     /// Tokens written to a cache.
     pub cache_creation_tokens: u64,
-    /// What they cost by our price table; none if the model has no price.
+    /// Cost by the price table, in US dollars; absent if the model has no price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// Why they are known only as a difference.
+    /// Reason why only a difference is known.
     pub reason: String,
 }
 
@@ -133,7 +133,7 @@ impl From<ResidualModel> for Residual {
     }
 }
 
-/// What a sum of usage rests on.
+/// Basis of a sum of usage.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageProvenance {
@@ -145,31 +145,31 @@ pub struct UsageProvenance {
     pub copies: u64,
 }
 
-/// One runtime session of an agent, as people see it in the list.
+/// One runtime session of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Task {
     /// Its id.
     pub id: String,
-    /// What a person reads.
+    /// Display title.
     pub title: String,
-    /// Whether people started it.
+    /// Origin of the task.
     pub kind: TaskKind,
-    /// Where it stands.
+    /// Current state.
     pub status: TaskStatus,
-    /// What it waits for.
+    /// Reason of the wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting_reason: Option<WaitingReason>,
-    /// Since when it waits.
+    /// Start of the wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub waiting_since: Option<Millis>,
-    /// It is silent for longer than it should be, or its process is gone.
+    /// True if it has been silent for too long, or its process is gone.
     pub stale: bool,
     /// The task that started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_task_id: Option<String>,
-    /// How sure the parent is.
+    /// Certainty of the parent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub parent_certainty: Option<Certainty>,
@@ -181,23 +181,23 @@ pub struct Task {
     pub agent: Agent,
     /// The type of the agent, `main` for the main one.
     pub agent_type: String,
-    /// The agent's id of the subagent.
+    /// The agent's own id of the subagent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// The agent's id of the session.
+    /// The agent's own id of the session.
     pub runtime_session_id: String,
-    /// Where it works.
+    /// Working directory.
     pub workspace_path: String,
     /// The model that answered last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// When it was first seen.
+    /// Time of the first event.
     #[schema(value_type = String, format = DateTime)]
     pub started_at: Millis,
-    /// When anything was last heard of it.
+    /// Time of the last event.
     #[schema(value_type = String, format = DateTime)]
     pub last_event_at: Millis,
-    /// When it ended.
+    /// End time.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub ended_at: Option<Millis>,
@@ -211,15 +211,15 @@ pub struct Task {
     pub turn_count: u64,
     /// Subagents that it started itself.
     pub child_count: u64,
-    /// What it does just now: the title of its newest open call, or of its newest row.
+    /// Current activity: the title of the newest open call, or of the newest row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current: Option<String>,
-    /// How full its context is, in percent.
+    /// Used part of the context window, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_used_pct: Option<f64>,
-    /// What it spent itself.
+    /// Usage of the task itself.
     pub usage: UsageView,
-    /// What it and all its descendants spent.
+    /// Usage of the task and all its descendants.
     pub tree_usage: UsageView,
     /// Tool calls of it and all its descendants: of the same scope as `treeUsage`.
     pub tree_tool_call_count: u64,
@@ -237,10 +237,10 @@ pub struct Task {
     /// The version of the client.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_version: Option<String>,
-    /// The agent's own file of it, as hooks name it. Nobody is shown where that is, and it is not shipped.
+    /// Path of the agent's transcript, as hooks name it. Never serialised and never shipped.
     #[serde(skip)]
     pub transcript_path: Option<String>,
-    /// Whose it is, where a team's server answers about several people; absent on one machine.
+    /// Owner, on a team's server; absent on a single machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// The machine it runs on.
@@ -253,13 +253,13 @@ pub struct Task {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TreeNode {
-    /// How deep it stands below the task that was asked for.
+    /// Depth below the requested task.
     pub depth: u32,
     /// The task.
     pub task: Task,
 }
 
-/// From a prompt to its end.
+/// A turn: from a prompt to its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Turn {
@@ -267,75 +267,75 @@ pub struct Turn {
     pub id: String,
     /// The task.
     pub task_id: String,
-    /// Its place among the turns of the task, from one.
+    /// Number of the turn within the task, from one.
     pub number: u64,
-    /// What was asked.
+    /// The prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// Who asked: `user`, `task_notification`, `steering`, …
+    /// Origin of the prompt: `user`, `task_notification`, `steering`, …
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_origin: Option<String>,
-    /// When it began.
+    /// Start time.
     #[schema(value_type = String, format = DateTime)]
     pub started_at: Millis,
-    /// When it ended.
+    /// End time.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub ended_at: Option<Millis>,
-    /// From its beginning to its end, waits for people included.
+    /// Duration in milliseconds, time spent waiting for people included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// How long it took by the client's own account, which may leave out waits for people.
+    /// Duration as the client reports it, which may leave out time spent waiting for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_duration_ms: Option<u64>,
-    /// How it ended: running, succeeded, failed, interrupted, abandoned.
+    /// State: `running`, `succeeded`, `failed`, `interrupted`, `abandoned`.
     pub state: String,
-    /// Why the model stopped.
+    /// Reason why the model stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
-    /// What it said at the end.
+    /// Final answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     /// Tool calls in it.
     pub tool_call_count: u64,
     /// Tool calls in it that failed.
     pub failure_count: u64,
-    /// What it spent.
+    /// Usage of the turn.
     pub usage: UsageView,
 }
 
-/// One stay of a process in a task: a start or a resume, and its end.
+/// One session of a task: from a start or resume of the process to its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionView {
     /// Its id.
     pub id: String,
-    /// When it began.
+    /// Start time.
     #[schema(value_type = String, format = DateTime)]
     pub started_at: Millis,
-    /// When it ended.
+    /// End time.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub ended_at: Option<Millis>,
-    /// What started it: `startup`, `resume`, `clear`, `fork`, `compact`.
+    /// Cause of the start: `startup`, `resume`, `clear`, `fork`, `compact`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Why it ended.
+    /// Reason of the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_reason: Option<String>,
 }
 
-/// The numbers of a whole task, with its subagents.
+/// Numbers of a task and its subagents.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskSummary {
     /// The task.
     pub task_id: String,
-    /// From its first to its last event.
+    /// Time from the first to the last event, in milliseconds.
     pub duration_ms: u64,
-    /// Time in which a turn ran and no person was waited for. With `waitingMs` never more than `durationMs`.
+    /// Time in which a turn ran and did not wait for a person. With `waitingMs` never more than `durationMs`.
     pub active_ms: u64,
-    /// Time in which it or a subagent waited for a person.
+    /// Time in which the task or a subagent waited for a person.
     pub waiting_ms: u64,
     /// Turns.
     pub turns: u64,
@@ -343,21 +343,21 @@ pub struct TaskSummary {
     pub tool_calls: u64,
     /// Tool calls that failed.
     pub failures: u64,
-    /// Different files that it read.
+    /// Distinct files read.
     pub files_read: u64,
-    /// Different files that it changed.
+    /// Distinct files changed.
     pub files_changed: u64,
-    /// Permissions that it asked for.
+    /// Permission prompts.
     pub permissions: u64,
-    /// Whether permission prompts were recorded at all: hooks tell of them, the agents' own files do not. If not,
-    /// `permissions` and `waitingMs` are not known.
+    /// True if permission prompts were recorded: hooks report them, the agents' own files do not. Otherwise
+    /// `permissions` and `waitingMs` are unknown.
     pub permissions_recorded: bool,
     /// Compactions of its context.
     pub compactions: u64,
     /// Subagents, at any depth.
     pub agents: u64,
-    /// What it and its descendants spent.
+    /// Usage of the task and its descendants.
     pub usage: UsageView,
-    /// Its stays, oldest first.
+    /// Sessions of the task, oldest first.
     pub sessions: Vec<SessionView>,
 }

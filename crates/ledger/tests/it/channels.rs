@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use agent_tracer_event::{Certainty, Channel, FactId, Millis, TaskId};
-use agent_tracer_ledger::view::{EventDetail, Row, Task, TaskKind, ToldEntry};
+use agent_tracer_ledger::view::{EntryDetail, EventDetail, Row, Task, TaskKind};
 use agent_tracer_ledger::{Retention, Store, TaskFilter};
 use agent_tracer_testkit::scenarios;
 use serde_json::Value;
@@ -31,7 +31,7 @@ fn rows(store: &dyn Store) -> Vec<Row> {
 }
 
 /// Returns the value of an entry's field, by the name of the field in a row.
-fn said<'e>(entry: &'e ToldEntry, field: &str) -> Option<&'e Value> {
+fn said<'e>(entry: &'e EntryDetail, field: &str) -> Option<&'e Value> {
     match field.strip_prefix("metadata.") {
         Some(key) => entry.fields.get("metadata")?.get(key),
         None if field == "turnId" => entry.fields.get("turn"),
@@ -48,7 +48,7 @@ fn field_value(row: &Row, field: &str) -> Value {
     }
 }
 
-fn rank(entry: &ToldEntry) -> (Certainty, Channel) {
+fn rank(entry: &EntryDetail) -> (Certainty, Channel) {
     (entry.certainty, entry.channel)
 }
 

@@ -106,7 +106,7 @@ impl Story {
         self.serial += 1;
         let arrived = entries.first().map_or(Millis(BEGIN), |entry| entry.occurred_at);
         self.observed.push(Observed {
-            name: format!("told-{}", self.serial),
+            name: format!("observation-{}", self.serial),
             source: None,
             agent,
             channel,

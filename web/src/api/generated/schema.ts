@@ -1182,8 +1182,21 @@ export interface components {
             title?: string | null;
             workspacePath?: string | null;
         };
+        EntryDetail: {
+            certainty: string;
+            channel: string;
+            entryId: string;
+            evidence: string;
+            fields: Record<string, never>;
+            machineId: string;
+            /** Format: date-time */
+            occurredAt: string;
+            phase: string;
+            /** Format: int64 */
+            seq: number;
+        };
         EventDetail: {
-            entries: components["schemas"]["ToldEntry"][];
+            entries: components["schemas"]["EntryDetail"][];
             fieldChannels: Record<string, never>;
             row: components["schemas"]["Row"];
         };
@@ -2351,19 +2364,6 @@ export interface components {
             at: string;
             id: string;
             state: string;
-        };
-        ToldEntry: {
-            certainty: string;
-            channel: string;
-            entryId: string;
-            evidence: string;
-            fields: Record<string, never>;
-            machineId: string;
-            /** Format: date-time */
-            occurredAt: string;
-            phase: string;
-            /** Format: int64 */
-            seq: number;
         };
         ToolCall: {
             agentId?: string | null;

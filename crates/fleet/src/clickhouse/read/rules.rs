@@ -7,7 +7,7 @@ use agent_tracer_ledger::engine::cursor::{self, List as Listing};
 use agent_tracer_ledger::insights::GroupBy;
 use agent_tracer_ledger::project::List;
 use agent_tracer_ledger::project::presenters;
-use agent_tracer_ledger::project::ruling::{RuleKey, rule_number, wanted};
+use agent_tracer_ledger::project::ruling::{RuleKey, ending_masks, rule_number};
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::project::time::Level;
 use agent_tracer_ledger::view::{Page, RuleDecision, RuleStat};
@@ -72,7 +72,7 @@ impl Decisions for Reader {
         all.extend(
             filter.rule.as_ref().map(|rule| format!("bitShiftRight(signature, 8) = {}", rule_number(rule))),
         );
-        let (statuses, outcomes) = wanted(&filter.statuses, &filter.outcomes);
+        let (statuses, outcomes) = ending_masks(&filter.statuses, &filter.outcomes);
         for (bits, place) in [(statuses, "bitShiftRight(signature, 4)"), (outcomes, "signature")] {
             if bits >= 0 {
                 all.push(format!("bitTest({bits}, bitAnd({place}, 15))"));

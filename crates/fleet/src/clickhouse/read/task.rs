@@ -100,7 +100,7 @@ impl TaskLine {
             spend: self.spend(),
             copies: self.copies,
             client_cost: self.client_cost,
-            residual: Residual::parse(&self.residual).map(|residual| usage_sum::shown(&residual)),
+            residual: Residual::parse(&self.residual).map(|residual| usage_sum::present_residual(&residual)),
         }
     }
 
@@ -245,7 +245,7 @@ impl Reader {
         let tasks = all.iter().take(shown).map(|line| {
             let children = below.get(&line.key()).into_iter().flatten();
             let children = children.filter(|place| all.get(**place).is_some_and(|child| child.events > 0));
-            line.record().shown(Seen {
+            line.record().present(Seen {
                 now,
                 has_open_call: open.contains(&line.key()),
                 children: children.count() as u64,

@@ -177,7 +177,7 @@ impl TaskDetails for Reader {
         let distinct = |times: fn(&TaskFileUse) -> i64| {
             used.iter().filter(|used| times(used) > 0).map(|used| &used.path).collect::<HashSet<_>>().len()
         };
-        let is_running = staleness::shown(own.reported_state(false), now.0).0 == TaskStatus::Running;
+        let is_running = staleness::present(own.reported_state(false), now.0).0 == TaskStatus::Running;
         let about = self.about(&Member::from(own))?;
         let turns = self.turn_spans(own)?;
         // A turn may end later than anything that happened in it: at its limit, or when its process was found gone.

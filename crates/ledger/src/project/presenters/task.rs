@@ -42,16 +42,16 @@ impl TaskRecord {
         staleness::may_be_stale(self.status, self.last, now.0)
     }
 
-    /// As it is shown.
+    /// Returns the task of the query API.
     #[must_use]
-    pub fn shown(self, seen: Seen) -> Task {
+    pub fn present(self, seen: Seen) -> Task {
         let kept = ReportedState {
             status: self.status,
             waiting: self.waiting,
             last: self.last,
             has_open_call: seen.has_open_call,
         };
-        let (status, stale) = staleness::shown(kept, seen.now.0);
+        let (status, stale) = staleness::present(kept, seen.now.0);
         let is_waiting = status == TaskStatus::Waiting;
         Task {
             id: self.task,

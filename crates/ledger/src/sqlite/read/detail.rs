@@ -14,7 +14,7 @@ use crate::project::List;
 use crate::sqlite::facts::{self, Stored, word_at};
 use crate::sqlite::{entry_codec, tasks};
 use crate::store::{Answer, QueryError};
-use crate::view::{EventDetail, Row, ToldEntry};
+use crate::view::{EntryDetail, EventDetail, Row};
 
 /// More entries than this are not shown. A fact has two or three; a status line that never changes may have thousands.
 const MOST_ENTRIES: i64 = 1_000;
@@ -41,7 +41,7 @@ pub(crate) fn event(conn: &Connection, id: &FactId) -> Answer<EventDetail> {
         let Some(entry) = entry_codec::read(row.get_ref(4)?.as_blob().unwrap_or_default(), &key) else {
             continue;
         };
-        entries.push(ToldEntry {
+        entries.push(EntryDetail {
             seq: u64::try_from(row.get::<_, i64>(0)?).unwrap_or(0),
             entry_id: entry_id(row.get(1)?),
             channel,

@@ -15,7 +15,7 @@ use super::text::Texts;
 use super::{rollup, stream, task};
 use crate::project::List;
 use crate::project::presenters;
-use crate::project::ruling::{RuleKey, rule_number, wanted};
+use crate::project::ruling::{RuleKey, ending_masks, rule_number};
 use crate::project::tally::Dim;
 use crate::sqlite::facts;
 use crate::store::{Answer, DecisionFilter, Range};
@@ -75,7 +75,7 @@ fn walk(
     let [occurred, order, fact, from] = after.map_or(edge, |after| after.min(edge));
     let since = filter.since.map_or(i64::MIN, |since| since.0);
     let most = i64::try_from(LOOKED_AT).unwrap_or(i64::MAX);
-    let (statuses, outcomes) = wanted(&filter.statuses, &filter.outcomes);
+    let (statuses, outcomes) = ending_masks(&filter.statuses, &filter.outcomes);
     let rule = filter.rule.as_deref().map(rule_number);
     let limit = cursor::limit(&filter.paging);
     let mut rows = find.query(params![occurred, order, fact, from, since, most, value])?;

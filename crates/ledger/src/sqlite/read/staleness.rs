@@ -56,7 +56,7 @@ pub fn may_be_stale(status: TaskStatus, last: i64, now: i64) -> bool {
 }
 
 /// Returns the presented status of a task, and `true` if it is stale.
-pub fn shown(kept: ReportedState, now: i64) -> (TaskStatus, bool) {
+pub fn present(kept: ReportedState, now: i64) -> (TaskStatus, bool) {
     let ReportedState { status, waiting, last, has_open_call } = kept;
     let silent = now.saturating_sub(last);
     if !is_alive(status) {
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn silence_makes_stale_and_then_over() {
         let after = |silent, status, waiting, has_open_call| {
-            shown(ReportedState { status, waiting, last: 0, has_open_call }, silent)
+            present(ReportedState { status, waiting, last: 0, has_open_call }, silent)
         };
         let running = |silent, open| after(silent, TaskStatus::Running, None, open);
         assert_eq!(running(STALE_MS - 1, false), (TaskStatus::Running, false));
@@ -149,7 +149,7 @@ mod tests {
         ) {
             let now = 1_800_000_000_000;
             let last = now - silent;
-            let (seen, _) = shown(ReportedState { status, waiting, last, has_open_call: false }, now);
+            let (seen, _) = present(ReportedState { status, waiting, last, has_open_call: false }, now);
             let found = stretches(&wanted, now)
                 .iter()
                 .filter(|stretch| stretch.status == status && (stretch.from..stretch.to).contains(&last))

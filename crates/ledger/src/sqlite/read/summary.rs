@@ -24,7 +24,7 @@ pub(crate) fn summary(conn: &Connection, now: Millis, id: &TaskId) -> Answer<Tas
         last: own.last,
         has_open_call: false,
     };
-    let is_running = staleness::shown(kept, now.0).0 == TaskStatus::Running;
+    let is_running = staleness::present(kept, now.0).0 == TaskStatus::Running;
     let about = RowBuilder::new(conn).about(root)?;
     let sessions = sessions(conn, root, &about, own.started)?;
     Ok(TaskSummary { sessions, ..numbers(conn, &own, is_running)? })

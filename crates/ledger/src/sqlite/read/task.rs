@@ -239,7 +239,7 @@ fn view(
     let record = outgoing::record(texts, row, 0, None, None)?;
     let has_open_call = record.may_be_stale(now) && has_open_call(conn, id)?;
     let shown =
-        record.shown(Seen { now, has_open_call, children: count(children), usage, tree, owner: None });
+        record.present(Seen { now, has_open_call, children: count(children), usage, tree, owner: None });
     Ok(Task { transcript_path, ..shown })
 }
 

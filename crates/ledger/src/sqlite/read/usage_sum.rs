@@ -72,7 +72,7 @@ impl UsageSum {
             client_cost: row.get(next + 1)?,
             residual: residual
                 .and_then(|text| stored::Residual::parse(&text))
-                .map(|residual| shown(&residual)),
+                .map(|residual| present_residual(&residual)),
         })
     }
 
@@ -113,9 +113,9 @@ impl Residual {
     }
 }
 
-/// A stored residual as it is shown.
+/// Returns the view of a stored residual.
 #[must_use]
-pub fn shown(residual: &stored::Residual) -> Residual {
+pub fn present_residual(residual: &stored::Residual) -> Residual {
     let mut whole = ModelSums::default();
     for line in &residual.lines {
         whole += line.sums;
@@ -124,12 +124,12 @@ pub fn shown(residual: &stored::Residual) -> Residual {
     Residual {
         client_cost_usd: client.map(|parts| dollars(parts.iter().sum())),
         reason: stored::join_reasons(residual.lines.iter().map(|line| line.reason.as_str())),
-        models: residual.lines.iter().map(shown_model).collect(),
+        models: residual.lines.iter().map(present_model).collect(),
         ..Residual::of(&whole.spend)
     }
 }
 
-fn shown_model(line: &stored::Line) -> ResidualModel {
+fn present_model(line: &stored::Line) -> ResidualModel {
     let spend = &line.sums.spend;
     ResidualModel {
         model: line.model.clone(),
