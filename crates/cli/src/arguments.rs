@@ -7,6 +7,7 @@ mod alerts;
 mod backup;
 mod context;
 mod demo;
+mod log;
 mod maintenance;
 mod policy;
 mod query;
@@ -21,6 +22,7 @@ pub(crate) use backup::{
 };
 pub(crate) use context::{Context, ContextCommand, ContextOn, ContextShow};
 pub(crate) use demo::Demo;
+pub(crate) use log::{LogFormatName, LogLevelName, LogOptions};
 pub(crate) use maintenance::{Purge, Rebuild, Reread, Retain};
 pub(crate) use policy::{
     Guard, Policy, PolicyBacktest, PolicyCheck, PolicyCommand, PolicyInit, PolicyList, PolicyTest,
@@ -127,6 +129,8 @@ Examples:
   agent-tracer serve --home ~/tracer             with data and settings in one folder
   agent-tracer serve --store clickhouse://tracer@db:8123/tracer --name tracer.example
                                                  for a team, behind a proxy that speaks TLS
+  agent-tracer serve --log-format json --log-level debug
+                                                 with a log for programs, and refused requests in it
 
 Nothing is lost while it is off: hooks write to the spool, agents to their own files, and the next
 start reads both. The first start also imports the whole history, in the background.")]
@@ -159,6 +163,8 @@ pub(crate) struct Serve {
     /// Name of the store's cluster, as its servers configure it
     #[arg(long, value_name = "NAME", requires = "store")]
     pub(crate) cluster: Option<String>,
+    #[command(flatten)]
+    pub(crate) log: LogOptions,
 }
 
 /// Imports the history from the agents' own files

@@ -31,6 +31,7 @@ mod otlp;
 mod places;
 mod problem;
 mod query;
+mod request_log;
 mod routes;
 mod security;
 mod serve;

@@ -13,7 +13,9 @@ use crate::app::App;
 use crate::problem::Problem;
 use crate::query::{self, Endpoint, Question};
 use crate::security::Grant;
-use crate::{assets, backtest, dead_letters, guard, health, ingest, login, metrics, openapi, otlp, stream};
+use crate::{
+    assets, backtest, dead_letters, guard, health, ingest, login, metrics, openapi, otlp, request_log, stream,
+};
 
 /// Every route, with the guard around all of them.
 pub(crate) fn router(app: Arc<App>) -> Router {
@@ -45,6 +47,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .fallback(assets::get)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::guard))
+        .layer(middleware::from_fn(request_log::log))
         .with_state(app)
 }
 

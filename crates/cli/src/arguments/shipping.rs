@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::LogOptions;
+
 /// Sends this machine's records to a team's server
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -32,6 +34,8 @@ pub(crate) struct Ship {
     /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) log: LogOptions,
 }
 
 /// Lists the rights that a token can have.

@@ -21,8 +21,9 @@ use agent_tracer_intake::{Intake, Note, Running, Setup, Sink, StartError, Stop};
 use agent_tracer_ledger::{CheckPace, Ledger};
 use agent_tracer_policy::daemon::ActiveRules;
 use agent_tracer_server::{Capabilities, Config, Live, ServeError, Server, owner_token};
+use tracing::info;
 
-use crate::arguments::{Options, Serve};
+use crate::arguments::{LogFormatName, Options, Serve};
 use crate::commands::maintenance;
 use crate::environment::Environment;
 use crate::failure::Failure;
@@ -45,8 +46,10 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     signals::hold()?;
+    let clock = sources::clock();
+    log::start(&arguments.log, environment, &clock)?;
     if let Some(store) = &arguments.store {
-        return team::run(arguments, store, options, environment, output);
+        return team::run(arguments, store, options, environment, clock, output);
     }
     let (tracer, named) = environment.home(options.home.as_deref())?;
     let mut roots = Vec::new();
@@ -56,8 +59,7 @@ pub(super) fn run(
     let mended = home::prepare(&tracer, named.is_none())?;
     let mut instance = Instance::take(&tracer)?;
     let token = owner_token(&tracer.token()).map_err(|error| explained(&error))?;
-    let clock = sources::clock();
-    let notes = log::to_stderr(Arc::clone(&clock));
+    let notes = log::notes();
     if let Some(mended) = mended {
         notes(Note::warning(mended));
     }
@@ -138,8 +140,14 @@ pub(super) fn run(
         });
 
     let link = server.login_link().map_err(|error| explained(&error))?;
-    for line in start_message::lines(&link, server.address(), &environment.program(), &tracer) {
-        output.say(&line)?;
+    match arguments.log.log_format {
+        // A line that is not JSON would be one that a program cannot read, and the link is a secret while it works.
+        LogFormatName::Json => info!(address = %server.address(), "Agent Tracer is running"),
+        LogFormatName::Text => {
+            for line in start_message::lines(&link, server.address(), &environment.program(), &tracer) {
+                output.say(&line)?;
+            }
+        }
     }
     let signal = signals::wait()?;
     signals::release();

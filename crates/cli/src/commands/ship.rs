@@ -39,16 +39,11 @@ pub(super) fn run(
         return Err(Failure::usage("no destination configured")
             .hint("add `--to https://…`, or write `to = \"https://…\"` into `ship.toml`"));
     };
+    log::start(&arguments.log, environment, &sources::clock())?;
     let mut shipper = ship_job::shipper(&home, environment, &to, policy)?;
     let stop = Stop::new();
     signals::request_on_end(&stop)?;
-    let sent = ship_job::run(
-        &mut shipper,
-        &stop,
-        arguments.once,
-        &log::to_stderr(sources::clock()),
-        &Progress::default(),
-    )?;
+    let sent = ship_job::run(&mut shipper, &stop, arguments.once, &log::notes(), &Progress::default())?;
     output.data(&if arguments.json {
         json_of(&json!({
             "tasks": sent.tasks,

@@ -20,6 +20,7 @@ mod history;
 mod import;
 mod install_claude;
 mod install_codex;
+mod log;
 mod maintenance;
 mod policy;
 mod purge;

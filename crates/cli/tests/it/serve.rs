@@ -17,11 +17,18 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(world: &World) -> Server {
+        Server::start_with(world, &[], "stop       Ctrl-C")
+    }
+
+    /// Starts it with more arguments, and waits for the line that says that it listens.
+    pub(crate) fn start_with(world: &World, arguments: &[&str], ready: &str) -> Server {
         let mut child = Command::new(world.path("bin/agent-tracer"))
             .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(arguments)
             .env_clear()
             .env("HOME", world.path("home"))
             .env("PATH", world.path("empty"))
+            .envs(world.variables())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -29,7 +36,7 @@ impl Server {
             .expect("the program starts");
         let stderr = BufReader::new(child.stderr.take().expect("standard error"));
         let mut server = Server { child, stderr, said: String::new() };
-        server.read_until("stop       Ctrl-C");
+        server.read_until(ready);
         server
     }
 
@@ -47,14 +54,25 @@ impl Server {
     }
 
     pub(crate) fn address(&self) -> String {
-        let link = self.said.split("http://").nth(1).expect("a link");
-        link.split('/').next().expect("an address").to_owned()
+        let (_, rest) = self.said.split_once("127.0.0.1:").expect("an address");
+        let port: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        format!("127.0.0.1:{port}")
     }
 
     pub(crate) fn get(&self, path: &str) -> String {
+        self.send("GET", path, "", "")
+    }
+
+    /// Sends a request with these lines in its head, each ended as all of them are, and returns the answer.
+    pub(crate) fn send(&self, method: &str, path: &str, lines: &str, body: &str) -> String {
         let address = self.address();
         let mut stream = TcpStream::connect(&address).expect("it listens");
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("sent");
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\n{lines}Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        )
+        .expect("sent");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("an answer");
         answer
@@ -67,19 +85,10 @@ impl Server {
 
     /// The same with another line of the head, which ends as all of them do.
     pub(crate) fn post_with(&self, world: &World, path: &str, body: &serde_json::Value, line: &str) {
-        let (address, body) = (self.address(), body.to_string());
         let token = world.read("home/.local/share/agent-tracer/token");
-        let mut stream = TcpStream::connect(&address).expect("it listens");
-        write!(
-            stream,
-            "POST {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
-             {line}Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            token.trim(),
-            body.len()
-        )
-        .expect("sent");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("an answer");
+        let lines =
+            format!("Authorization: Bearer {}\r\nContent-Type: application/json\r\n{line}", token.trim());
+        let answer = self.send("POST", path, &lines, &body.to_string());
         assert!(answer.starts_with("HTTP/1.1 20"), "{path}: {answer}");
     }
 

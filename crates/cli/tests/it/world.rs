@@ -68,6 +68,11 @@ impl World {
         self.variables.push((name.to_owned(), value));
     }
 
+    /// Returns the variables that were set.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     fn root(&self) -> String {
         self.folder.path().canonicalize().expect("a folder").to_string_lossy().into_owned()
     }

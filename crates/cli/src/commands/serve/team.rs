@@ -4,16 +4,17 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use agent_tracer_fleet::team::Team;
-use agent_tracer_intake::Note;
+use agent_tracer_intake::Clock;
 use agent_tracer_server::{Config, Proxy, ServeError, owner_token, serve};
+use tracing::{info, warn};
 
 use super::explained;
-use crate::arguments::{Options, Serve};
+use crate::arguments::{LogFormatName, Options, Serve};
 use crate::commands::token::fleet;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::{dashboard, home, log, signals, sources};
+use crate::{dashboard, home, signals};
 
 /// A follower that was away for so long still gets every row: places are milliseconds here.
 const CATCH_UP_MS: u64 = 3_600_000;
@@ -23,15 +24,14 @@ pub(super) fn run(
     address: &str,
     options: &Options,
     environment: &Environment,
+    clock: Clock,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let (tracer, named) = environment.home(options.home.as_deref())?;
     if let Some(mended) = home::prepare(&tracer, named.is_none())? {
-        output.say(&format!("warning: {mended}"))?;
+        warn!("{mended}");
     }
     let fleet = fleet(environment, address, arguments.cluster.as_deref())?;
-    let clock = sources::clock();
-    let notes = log::to_stderr(Arc::clone(&clock));
     let team = Team::start(fleet, clock).map_err(|error| explained(&error))?;
     let mut config = Config::new(owner_token(&tracer.token()).map_err(|error| explained(&error))?);
     config.listen = arguments.listen;
@@ -48,11 +48,16 @@ pub(super) fn run(
         other => other,
     };
     let server = server.map_err(|error| explained(&error))?;
-    output
-        .say(&format!("serving a team at http://{}; `agent-tracer token` says who may", server.address()))?;
+    match arguments.log.log_format {
+        LogFormatName::Json => info!(address = %server.address(), "serving a team"),
+        LogFormatName::Text => output.say(&format!(
+            "serving a team at http://{}; `agent-tracer token` says who may",
+            server.address()
+        ))?,
+    }
     let signal = signals::wait()?;
     signals::release();
-    notes(Note::info(format!("{signal}: stopping")));
+    info!("{signal}: stopping");
     server.stop();
     team.stop();
     Ok(ExitCode::SUCCESS)
