@@ -22,6 +22,7 @@ pub mod search;
 mod sqlite;
 mod store;
 mod task_names;
+pub mod timing;
 pub mod view;
 
 /// Rules that every engine shares: cursors of lists, staleness of tasks, the presentation of sums, and the texts that

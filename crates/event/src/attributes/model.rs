@@ -90,6 +90,10 @@ declare! { MODEL_ATTRIBUTES
     MESSAGE_COUNT = "messageCount": Integer(Items), Metadata, [TOKEN_USAGE];
     /// Counts the messages that the request repeats of the one before it, from the first on.
     REPEATED_MESSAGE_COUNT = "repeatedMessageCount": Integer(Items), Metadata, [TOKEN_USAGE];
+    /// Holds the time at which the client sent the request.
+    REQUESTED_AT = "requestedAt": Integer(EpochMilliseconds), Metadata, [TOKEN_USAGE];
+    /// Holds the time at which the response's first block, a thinking block, was complete.
+    THOUGHT_UNTIL = "thoughtUntil": Integer(EpochMilliseconds), Metadata, [TOKEN_USAGE];
     /// Names the part of the client that sent the request.
     QUERY_SOURCE = "querySource": String, Metadata, [TOKEN_USAGE, MODEL_REQUEST, ASSISTANT_RESPONSE];
     /// Measures the time to the first token.

@@ -57,6 +57,8 @@ declare! { TOOL_ATTRIBUTES
     STATUS = "status": String, Metadata, [CALLS, MODEL_REQUEST];
     /// Marks a result that reports its own success.
     SUCCESS = "success": Boolean, Metadata, [CALLS];
+    /// Holds the time at which the model had written the call.
+    WRITTEN_AT = "writtenAt": Integer(EpochMilliseconds), Metadata, [CALLS];
     /// Marks a call that returned before its work was done.
     IS_ASYNC = "isAsync": Boolean, Metadata, [CALLS];
     /// Marks a result that is an error.

@@ -87,7 +87,7 @@ fn response(row: &FactRow, cost: Option<i64>, pricer: &dyn Pricer) -> Option<Pri
 }
 
 /// Returns `true` if a request is a step of the conversation and not a helper's beside it.
-fn in_conversation(row: &FactRow) -> bool {
+pub(crate) fn in_conversation(row: &FactRow) -> bool {
     if row.meta(attributes::SIDECHAIN) == Some(&Value::Bool(true)) || row.text(attributes::PURPOSE).is_some()
     {
         return false;

@@ -34,6 +34,7 @@ mod series;
 mod session_summary;
 mod shipment_format;
 mod skills;
+mod timing;
 mod totals;
 mod truth;
 mod upkeep;

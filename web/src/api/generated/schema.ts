@@ -1486,6 +1486,7 @@ export interface components {
             requestId?: string;
             requestPhase?: string;
             requestPrefixHash?: string;
+            requestedAt?: number;
             requestedFields?: unknown[];
             requestedModel?: string;
             requestedTitle?: string;
@@ -1557,6 +1558,7 @@ export interface components {
             teamName?: string;
             teammateName?: string;
             textBytes?: number;
+            thoughtUntil?: number;
             timedOut?: boolean;
             timeoutMs?: number;
             title?: string | Record<string, never>;
@@ -1605,6 +1607,7 @@ export interface components {
             worktreeBranch?: string;
             worktreeName?: string;
             worktreePath?: string;
+            writtenAt?: number;
         } & {
             [key: string]: unknown;
         };

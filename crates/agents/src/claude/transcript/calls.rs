@@ -40,6 +40,8 @@ pub(super) fn attempted(writer: &mut RowWriter<'_, '_>, block: &Block<'_>) {
             entry.key = writer.own_key();
         }
         put(&mut entry.metadata, attributes::REQUEST_ID, writer.word(writer.row.request));
+        // A hook on the call begins later than the row, and the fact with it.
+        put(&mut entry.metadata, attributes::WRITTEN_AT, writer.at.0);
     }
     writer.reading.entries.append(&mut entries);
     if id.is_empty() {

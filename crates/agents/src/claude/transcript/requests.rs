@@ -25,7 +25,7 @@ const HASH_DIGITS: usize = 16;
 pub(super) fn request(writer: &mut RowWriter<'_, '_>) {
     writer.state.requested(writer.row.id.raw());
     let Some(form) = writer.line.and_then(|line| form(line).ok()) else { return };
-    let form = RequestForm { id: hash_of(writer.row.id), ..form };
+    let form = RequestForm { id: hash_of(writer.row.id), at: writer.at.0, ..form };
     match writer.state.take_answered(form.id) {
         Some(answered) => {
             let mut entry = writer.event(Kind::TokenUsage, Phase::Update, answered.key);
@@ -63,6 +63,8 @@ fn write(writer: &mut RowWriter<'_, '_>, form: &RequestForm, metadata: &mut Meta
     put(metadata, attributes::REQUEST_PREFIX_HASH, form.prefix.as_str());
     put(metadata, attributes::MESSAGE_COUNT, form.messages);
     put(metadata, attributes::REPEATED_MESSAGE_COUNT, form.repeated);
+    // The state of a reader that stopped before the time was read has none.
+    put(metadata, attributes::REQUESTED_AT, Some(form.at).filter(|at| *at > 0));
     if let Some(shape) = writer.state.take_shape(&form.prefix) {
         put(metadata, attributes::SYSTEM_BYTES, shape.system_bytes);
         put(metadata, attributes::TOOL_DEFINITIONS, shape.tools);

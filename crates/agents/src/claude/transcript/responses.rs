@@ -3,6 +3,7 @@
 use agent_tracer_event::{Entry, Kind, Phase, Subject, attributes};
 use serde_json::{Value, json};
 
+use super::row::{Content, Message};
 use super::text::Text;
 use super::tokens::{Spent, Tokens};
 use super::usage::SYNTHETIC;
@@ -57,6 +58,9 @@ pub(super) fn usage(writer: &mut RowWriter<'_, '_>) {
     put(&mut entry.metadata, attributes::ACCOUNT_SESSION, payer);
     put(&mut entry.metadata, attributes::MESSAGE_ID, writer.word(message.id));
     put(&mut entry.metadata, attributes::STOP_REASON, writer.word(message.stop_reason));
+    if begins_with_thinking(message) {
+        put(&mut entry.metadata, attributes::THOUGHT_UNTIL, writer.at.0);
+    }
     if !writer.row.request_ref.is_empty() {
         // A response to a request that this session did not make was copied from the one that did.
         let own = writer.state.made(writer.row.request_ref.raw());
@@ -68,6 +72,13 @@ pub(super) fn usage(writer: &mut RowWriter<'_, '_>) {
         entry.metadata.insert(attributes::CONTEXT_ADDITIONS.to_owned(), Value::Array(additions));
     }
     writer.push(entry);
+}
+
+/// Returns `true` if the row holds a thinking block alone: each block is written when it is complete.
+fn begins_with_thinking(message: &Message<'_>) -> bool {
+    let Content::Blocks(blocks) = &message.content else { return false };
+    !blocks.is_empty()
+        && blocks.iter().all(|block| block.kind.is("thinking") || block.kind.is("redacted_thinking"))
 }
 
 /// The entry of a response.

@@ -234,6 +234,8 @@ pub(super) struct RequestForm {
     pub(super) repeated: u64,
     /// Counts its messages.
     pub(super) messages: u64,
+    /// The moment at which it was sent.
+    pub(super) at: i64,
 }
 
 /// A response whose request is still to come.

@@ -25,7 +25,25 @@ fn response_has_the_form_of_its_request_in_either_order() {
         let tools = json!([{"tools": 1, "bytes": 15}, {"server": "demo", "tools": 2, "bytes": 58}]);
         assert_eq!(metadata["toolDefinitions"], tools);
         assert_eq!(metadata["ownRequest"], true);
+        assert_eq!(metadata["requestedAt"], 1_794_771_630_383_i64);
     }
+}
+
+#[test]
+fn response_and_its_calls_have_the_times_at_which_their_blocks_were_complete() {
+    let row = |uuid: &str, second: u8, block: &str| {
+        format!(
+            r#"{{"type":"assistant","uuid":"{uuid}","sessionId":"s","timestamp":"2026-11-15T19:40:3{second}.000Z","message":{{"id":"msg_1","model":"m","role":"assistant","stop_reason":"tool_use","content":[{block}],"usage":{{"input_tokens":9,"output_tokens":3}}}}}}"#
+        )
+    };
+    let thinking = row("u1", 1, r#"{"type":"thinking","thinking":"hm"}"#);
+    let call = row("u2", 4, r#"{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"/p/a"}}"#);
+    let entries = read_lines(&[&thinking, &call], Level::Metadata).entries();
+    let response = of_kind(&entries, Kind::TokenUsage)[0];
+    assert_eq!(response.metadata["thoughtUntil"], 1_794_771_631_000_i64);
+    assert_eq!(of_kind(&entries, Kind::ToolUsed)[0].metadata["writtenAt"], 1_794_771_634_000_i64);
+    let text = read_lines(&[RESPONSE], Level::Metadata).entries();
+    assert!(!of_kind(&text, Kind::TokenUsage)[0].metadata.contains_key("thoughtUntil"));
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub use lists::{
 };
 pub use rules::{decision, rule_stats};
 pub use task::{Seen, TreeSums};
-pub use time_split::{HOOKED_LISTS, PERMISSION_CHANNELS, TimeSpan, TimeSplit, WAITING_LISTS, wait};
+pub use time_split::{HOOKED_LISTS, PERMISSION_CHANNELS, TimeSpan, TimeSplit, WAITING_LISTS, disjoint, wait};
 pub use turns::{
     Called, MOST_SESSIONS, MOST_TODOS, RUN_ENDS, RUN_STARTS, TurnEdges, compactions, runs, sessions, todos,
     turn,

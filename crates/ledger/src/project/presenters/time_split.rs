@@ -74,7 +74,7 @@ impl TimeSplit {
 }
 
 /// Returns the same time without overlaps, in order.
-fn disjoint(stretches: impl IntoIterator<Item = TimeSpan>) -> Vec<TimeSpan> {
+pub fn disjoint(stretches: impl IntoIterator<Item = TimeSpan>) -> Vec<TimeSpan> {
     let mut sorted: Vec<TimeSpan> = stretches.into_iter().filter(|(from, to)| from < to).collect();
     sorted.sort_unstable();
     let mut joined: Vec<TimeSpan> = Vec::new();
