@@ -58,6 +58,7 @@ const STORED: &[(&str, &str, &str)] = &[
     ("told", "agent, told", "the same column"),
     ("told", "SET told =", "the same column"),
     ("told", "t.told", "the same column"),
+    ("told", "name == \"told\"", "the same column"),
     ("told", "told = coalesce(?14, told)", "the same column"),
     ("heard", "text(\"Heard it.\")", "the text of a captured scenario"),
     ("nobody", "Nobody inspects the spammish repetition", "a published test vector of XXH64"),
@@ -66,7 +67,7 @@ const STORED: &[(&str, &str, &str)] = &[
 /// How often each room still breaks a rule of this page.
 ///
 /// To lower it: take the words out, run `cargo test -p agent-tracer-house words` and write the printed count here.
-const ALLOWED: &[(&str, usize)] = &[("crates/cli", 2), ("crates/fleet", 9), ("crates/policy-abi", 1)];
+const ALLOWED: &[(&str, usize)] = &[("crates/policy-abi", 1)];
 
 /// One broken rule.
 struct Finding {

@@ -153,7 +153,7 @@ impl Team {
 
     /// Returns the dependencies of the server.
     #[must_use]
-    pub fn doors(&self, assets: FindAsset) -> ServerDeps {
+    pub fn deps(&self, assets: FindAsset) -> ServerDeps {
         let (known, clock) = (Arc::clone(&self.known), Arc::clone(&self.clock));
         let fleet = Arc::clone(&self.fleet);
         let problems = Arc::clone(&self.problems);

@@ -82,7 +82,8 @@ macro_rules! measure_columns {
     ($expand:ident) => {
         $expand! {
             [
-                n, 0, sums_n, "sums.n", "how many it adds there", "how many",
+                n, 0, sums_n, "sums.n",
+                "count; for models: responses; for files: reads", "count; for models: responses; for files: reads",
                 |sums, dim| match dim {
                     Dim::Model => &mut sums.spend.responses,
                     Dim::File => &mut sums.reads,
@@ -91,11 +92,13 @@ macro_rules! measure_columns {
             ]
             [
                 failures, 1, sums_failures, "sums.failures",
-                "how many failures; for files: changes", "how many failures; for files: changes",
+                "failures; for files: changes", "failures; for files: changes",
                 |sums, dim| if dim == Dim::File { &mut sums.changes } else { &mut sums.failures }
             ]
             [
-                ms, 2, sums_ms, "sums.ms", "time in tools", "time in tools",
+                ms, 2, sums_ms, "sums.ms",
+                "time in tool calls in milliseconds; for skills: responses; for rules: time of decisions in microseconds",
+                "time in tool calls in milliseconds; for skills: responses; for rules: time of decisions in microseconds",
                 |sums, dim| match dim {
                     Dim::Skill => &mut sums.spend.responses,
                     Dim::Rule => &mut sums.decision_us,
@@ -104,7 +107,7 @@ macro_rules! measure_columns {
             ]
             [
                 wait_ms, 3, sums_wait_ms, "sums.wait_ms",
-                "time in which people were waited for", "time in which people were waited for",
+                "time spent waiting for people, in milliseconds", "time spent waiting for people, in milliseconds",
                 |sums, _| &mut sums.wait_ms
             ]
         }

@@ -39,11 +39,11 @@ pub(super) fn run(
     config.time_zone = environment.time_zone();
     config.limits.catch_up_rows = CATCH_UP_MS;
     config.proxy = proxy(arguments, environment)?;
-    let doors = team.doors(Arc::new(dashboard::file));
-    let server = match serve(config.clone(), doors.clone()) {
+    let deps = team.deps(Arc::new(dashboard::file));
+    let server = match serve(config.clone(), deps.clone()) {
         Err(ServeError::NoSuchZone(_)) => {
             config.time_zone = None;
-            serve(config, doors)
+            serve(config, deps)
         }
         other => other,
     };

@@ -2,6 +2,7 @@
 #![expect(clippy::panic, clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that fails says so")]
 
 mod statements;
+mod versions;
 mod world;
 
 #[cfg(feature = "engine")]

@@ -12,6 +12,7 @@ use clickhouse::{Client, Row, RowOwned, RowRead};
 use serde::Deserialize;
 
 use crate::clickhouse::contract::AT_ONCE_CLOSED;
+use crate::clickhouse::versions;
 use crate::clickhouse::world::World;
 use crate::engine::{self, Make};
 
@@ -137,7 +138,7 @@ fn words_of_small_sets_are_dictionaries_wherever_they_stand() {
 }
 
 /// A database as a server of an older version left it, with the rows of another one.
-fn older(fresh: &StoreAddress, version: u32, statements: &str, tables: &[(&str, &str)]) -> StoreAddress {
+fn older(fresh: &StoreAddress, version: u32, tables: &[(&str, &str)]) -> StoreAddress {
     let mut old = fresh.clone();
     old.database = format!("{}_{version}", fresh.database);
     let server = Client::default().with_url(&old.url);
@@ -147,8 +148,8 @@ fn older(fresh: &StoreAddress, version: u32, statements: &str, tables: &[(&str, 
     };
     run(&server, &format!("CREATE DATABASE `{}`", old.database));
     let client = server.clone().with_database(&old.database);
-    for statement in statements.split(";\n").filter(|text| !text.trim().is_empty()) {
-        run(&client, statement);
+    for statement in versions::statements(version) {
+        run(&client, &statement);
     }
     run(&client, &format!("INSERT INTO schema_step (version) VALUES ({version})"));
     for (table, columns) in tables {
@@ -162,8 +163,7 @@ fn tables_of_an_older_version_become_the_same_as_new_ones_and_keep_their_rows() 
     let (fleet, fresh) = engine::database();
     let shipment = World::of("2.1.325/agent_fg").shipments(100_000).pop().unwrap();
     fleet.write("ann", &shipment).unwrap();
-    let first = include_str!("statements/version-1.sql");
-    let old = older(&fresh, 1, first, &[("fact", "*"), ("task", "*")]);
+    let old = older(&fresh, 1, &[("fact", "*"), ("task", "*")]);
     let migrated = Fleet::new(old.clone()).unwrap();
     assert_eq!(migrated.version().unwrap(), 1);
     migrated.migrate().unwrap();
@@ -195,7 +195,7 @@ fn sums_from_before_the_machine_column_are_made_again_and_never_believed() {
         ("day_mark", "*"),
         ("day_sum", "* EXCEPT machine"),
     ];
-    let old = older(&fresh, 4, include_str!("statements/version-4.sql"), &tables);
+    let old = older(&fresh, 4, &tables);
     let migrated = Arc::new(Fleet::new(old.clone()).unwrap());
     migrated.migrate().unwrap();
     // An interrupted or second migration runs once more.

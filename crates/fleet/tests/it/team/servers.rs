@@ -36,7 +36,7 @@ impl Process {
         let team = Team::start(Arc::clone(fleet), clock).unwrap();
         let mut config = Config::new(draw_token().unwrap());
         config.listen = "127.0.0.1:0".parse().unwrap();
-        let server = serve(config, team.doors(Arc::new(|_| None))).unwrap();
+        let server = serve(config, team.deps(Arc::new(|_| None))).unwrap();
         Self { server, _team: team }
     }
 
