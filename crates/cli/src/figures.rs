@@ -49,16 +49,15 @@ pub(crate) fn age(ms: i64) -> String {
 
 /// All tokens of a usage.
 pub(crate) fn tokens(usage: &UsageView) -> u64 {
-    let parts =
-        [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_creation_tokens];
+    let parts = [usage.tokens.input, usage.tokens.output, usage.tokens.cache_read, usage.tokens.cache_write];
     parts.into_iter().fold(0, u64::saturating_add)
 }
 
 /// All tokens of a residual.
 pub(crate) fn residual(residual: &Residual) -> u64 {
-    [residual.output_tokens, residual.cache_read_tokens, residual.cache_creation_tokens]
+    [residual.tokens.output, residual.tokens.cache_read, residual.tokens.cache_write]
         .into_iter()
-        .fold(residual.input_tokens, u64::saturating_add)
+        .fold(residual.tokens.input, u64::saturating_add)
 }
 
 /// Formats a cost: `$1.20`; `≥$1.20` if a part of it has no price, `no price` if no part has one.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent_tracer_event::{Usage, attributes};
+use agent_tracer_event::{Tokens, attributes};
 use agent_tracer_ledger::project::tally::Pricer;
 use agent_tracer_policy::backtest::{Setting, Then};
 use agent_tracer_prices::Prices;
@@ -21,7 +21,7 @@ pub(crate) fn setting(environment: &Environment, prices: Prices) -> Setting {
         local: Arc::new(move |at| Then { local: zone.of_week(at), midnight: zone.midnight(at) }),
         cost_micros: Arc::new(move |row| {
             let model = row.metadata.get(attributes::MODEL).and_then(Value::as_str)?;
-            Usage::read(&row.metadata)?;
+            Tokens::read(&row.metadata)?;
             let pico = Pricer::cost(&prices, model, &row.metadata)?;
             u64::try_from(pico / MICRO).ok()
         }),

@@ -12,7 +12,7 @@ mod kind;
 mod outcome;
 pub mod semantics;
 mod time;
-mod usage;
+mod tokens;
 mod words;
 
 pub use agent_tracer_agent::Agent;
@@ -21,5 +21,5 @@ pub use ids::{EntryId, FactId, SessionId, TaskId, TaskKey, TurnId};
 pub use kind::{Kind, Lane};
 pub use outcome::Outcome;
 pub use time::Millis;
-pub use usage::Usage;
+pub use tokens::Tokens;
 pub use words::{CallState, Certainty, Channel, CompletionReason, ErrorClass, Phase};

@@ -1,6 +1,6 @@
 //! Describes what a response used up, in the counts that providers bill.
 
-use agent_tracer_event::{Metadata, Usage, attributes};
+use agent_tracer_event::{Metadata, Tokens, attributes};
 
 /// The billed counts of one response, or of several with one tier and region. The four counts of tokens that were
 /// read do not overlap: their sum is the prompt.
@@ -40,7 +40,7 @@ impl Spent {
     /// An unknown tier or region counts as the ordinary one. Nothing if there is no usage.
     #[must_use]
     pub fn read(metadata: &Metadata) -> Option<Self> {
-        let mut spent = Self::from(&Usage::read(metadata)?);
+        let mut spent = Self::from(&Tokens::read(metadata)?);
         let count = |key: &str| metadata.get(key).and_then(|number| number.as_u64()).unwrap_or(0);
         let word = |key: &str| metadata.get(key).and_then(|word| word.as_str()).unwrap_or_default();
         // The sum rules over its parts: what is not said to be kept for an hour was kept for five minutes.
@@ -56,14 +56,14 @@ impl Spent {
     }
 }
 
-impl From<&Usage> for Spent {
-    /// Takes every write to a cache for one of five minutes: [`Usage`] does not tell them apart.
-    fn from(usage: &Usage) -> Self {
+impl From<&Tokens> for Spent {
+    /// Takes every write to a cache for one of five minutes: [`Tokens`] does not tell them apart.
+    fn from(usage: &Tokens) -> Self {
         Self {
-            input: usage.input_tokens,
-            output: usage.output_tokens,
-            cache_read: usage.cache_read_tokens,
-            cache_write_5m: usage.cache_creation_tokens,
+            input: usage.input,
+            output: usage.output,
+            cache_read: usage.cache_read,
+            cache_write_5m: usage.cache_write,
             ..Self::default()
         }
     }
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_usage_is_spent_whole() {
-        let usage = Usage::from_inclusive(100, 40, 10, 7, Some(3));
+        let usage = Tokens::from_inclusive(100, 40, 10, 7, Some(3));
         let spent = Spent::from(&usage);
         assert_eq!(spent.prompt_tokens() + spent.output, usage.total());
         assert_eq!((spent.input, spent.cache_read, spent.cache_write_5m), (50, 40, 10));
@@ -164,7 +164,7 @@ mod tests {
     fn a_fact_says_how_long_caches_live_and_who_served_it() {
         let mut metadata = Metadata::new();
         assert_eq!(Spent::read(&metadata), None);
-        Usage::from_inclusive(100, 40, 10, 7, None).write(&mut metadata);
+        Tokens::from_inclusive(100, 40, 10, 7, None).write(&mut metadata);
         let plain = Spent { input: 50, output: 7, cache_read: 40, cache_write_5m: 10, ..Spent::default() };
         assert_eq!(Spent::read(&metadata), Some(plain));
         for (key, value) in [
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn parts_that_exceed_the_whole_and_unknown_words_are_harmless() {
         let mut metadata = Metadata::new();
-        Usage::from_inclusive(10, 0, 10, 0, None).write(&mut metadata);
+        Tokens::from_inclusive(10, 0, 10, 0, None).write(&mut metadata);
         for (key, value) in [
             ("cacheCreation1hTokens", json!(99)),
             ("webSearchRequests", json!(-1)),

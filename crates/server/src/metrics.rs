@@ -407,10 +407,10 @@ fn durations(out: &mut Out, tools: Vec<ToolDurations>) {
 
 fn spent(set: &[(&'static str, &str)], usage: &UsageView, tokens: &mut Metric, costs: &mut Metric) {
     for (kind, count) in [
-        ("input", usage.input_tokens),
-        ("output", usage.output_tokens),
-        ("cache_read", usage.cache_read_tokens),
-        ("cache_creation", usage.cache_creation_tokens),
+        ("input", usage.tokens.input),
+        ("output", usage.tokens.output),
+        ("cache_read", usage.tokens.cache_read),
+        ("cache_creation", usage.tokens.cache_write),
     ] {
         let mut set = set.to_vec();
         set.push(("type", kind));

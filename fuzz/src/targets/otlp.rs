@@ -3,7 +3,7 @@
 
 use agent_tracer_agents::files::Rules;
 use agent_tracer_agents::otlp::{Record, Signal, read};
-use agent_tracer_event::{Kind, Millis, Subject, Usage};
+use agent_tracer_event::{Kind, Millis, Subject, Tokens};
 use agent_tracer_privacy::{Config, Level};
 use serde_json::Value;
 
@@ -54,7 +54,7 @@ pub(super) fn hold<const N: usize>(signals: [Signal; N], export: &Value) {
                 assert!(!reading.entries.is_empty() || !reading.unrecognised.is_empty());
                 for entry in &reading.entries {
                     let named = entry.key.starts_with("request:");
-                    let counts = Usage::read(&entry.metadata).is_some();
+                    let counts = Tokens::read(&entry.metadata).is_some();
                     assert!(!counts || (named && entry.subject == Subject::Event(Kind::TokenUsage)));
                 }
             }

@@ -5,7 +5,7 @@
 //! transcript, such as those of compactions. Prompts and arguments are blacked out unless the user asked for them.
 
 use agent_tracer_event::{
-    CallState, Certainty, Entry, Kind, Phase, Subject, Unrecognised, Usage, attributes,
+    CallState, Certainty, Entry, Kind, Phase, Subject, Tokens, Unrecognised, attributes,
 };
 use serde_json::Value;
 
@@ -124,13 +124,12 @@ fn request(writer: &mut RecordWriter<'_>) {
     let short = count(&["cache_creation_5m_tokens", "cache_creation_ephemeral_5m_tokens"]);
     let long = count(&["cache_creation_1h_tokens", "cache_creation_ephemeral_1h_tokens"]);
     let written = count(&["cache_creation_tokens", "cache_creation_input_tokens"]);
-    let usage = (input.is_some() || output.is_some()).then(|| Usage {
-        input_tokens: input.unwrap_or(0),
-        output_tokens: output.unwrap_or(0),
-        cache_read_tokens: count(&["cache_read_tokens", "cache_read_input_tokens"]).unwrap_or(0),
-        cache_creation_tokens: written
-            .unwrap_or_else(|| short.unwrap_or(0).saturating_add(long.unwrap_or(0))),
-        reasoning_tokens: count(&["thinking_tokens", "reasoning_tokens"]),
+    let usage = (input.is_some() || output.is_some()).then(|| Tokens {
+        input: input.unwrap_or(0),
+        output: output.unwrap_or(0),
+        cache_read: count(&["cache_read_tokens", "cache_read_input_tokens"]).unwrap_or(0),
+        cache_write: written.unwrap_or_else(|| short.unwrap_or(0).saturating_add(long.unwrap_or(0))),
+        reasoning: count(&["thinking_tokens", "reasoning_tokens"]),
     });
     let model = writer.id(&["model"]).unwrap_or_else(|| "a model".to_owned());
     // A request without an id cannot be distinguished from the same one in a transcript: it must not count.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agent_tracer_event::{CallState, Certainty, Entry, Kind, Millis, Phase, Reading, Subject, Usage};
+use agent_tracer_event::{CallState, Certainty, Entry, Kind, Millis, Phase, Reading, Subject, Tokens};
 use agent_tracer_privacy::Level;
 use serde_json::{Value, json};
 
@@ -308,14 +308,8 @@ fn usage_stands_on_the_request_and_is_no_fact_of_its_own() {
     let reading = reading("PostModelRequest.completed");
     let request = only(&reading, Kind::ModelRequest);
     assert_eq!(
-        Usage::read(&request.metadata),
-        Some(Usage {
-            input_tokens: 830,
-            output_tokens: 80,
-            cache_read_tokens: 400,
-            cache_creation_tokens: 0,
-            reasoning_tokens: Some(30),
-        })
+        Tokens::read(&request.metadata),
+        Some(Tokens { input: 830, output: 80, cache_read: 400, cache_write: 0, reasoning: Some(30) })
     );
     assert_eq!(request.metadata["usageSource"], "hook");
     assert_eq!(request.metadata["tokenUsage"]["totalTokens"], 1310);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agent_tracer_event::{Certainty, Entry, Kind, Phase, Usage};
+use agent_tracer_event::{Certainty, Entry, Kind, Phase, Tokens};
 use agent_tracer_privacy::Level;
 use serde_json::{Value, json};
 
@@ -11,22 +11,22 @@ use crate::codex_fixtures::{
 };
 
 /// Sums usage by thread; a response that is reported twice counts once.
-fn by_thread(entries: &[Entry]) -> BTreeMap<String, Usage> {
+fn by_thread(entries: &[Entry]) -> BTreeMap<String, Tokens> {
     let mut seen = BTreeSet::new();
-    let mut sums: BTreeMap<String, Usage> = BTreeMap::new();
+    let mut sums: BTreeMap<String, Tokens> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| is(entry, Kind::TokenUsage) && entry.phase == Phase::Open) {
         if seen.insert((entry.task.runtime_session.clone(), entry.key.clone())) {
             let sum = sums.entry(entry.task.runtime_session.clone()).or_default();
-            *sum = sum.plus(&Usage::read(&entry.metadata).unwrap());
+            *sum = sum.plus(&Tokens::read(&entry.metadata).unwrap());
         }
     }
     sums
 }
 
 /// Six numbers as Codex has them.
-fn inclusive(usage: &Value) -> Usage {
+fn inclusive(usage: &Value) -> Tokens {
     let number = |name: &str| usage[name].as_u64().unwrap_or(0);
-    Usage::from_inclusive(
+    Tokens::from_inclusive(
         number("input_tokens"),
         number("cached_input_tokens"),
         number("cache_write_input_tokens"),
@@ -160,7 +160,7 @@ fn files_without_records_are_counted_by_difference() {
             assert_eq!(entry.evidence.certainty, Certainty::Inferred);
             assert_eq!(entry.metadata["usageSource"], "difference");
         }
-        let sum: u64 = used.iter().map(|entry| Usage::read(&entry.metadata).unwrap().total()).sum();
+        let sum: u64 = used.iter().map(|entry| Tokens::read(&entry.metadata).unwrap().total()).sum();
         let inherited = if name == "fork.fork" {
             first["total_token_usage"]["total_tokens"].as_u64().unwrap()
                 - first["last_token_usage"]["total_tokens"].as_u64().unwrap()
@@ -197,7 +197,7 @@ fn a_count_of_the_base_before_any_turn_is_no_usage() {
     let used: Vec<u64> = actual
         .iter()
         .filter(|entry| is(entry, Kind::TokenUsage))
-        .map(|entry| Usage::read(&entry.metadata).unwrap().total())
+        .map(|entry| Tokens::read(&entry.metadata).unwrap().total())
         .collect();
     assert_eq!(used, [300, 50], "repeats, a count that goes back and the base's own are not used twice");
 }
@@ -230,17 +230,17 @@ fn hooks_and_records_tell_the_same_numbers_in_the_same_order() {
     let rollouts = rollouts();
     let mut checked = 0;
     for (scenario, rows) in hook_scenarios() {
-        let mut hooks: BTreeMap<(String, String), Vec<Usage>> = BTreeMap::new();
+        let mut hooks: BTreeMap<(String, String), Vec<Tokens>> = BTreeMap::new();
         for (number, (at, payload)) in rows.iter().enumerate() {
             let reading = read_payload(&format!("{scenario}-{number}"), *at, payload, Level::Actions);
             for entry in reading.entries.iter().filter(|entry| is(entry, Kind::ModelRequest)) {
-                if let Some(usage) = Usage::read(&entry.metadata) {
+                if let Some(usage) = Tokens::read(&entry.metadata) {
                     let turn = (entry.task.runtime_session.clone(), entry.turn.clone().unwrap());
                     hooks.entry(turn).or_default().push(usage);
                 }
             }
         }
-        let mut records: BTreeMap<(String, String), Vec<Usage>> = BTreeMap::new();
+        let mut records: BTreeMap<(String, String), Vec<Tokens>> = BTreeMap::new();
         for (name, content) in &rollouts {
             if *name != scenario && !name.starts_with(&format!("{scenario}.")) {
                 continue;
@@ -256,7 +256,7 @@ fn hooks_and_records_tell_the_same_numbers_in_the_same_order() {
             {
                 if !compactions.contains(entry.key.as_str()) {
                     let turn = (entry.task.runtime_session.clone(), entry.turn.clone().unwrap());
-                    records.entry(turn).or_default().push(Usage::read(&entry.metadata).unwrap());
+                    records.entry(turn).or_default().push(Tokens::read(&entry.metadata).unwrap());
                 }
             }
         }

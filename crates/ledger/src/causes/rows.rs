@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use agent_tracer_event::{CallState, Kind, Metadata, Usage, attributes};
+use agent_tracer_event::{CallState, Kind, Metadata, Tokens, attributes};
 use agent_tracer_prices::Spent;
 use serde_json::Value;
 
@@ -63,7 +63,7 @@ fn response(row: &FactRow, cost: Option<i64>, pricer: &dyn Pricer) -> Option<Pri
         cache_write_5m: spent.cache_write_5m,
         cache_write_1h: spent.cache_write_1h,
         output: spent.output,
-        reasoning: usage.reasoning_tokens.unwrap_or(0),
+        reasoning: usage.reasoning.unwrap_or(0),
     };
     let model = row.text(attributes::MODEL).unwrap_or_default();
     let number = |key: &str| row.meta(key).and_then(Value::as_u64);
@@ -103,7 +103,7 @@ pub(crate) fn in_conversation(row: &FactRow) -> bool {
 /// A price may depend on the length of the prompt, so each kind is priced as the only one in a prompt of this length.
 fn rates(model: &str, metadata: &Metadata, tokens: &TokenCounts, pricer: &dyn Pricer) -> Option<Rates> {
     let prompt = tokens.prompt().max(1);
-    let price = |usage: Usage, hour: u64| {
+    let price = |usage: Tokens, hour: u64| {
         let mut alone = Metadata::new();
         for key in [attributes::SPEED, attributes::SERVICE_TIER, attributes::INFERENCE_GEO] {
             if let Some(value) = metadata.get(key) {
@@ -114,12 +114,12 @@ fn rates(model: &str, metadata: &Metadata, tokens: &TokenCounts, pricer: &dyn Pr
         alone.insert(attributes::CACHE_CREATION_1H_TOKENS.to_owned(), Value::from(hour));
         u64::try_from(pricer.cost(model, &alone)?).ok()
     };
-    let input = price(Usage { input_tokens: prompt, ..Usage::default() }, 0)?;
-    let written = Usage { cache_creation_tokens: prompt, ..Usage::default() };
-    let output = price(Usage { input_tokens: prompt, output_tokens: 1, ..Usage::default() }, 0)?;
+    let input = price(Tokens { input: prompt, ..Tokens::default() }, 0)?;
+    let written = Tokens { cache_write: prompt, ..Tokens::default() };
+    let output = price(Tokens { input: prompt, output: 1, ..Tokens::default() }, 0)?;
     Some(Rates {
         input: input / prompt,
-        cache_read: price(Usage { cache_read_tokens: prompt, ..Usage::default() }, 0)? / prompt,
+        cache_read: price(Tokens { cache_read: prompt, ..Tokens::default() }, 0)? / prompt,
         cache_write_5m: price(written, 0)? / prompt,
         cache_write_1h: price(written, prompt)? / prompt,
         output: output.saturating_sub(input),

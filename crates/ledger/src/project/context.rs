@@ -95,10 +95,7 @@ pub fn mark_switches(points: Vec<ContextPoint>, before: Option<&ContextPoint>) -
 /// Estimates the fill of the window from a response. A copy gives no estimate: its request was made elsewhere.
 fn estimate(id: String, row: &FactRow) -> Option<ContextPoint> {
     let usage = row.usage()?;
-    let total = usage
-        .input_tokens
-        .saturating_add(usage.cache_read_tokens)
-        .saturating_add(usage.cache_creation_tokens);
+    let total = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
     let model = row.text(attributes::MODEL);
     let window = model.and_then(|model| MODELS.window(model)).filter(|window| *window > 0);
     (total > 0).then(|| ContextPoint {

@@ -158,7 +158,7 @@ pub fn residual(
     for part in ModelSums::PARTS {
         settle_part(&mut left, part);
     }
-    let lines = left.into_iter().filter(|(_, sums)| sums.spend.tokens() > 0).map(|(model, mut sums)| {
+    let lines = left.into_iter().filter(|(_, sums)| sums.spend.token_sum() > 0).map(|(model, mut sums)| {
         let client = (sums.spend.unpriced == 0).then(|| sums.spend.cost.max(0));
         sums.cache_write_1h = sums.cache_write_1h.min(sums.spend.cache_write);
         let cost = pricer.cost_of_sum(model, &sums);

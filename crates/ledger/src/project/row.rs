@@ -1,7 +1,7 @@
 //! The stored form of a fact.
 
 use agent_tracer_event::{
-    CallState, Certainty, Channel, ErrorClass, FactId, Kind, Lane, Metadata, Usage, attributes,
+    CallState, Certainty, Channel, ErrorClass, FactId, Kind, Lane, Metadata, Tokens, attributes,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -241,11 +241,11 @@ impl FactRow {
 
     /// Returns the cost of a response that is counted in this task.
     #[must_use]
-    pub fn usage(&self) -> Option<Usage> {
+    pub fn usage(&self) -> Option<Tokens> {
         if self.list != List::Response || self.meta(attributes::COUNTED) == Some(&Value::Bool(false)) {
             return None;
         }
-        Usage::read(&self.data.metadata)
+        Tokens::read(&self.data.metadata)
     }
 }
 

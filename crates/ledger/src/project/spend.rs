@@ -1,11 +1,11 @@
 //! The cost of responses of providers, summed: the one bundle of tokens and cost behind every sum, row and record.
 //!
-//! A response itself carries [`agent_tracer_event::Usage`], as its provider counted it. Sums of responses are signed,
+//! A response itself carries [`agent_tracer_event::Tokens`], as its provider counted it. Sums of responses are signed,
 //! because a row that changes takes away what it had added.
 
 use std::collections::BTreeMap;
 
-use agent_tracer_event::Usage;
+use agent_tracer_event::Tokens;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -78,13 +78,13 @@ impl Spend {
 
     /// Returns the spend of one response. A response without a price has no cost and counts as unpriced.
     #[must_use]
-    pub fn of_response(usage: &Usage, cost: Option<i64>) -> Self {
+    pub fn of_response(usage: &Tokens, cost: Option<i64>) -> Self {
         Self {
-            input: summand(usage.input_tokens),
-            output: summand(usage.output_tokens),
-            cache_read: summand(usage.cache_read_tokens),
-            cache_write: summand(usage.cache_creation_tokens),
-            reasoning: summand(usage.reasoning_tokens.unwrap_or(0)),
+            input: summand(usage.input),
+            output: summand(usage.output),
+            cache_read: summand(usage.cache_read),
+            cache_write: summand(usage.cache_write),
+            reasoning: summand(usage.reasoning.unwrap_or(0)),
             cost: cost.unwrap_or(0),
             responses: 1,
             unpriced: i64::from(cost.is_none()),
@@ -113,9 +113,23 @@ impl Spend {
         Self { input, output, cache_read, cache_write, reasoning, cost, responses, unpriced }
     }
 
-    /// Returns the number of all tokens.
+    /// Returns the tokens. A negative sum would be a slip of the writer and counts as none; reasoning of zero is
+    /// unknown.
     #[must_use]
-    pub fn tokens(&self) -> i64 {
+    pub fn tokens(&self) -> Tokens {
+        let count = |sum: i64| u64::try_from(sum).unwrap_or(0);
+        Tokens {
+            input: count(self.input),
+            output: count(self.output),
+            cache_read: count(self.cache_read),
+            cache_write: count(self.cache_write),
+            reasoning: (self.reasoning > 0).then(|| count(self.reasoning)),
+        }
+    }
+
+    /// Returns the sum of all tokens.
+    #[must_use]
+    pub fn token_sum(&self) -> i64 {
         [self.output, self.cache_read, self.cache_write]
             .iter()
             .fold(self.input, |sum, part| sum.saturating_add(*part))

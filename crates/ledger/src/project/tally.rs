@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use agent_tracer_event::{Channel, Usage, attributes};
+use agent_tracer_event::{Channel, Tokens, attributes};
 use serde_json::Value;
 
 use super::measures::Measures;
@@ -423,7 +423,7 @@ impl Tally {
         if row.list != List::Response || !(is_copy || row.usage().is_some()) {
             return;
         }
-        let Some(usage) = Usage::read(&row.data.metadata) else { return };
+        let Some(usage) = Tokens::read(&row.data.metadata) else { return };
         let count = |key: &str| row.data.metadata.get(key).and_then(Value::as_i64).unwrap_or(0).max(0);
         // A copy is priced where it counts. Reasoning is not kept by model.
         let (cost, unpriced) = (spend.cost, spend.unpriced);

@@ -176,15 +176,15 @@ impl<'row> Known<'row> {
         let is_cut = row.meta(attributes::PARTIAL) == Some(&Value::Bool(true));
         let source = row.text(attributes::QUERY_SOURCE).unwrap_or_default();
         let compacts = source == "compact" || row.text(attributes::PURPOSE) == Some("compaction");
-        let usage = agent_tracer_event::Usage::read(&row.data.metadata);
+        let usage = agent_tracer_event::Tokens::read(&row.data.metadata);
         let mut span = ModelSpan {
             outcome: if is_cut { AttemptOutcome::Cut } else { AttemptOutcome::Answered },
             in_conversation: in_conversation(row),
             compacts,
             thought_until: number(row, attributes::THOUGHT_UNTIL).map(Moment::measured),
             stop_reason: row.text(attributes::STOP_REASON).map(str::to_owned),
-            output_tokens: usage.as_ref().map(|usage| usage.output_tokens),
-            thinking_tokens: usage.as_ref().and_then(|usage| usage.reasoning_tokens),
+            output_tokens: usage.as_ref().map(|usage| usage.output),
+            thinking_tokens: usage.as_ref().and_then(|usage| usage.reasoning),
             ..attempt(row, Moment::measured(ended))
         };
         let durations = [Some(row), self.account(row)].into_iter().flatten();
@@ -208,11 +208,11 @@ impl<'row> Known<'row> {
         let is_response = row.list == List::Response && row.state == Some(CallState::Succeeded);
         if is_response && row.text(attributes::NOT_COUNTED).is_none() {
             // Only the hook reports this response.
-            let usage = agent_tracer_event::Usage::read(&row.data.metadata);
+            let usage = agent_tracer_event::Tokens::read(&row.data.metadata);
             return Some(ModelSpan {
                 outcome: AttemptOutcome::Answered,
-                output_tokens: usage.as_ref().map(|usage| usage.output_tokens),
-                thinking_tokens: usage.and_then(|usage| usage.reasoning_tokens),
+                output_tokens: usage.as_ref().map(|usage| usage.output),
+                thinking_tokens: usage.and_then(|usage| usage.reasoning),
                 ..attempt(row, Moment::measured(row.ended.unwrap_or(row.occurred)))
             });
         }

@@ -1,6 +1,6 @@
 //! Tasks, turns, sessions and what they cost.
 
-use agent_tracer_event::{Agent, Certainty, Millis};
+use agent_tracer_event::{Agent, Certainty, Millis, Tokens};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -50,17 +50,9 @@ pub enum WaitingReason {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageView {
-    /// Input tokens, without those read from or written to a cache.
-    pub input_tokens: u64,
-    /// Output tokens, reasoning included.
-    pub output_tokens: u64,
-    /// Tokens read from a cache.
-    pub cache_read_tokens: u64,
-    /// Tokens written to a cache.
-    pub cache_creation_tokens: u64,
-    /// Reasoning tokens, included in the output tokens.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reasoning_tokens: Option<u64>,
+    /// The tokens.
+    #[serde(flatten)]
+    pub tokens: Tokens,
     /// Cost by the price table, in US dollars.
     pub cost_usd: f64,
     /// Cost as the client reports it, in US dollars.
@@ -77,14 +69,9 @@ pub struct UsageView {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Residual {
-    /// Input tokens.
-    pub input_tokens: u64,
-    /// Output tokens.
-    pub output_tokens: u64,
-    /// Tokens read from a cache.
-    pub cache_read_tokens: u64,
-    /// Tokens written to a cache.
-    pub cache_creation_tokens: u64,
+    /// The tokens.
+    #[serde(flatten)]
+    pub tokens: Tokens,
     /// Cost by the price table, in US dollars.
     pub cost_usd: f64,
     /// Cost by the client's own account, where it states one.
@@ -103,14 +90,9 @@ pub struct Residual {
 pub struct ResidualModel {
     /// The model.
     pub model: String,
-    /// Input tokens.
-    pub input_tokens: u64,
-    /// Output tokens.
-    pub output_tokens: u64,
-    /// Tokens read from a cache.
-    pub cache_read_tokens: u64,
-    /// Tokens written to a cache.
-    pub cache_creation_tokens: u64,
+    /// The tokens.
+    #[serde(flatten)]
+    pub tokens: Tokens,
     /// Cost by the price table, in US dollars; absent if the model has no price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
@@ -121,10 +103,7 @@ pub struct ResidualModel {
 impl From<ResidualModel> for Residual {
     fn from(line: ResidualModel) -> Self {
         Self {
-            input_tokens: line.input_tokens,
-            output_tokens: line.output_tokens,
-            cache_read_tokens: line.cache_read_tokens,
-            cache_creation_tokens: line.cache_creation_tokens,
+            tokens: line.tokens,
             cost_usd: line.cost_usd.unwrap_or(0.0),
             client_cost_usd: None,
             reason: line.reason,

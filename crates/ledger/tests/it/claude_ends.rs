@@ -92,9 +92,9 @@ fn what_an_agent_cost_after_clear_is_in_one_account_and_counts_once() {
                 assert_eq!(task.usage.residual, None, "{mode:?} {}", task.runtime_session_id);
             }
             let sum = |part: fn(&Task) -> u64| all.values().map(part).sum::<u64>();
-            let spent = (sum(|task| task.usage.input_tokens), sum(|task| task.usage.output_tokens));
+            let spent = (sum(|task| task.usage.tokens.input), sum(|task| task.usage.tokens.output));
             assert_eq!(spent, (49, 378), "{mode:?}");
-            assert_eq!(all[OUTLIVES_CLEAR].usage.output_tokens, 105, "{mode:?}");
+            assert_eq!(all[OUTLIVES_CLEAR].usage.tokens.output, 105, "{mode:?}");
             observed.reverse();
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use agent_tracer_event::{Agent, CallState, FactId, Kind, Lane, Millis, TaskId, Usage};
+use agent_tracer_event::{Agent, CallState, FactId, Kind, Lane, Millis, TaskId, Tokens};
 use agent_tracer_ledger::view::{Page, Row, Task, TaskKind, TaskStatus, WaitingReason};
 use agent_tracer_ledger::{
     Paging, QueryError, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Utc,
@@ -270,8 +270,8 @@ fn a_task_counts_its_rows_and_its_tree_what_its_descendants_spent() {
         assert_eq!(task.tool_call_count, rows.iter().filter(|row| is_call(row)).count() as u64);
         assert_eq!(task.failure_count, rows.iter().filter(|row| is_failure(row)).count() as u64);
         let output: u64 =
-            rows.iter().filter_map(|row| Usage::read(&row.metadata)).map(|usage| usage.output_tokens).sum();
-        assert_eq!(task.usage.output_tokens, output);
+            rows.iter().filter_map(|row| Tokens::read(&row.metadata)).map(|usage| usage.output).sum();
+        assert_eq!(task.usage.tokens.output, output);
         let children =
             reported.tasks.iter().filter(|other| other.parent_task_id.as_deref() == Some(&task.id)).count();
         assert_eq!(task.child_count, children as u64);
@@ -280,9 +280,9 @@ fn a_task_counts_its_rows_and_its_tree_what_its_descendants_spent() {
     let root = reported.root();
     let family = reported.descendants(&root.id);
     assert!(family.len() > 2);
-    let spent = |task: &Task| task.usage.input_tokens;
+    let spent = |task: &Task| task.usage.tokens.input;
     let expected: u64 = reported.tasks.iter().filter(|task| family.contains(&task.id)).map(spent).sum();
-    assert_eq!(root.tree_usage.input_tokens, expected);
+    assert_eq!(root.tree_usage.tokens.input, expected);
     let sum = |of: fn(&Task) -> u64| {
         reported.tasks.iter().filter(|task| family.contains(&task.id)).map(of).sum::<u64>()
     };
@@ -467,12 +467,9 @@ fn turns_have_their_prompt_their_answer_and_their_sums() {
         let answer = of_turn.iter().find(|row| row.kind == Kind::AssistantResponse);
         assert_eq!(turn.answer.as_ref(), answer.map(|row| &row.title));
         assert_eq!(turn.stop_reason.as_deref(), answer.map(|_| "end_turn"));
-        let output: u64 = of_turn
-            .iter()
-            .filter_map(|row| Usage::read(&row.metadata))
-            .map(|usage| usage.output_tokens)
-            .sum();
-        assert_eq!(turn.usage.output_tokens, output);
+        let output: u64 =
+            of_turn.iter().filter_map(|row| Tokens::read(&row.metadata)).map(|usage| usage.output).sum();
+        assert_eq!(turn.usage.tokens.output, output);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agent_tracer_event::{Millis, Usage};
+use agent_tracer_event::{Millis, Tokens};
 use agent_tracer_ledger::view::{Row, Task};
 use agent_tracer_ledger::{Range, UsageBy, Utc, Zone};
 
@@ -160,16 +160,16 @@ fn usage_by_anything_is_that_of_the_responses() {
     let reported = reported();
     for range in ranges() {
         let rows = reported.rows_in(&range);
-        let responses: Vec<(&Row, &Task, Usage)> =
-            rows.iter().filter_map(|(row, task)| Some((*row, *task, Usage::read(&row.metadata)?))).collect();
+        let responses: Vec<(&Row, &Task, Tokens)> =
+            rows.iter().filter_map(|(row, task)| Some((*row, *task, Tokens::read(&row.metadata)?))).collect();
         let naive = |key: &dyn Fn(&Row, &Task) -> Option<String>| -> BTreeMap<String, (u64, u64, u64)> {
             let mut sums: BTreeMap<String, (u64, u64, u64)> = BTreeMap::new();
             for (row, task, usage) in &responses {
                 if let Some(key) = key(row, task) {
                     let sum = sums.entry(key).or_default();
                     sum.0 += 1;
-                    sum.1 += usage.output_tokens;
-                    sum.2 += usage.cache_read_tokens;
+                    sum.1 += usage.output;
+                    sum.2 += usage.cache_read;
                 }
             }
             sums
@@ -182,7 +182,7 @@ fn usage_by_anything_is_that_of_the_responses() {
                 .into_iter()
                 .map(|bucket| {
                     let usage = bucket.usage;
-                    (bucket.key, (usage.provenance.responses, usage.output_tokens, usage.cache_read_tokens))
+                    (bucket.key, (usage.provenance.responses, usage.tokens.output, usage.tokens.cache_read))
                 })
                 .collect();
             assert_eq!(sums.len(), count, "a key twice by {by:?}");
@@ -218,7 +218,7 @@ fn usage_by_anything_is_that_of_the_responses() {
             .filter(|task| range.project.as_ref().is_none_or(|project| task.project == *project))
             .filter(|task| range.agent.is_none_or(|agent| task.agent == agent))
             .filter(|task| range.agent_type.as_ref().is_none_or(|wanted| task.agent_type == *wanted))
-            .map(|task| (task.id.clone(), task.usage.output_tokens))
+            .map(|task| (task.id.clone(), task.usage.tokens.output))
             .collect();
         assert_eq!(tasks.into_iter().map(|(key, sums)| (key, sums.1)).collect::<BTreeMap<_, _>>(), expected);
     }
@@ -233,7 +233,7 @@ fn types_of_agents_count_their_tasks_calls_and_tokens() {
             let sums = expected.entry(task.agent_type.as_str()).or_default();
             sums.1 += u64::from(is_call(row));
             sums.3 += took(row).filter(|_| is_call(row)).unwrap_or(0);
-            sums.2 += Usage::read(&row.metadata).map_or(0, |usage| usage.output_tokens);
+            sums.2 += Tokens::read(&row.metadata).map_or(0, |usage| usage.output);
         }
         for task in &reported.tasks {
             let is_in = range.since.is_none_or(|since| task.last_event_at >= since)
@@ -251,7 +251,7 @@ fn types_of_agents_count_their_tasks_calls_and_tokens() {
         let found: BTreeMap<&str, (u64, u64, u64, u64, u64)> = found
             .iter()
             .map(|stat| {
-                let sums = (stat.tasks, stat.tool_calls, stat.usage.output_tokens, stat.tool_ms, stat.run_ms);
+                let sums = (stat.tasks, stat.tool_calls, stat.usage.tokens.output, stat.tool_ms, stat.run_ms);
                 (stat.agent_type.as_str(), sums)
             })
             .collect();

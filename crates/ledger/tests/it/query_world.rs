@@ -5,7 +5,7 @@
 
 use agent_tracer_event::{
     Agent, CallState, Certainty, Channel, Entry, Evidence, Kind, Lane, Millis, Phase, Reading, Subject,
-    TaskKey, Usage,
+    TaskKey, Tokens,
 };
 use agent_tracer_ledger::{Observed, Verdict};
 use serde_json::{Value, json};
@@ -266,12 +266,12 @@ impl Story {
     fn response(&mut self, session: &Session, turn: &str, number: u64) {
         let mut metadata = serde_json::Map::new();
         metadata.insert("model".to_owned(), json!(self.dice_model()));
-        let usage = Usage {
-            input_tokens: self.dice.below(900),
-            output_tokens: 1 + self.dice.below(400),
-            cache_read_tokens: self.dice.below(20_000),
-            cache_creation_tokens: self.dice.below(500),
-            reasoning_tokens: None,
+        let usage = Tokens {
+            input: self.dice.below(900),
+            output: 1 + self.dice.below(400),
+            cache_read: self.dice.below(20_000),
+            cache_write: self.dice.below(500),
+            reasoning: None,
         };
         usage.write(&mut metadata);
         if self.dice.one_in(5) {

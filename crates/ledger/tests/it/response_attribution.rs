@@ -50,7 +50,7 @@ fn of<'a>(tasks: &'a std::collections::BTreeMap<String, Task>, session: &str) ->
 }
 
 fn left(task: &Task) -> u64 {
-    task.usage.residual.as_ref().map_or(0, |residual| residual.input_tokens)
+    task.usage.residual.as_ref().map_or(0, |residual| residual.tokens.input)
 }
 
 fn without(observed: &[Observed], session: &str) -> Vec<Observed> {
@@ -68,7 +68,7 @@ fn a_fork_knows_its_parent_and_spends_only_what_it_was_answered_itself() {
         let tasks = tasks(&world);
         let (parent, fork) = (of(&tasks, PARENT), of(&tasks, FORK));
         assert_eq!(fork.forked_from_task_id.as_deref(), Some(parent.id.as_str()));
-        assert_eq!((parent.usage.input_tokens, fork.usage.input_tokens), (9, 6));
+        assert_eq!((parent.usage.tokens.input, fork.usage.tokens.input), (9, 6));
         assert_eq!((&parent.usage.residual, &fork.usage.residual), (&None, &None));
     }
 }
@@ -117,7 +117,7 @@ fn a_fork_whose_parent_no_one_read_takes_the_copies_away() {
     let all = without(&with_account(&fork(), FORK, more(7)), PARENT);
     let tasks = tasks(&World::with(&all, 3));
     assert_eq!(tasks.len(), 1);
-    assert_eq!((left(of(&tasks, FORK)), of(&tasks, FORK).usage.input_tokens), (7, 13));
+    assert_eq!((left(of(&tasks, FORK)), of(&tasks, FORK).usage.tokens.input), (7, 13));
     assert_eq!(of(&tasks, FORK).usage.residual.as_ref().unwrap().reason, "unknown");
 }
 
@@ -162,7 +162,7 @@ fn an_account_that_began_after_a_kill_covers_only_what_came_after_it() {
     });
     let after = tasks(&World::with(&after, 5));
     assert_eq!(left(&after[session]), 11);
-    assert_eq!(after[session].usage.input_tokens, whole.usage.input_tokens + 11);
+    assert_eq!(after[session].usage.tokens.input, whole.usage.tokens.input + 11);
 }
 
 /// The rows of a session as a client wrote them that did not say what it copied: under another session's name.
@@ -203,7 +203,7 @@ fn responses_that_two_sessions_tell_of_count_in_the_one_that_asked() {
             assert_eq!(task.usage, after[name].usage, "{} {name}", scenario.name);
         }
         let given = &after["0000-copy"].usage;
-        assert_eq!((given.input_tokens, given.output_tokens, given.provenance.responses), (0, 0, 0));
+        assert_eq!((given.tokens.input, given.tokens.output, given.provenance.responses), (0, 0, 0));
         assert_eq!(given.provenance.copies, before[session].usage.provenance.responses, "{}", scenario.name);
         let other = [copy, own].concat();
         assert_same(&scenario.name, "copy first", &expected.rows(), &World::with(&other, 4).rows());
@@ -214,9 +214,9 @@ fn responses_that_two_sessions_tell_of_count_in_the_one_that_asked() {
         expected.ledger.purge(vec![id], agent_tracer_event::Millis(i64::MAX)).unwrap();
         let alone = tasks(&expected);
         assert_eq!(
-            alone["0000-copy"].usage.input_tokens,
-            before[session].usage.input_tokens
-                - before[session].usage.residual.as_ref().map_or(0, |residual| residual.input_tokens)
+            alone["0000-copy"].usage.tokens.input,
+            before[session].usage.tokens.input
+                - before[session].usage.residual.as_ref().map_or(0, |residual| residual.tokens.input)
         );
         compared += 1;
     }

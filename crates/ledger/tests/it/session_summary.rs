@@ -92,7 +92,7 @@ fn a_summary_says_what_happened() {
     for key in ["durationMs", "activeMs", "toolCalls"] {
         assert!(reported[key].as_u64().is_some_and(|number| number > 0), "{key}: {reported}");
     }
-    assert_eq!(reported["usage"]["outputTokens"], task.tree_usage.output_tokens);
+    assert_eq!(reported["usage"]["outputTokens"], task.tree_usage.tokens.output);
     assert_eq!(reported["usage"]["costUsd"], task.tree_usage.cost_usd);
     for key in ["failures", "filesRead", "filesChanged", "permissions", "compactions", "waitingMs"] {
         assert!(reported[key].is_u64(), "{key}: {reported}");

@@ -56,7 +56,7 @@ fn a_skill_has_what_was_answered_for_it_and_how_often_it_was_activated() {
         let [stat] = skills.as_slice() else { panic!("{name}: {skills:?}") };
         assert_eq!((stat.skill.as_str(), stat.count, stat.failures), (skill, 1, 0), "{name}");
         assert_eq!(stat.usage.provenance.responses, responses, "{name}");
-        assert!(stat.usage.output_tokens > 0 && stat.usage.cost_usd > 0.0, "{name}");
+        assert!(stat.usage.tokens.output > 0 && stat.usage.cost_usd > 0.0, "{name}");
         let whole: f64 = tasks(&world).iter().map(|task| task.usage.cost_usd).sum();
         let share = stat.cost_share.unwrap();
         assert!((share - stat.usage.cost_usd / whole).abs() < 1e-9 && share > 0.0 && share <= 1.0, "{name}");
@@ -102,8 +102,8 @@ fn the_parts_of_a_task_are_its_whole() {
                 let parts = store.task_usage(&id, by).unwrap().items;
                 let sum = |of: fn(&UsageView) -> u64| parts.iter().map(|part| of(&part.usage)).sum::<u64>();
                 let whole = &task.tree_usage;
-                assert_eq!(sum(|usage| usage.output_tokens), whole.output_tokens, "{name} by {by:?}");
-                assert_eq!(sum(|usage| usage.input_tokens), whole.input_tokens, "{name} by {by:?}");
+                assert_eq!(sum(|usage| usage.tokens.output), whole.tokens.output, "{name} by {by:?}");
+                assert_eq!(sum(|usage| usage.tokens.input), whole.tokens.input, "{name} by {by:?}");
                 let cost: f64 = parts.iter().map(|part| part.usage.cost_usd).sum();
                 assert!((cost - whole.cost_usd).abs() < 1e-9, "{name} by {by:?}");
             }
@@ -112,9 +112,9 @@ fn the_parts_of_a_task_are_its_whole() {
                 .unwrap()
                 .items
                 .iter()
-                .map(|it| it.usage.output_tokens)
+                .map(|it| it.usage.tokens.output)
                 .sum();
-            assert!(skilled <= task.tree_usage.output_tokens, "{name}");
+            assert!(skilled <= task.tree_usage.tokens.output, "{name}");
             assert_eq!(skilled > 0, name.ends_with("otel_skill"), "{name}");
         }
     }
@@ -142,7 +142,7 @@ fn parts_that_were_sealed_are_counted_once_whatever_is_folded_anew() {
         ids.map(|id| world.ledger.store().task_usage(&id, UsageBy::Model).unwrap().items).collect()
     };
     let expected = parts(&world);
-    assert!(expected.iter().flatten().any(|part| part.usage.output_tokens > 0));
+    assert!(expected.iter().flatten().any(|part| part.usage.tokens.output > 0));
     world.ledger.rebuild().unwrap();
     assert_eq!(parts(&world), expected);
 }

@@ -102,8 +102,8 @@ fn telemetry_alone_counts_each_request_once() {
         let spent = |totals: &BTreeMap<String, UsageView>| -> BTreeMap<String, u64> {
             let own = totals.iter().filter(|(key, _)| key.starts_with("own "));
             own.map(|(key, usage)| {
-                let left = usage.residual.as_ref().map_or(0, |left| left.output_tokens);
-                (key.clone(), usage.output_tokens - left)
+                let left = usage.residual.as_ref().map_or(0, |left| left.tokens.output);
+                (key.clone(), usage.tokens.output - left)
             })
             .filter(|(_, tokens)| *tokens > 0)
             .collect()
@@ -154,7 +154,7 @@ fn a_thread_without_a_file_spent_what_its_hooks_say() {
     let world = World::with(&ephemeral.observed(None), 4);
     assert_eq!(responses(&world), 2);
     let spent = tasks(&world).into_iter().map(|task| task.usage).collect::<Vec<_>>();
-    assert!(spent.iter().any(|usage| usage.output_tokens > 0 && usage.cost_usd > 0.0), "{spent:?}");
+    assert!(spent.iter().any(|usage| usage.tokens.output > 0 && usage.cost_usd > 0.0), "{spent:?}");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_turn_of_codex_counts_its_records_if_it_has_any_and_else_its_hooks() {
         let whole = World::with(&all, 20);
         let spent = |totals: &BTreeMap<String, UsageView>| -> Vec<(String, u64, u64)> {
             let own = totals.iter().filter(|(key, _)| key.starts_with("own "));
-            own.map(|(key, usage)| (key.clone(), usage.input_tokens, usage.output_tokens)).collect()
+            own.map(|(key, usage)| (key.clone(), usage.tokens.input, usage.tokens.output)).collect()
         };
         // A thread that leaves no rollout has hooks alone.
         let both = spent(&totals(&whole));
@@ -205,7 +205,7 @@ fn a_thread_that_was_reverted_has_spent_what_both_its_files_say() {
     let spent = |observed: &[Observed]| -> (usize, u64) {
         let world = World::with(observed, 6);
         let tasks = tasks(&world);
-        (tasks.len(), tasks.iter().map(|task| task.usage.output_tokens).sum())
+        (tasks.len(), tasks.iter().map(|task| task.usage.tokens.output).sum())
     };
     let (threads, before) = spent(&old);
     assert_eq!(threads, 1);

@@ -46,17 +46,12 @@ fn four_of(usage: &Value) -> Four {
 }
 
 fn spent(usage: &UsageView) -> Four {
-    [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_creation_tokens]
+    [usage.tokens.input, usage.tokens.output, usage.tokens.cache_read, usage.tokens.cache_write]
 }
 
 fn left(usage: &UsageView) -> Four {
     let residual = usage.residual.clone().unwrap_or_default();
-    [
-        residual.input_tokens,
-        residual.output_tokens,
-        residual.cache_read_tokens,
-        residual.cache_creation_tokens,
-    ]
+    [residual.tokens.input, residual.tokens.output, residual.tokens.cache_read, residual.tokens.cache_write]
 }
 
 pub(crate) fn tasks(world: &World) -> BTreeMap<String, Task> {

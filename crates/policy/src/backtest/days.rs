@@ -46,14 +46,8 @@ impl Days<'_> {
         let mut sum = Sum::default();
         for bucket in &page.items {
             let usage = &bucket.usage;
-            let parts = [
-                usage.input_tokens,
-                usage.output_tokens,
-                usage.cache_read_tokens,
-                usage.cache_creation_tokens,
-            ];
             sum.add(Sum {
-                tokens: parts.iter().fold(0, |sum, part| sum.saturating_add(*part)),
+                tokens: usage.tokens.total(),
                 micros: (usage.cost_usd.max(0.0) * 1e6).round() as u64,
             });
         }

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::{Call, Deed, History, Moment, Scope, Since, Work};
-use agent_tracer_event::{Agent, CallState, Kind, Millis, Usage, attributes};
+use agent_tracer_event::{Agent, CallState, Kind, Millis, Tokens, attributes};
 use agent_tracer_ledger::view::Row;
 use serde_json::Value;
 
@@ -77,7 +77,7 @@ impl Tree {
         let task = self.task(row);
         if matches!(row.kind, Kind::TokenUsage | Kind::ModelRequest)
             && row.metadata.get(attributes::COUNTED) != Some(&Value::Bool(false))
-            && let Some(usage) = Usage::read(&row.metadata)
+            && let Some(usage) = Tokens::read(&row.metadata)
         {
             let sum = Sum { tokens: usage.total(), micros: cost_micros(row).unwrap_or(0) };
             task.spent.add(sum);

@@ -163,11 +163,7 @@ impl LedgerHistory<'_> {
     fn look_at_spent(&self, scope: Scope) -> Option<(u64, u64)> {
         let (who, past) = self.known()?;
         let of = |usage: &agent_tracer_ledger::view::UsageView| {
-            let tokens = usage.input_tokens
-                + usage.output_tokens
-                + usage.cache_read_tokens
-                + usage.cache_creation_tokens;
-            (tokens, (usage.cost_usd.max(0.0) * 1e6).round() as u64)
+            (usage.tokens.total(), (usage.cost_usd.max(0.0) * 1e6).round() as u64)
         };
         match scope {
             Scope::Turn => {

@@ -1,7 +1,7 @@
 //! Derives the meaning of a posted event: its own words where it has them, the tables of the agents where it has none.
 
 use agent_tracer_agents::tools::{self, Call, Place, outcome};
-use agent_tracer_event::{Agent, CallState, Entry, Kind, Lane, Millis, Phase, Usage, attributes};
+use agent_tracer_event::{Agent, CallState, Entry, Kind, Lane, Millis, Phase, Tokens, attributes};
 use serde_json::{Map, Value, json};
 
 use super::passage::ReducedRecord;
@@ -171,26 +171,26 @@ fn take_ids(entry: &mut Entry, metadata: &Map<String, Value>) {
 
 /// Tokens, wherever the sender put them.
 fn usage(entry: &mut Entry, metadata: &Map<String, Value>) {
-    let inside = metadata.get(Usage::KEY).and_then(Value::as_object);
+    let inside = metadata.get(Tokens::KEY).and_then(Value::as_object);
     let count = |names: &[&str]| {
         names.iter().find_map(|name| {
             let value = inside.and_then(|inside| inside.get(*name)).or_else(|| metadata.get(*name))?;
             value.as_u64()
         })
     };
-    let usage = Usage {
-        input_tokens: count(&["inputTokens", "input_tokens"]).unwrap_or(0),
-        output_tokens: count(&["outputTokens", "output_tokens"]).unwrap_or(0),
-        cache_read_tokens: count(&["cacheReadTokens", "cacheReadInputTokens", "cache_read_input_tokens"])
+    let usage = Tokens {
+        input: count(&["inputTokens", "input_tokens"]).unwrap_or(0),
+        output: count(&["outputTokens", "output_tokens"]).unwrap_or(0),
+        cache_read: count(&["cacheReadTokens", "cacheReadInputTokens", "cache_read_input_tokens"])
             .unwrap_or(0),
-        cache_creation_tokens: count(&[
+        cache_write: count(&[
             "cacheCreationTokens",
             "cacheCreateTokens",
             "cacheCreationInputTokens",
             "cache_creation_input_tokens",
         ])
         .unwrap_or(0),
-        reasoning_tokens: count(&["reasoningTokens"]),
+        reasoning: count(&["reasoningTokens"]),
     };
     if usage.total() > 0 {
         usage.write(&mut entry.metadata);

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use agent_tracer_event::Tokens;
 use agent_tracer_ledger::view::{
     AgentStat, ToolDurations, ToolStat, UsageBucket, UsageProvenance, UsageView,
 };
@@ -35,9 +36,13 @@ fn the_numbers_are_those_of_the_store_and_made_only_now_and_then() {
         failures: 2,
         tool_ms: 1_500,
         run_ms: 60_000,
-        usage: UsageView { output_tokens: 70, cost_usd: 0.25, ..UsageView::default() },
+        usage: UsageView {
+            tokens: Tokens { output: 70, ..Tokens::default() },
+            cost_usd: 0.25,
+            ..UsageView::default()
+        },
     });
-    let mut usage = UsageView { output_tokens: 9, ..UsageView::default() };
+    let mut usage = UsageView { tokens: Tokens { output: 9, ..Tokens::default() }, ..UsageView::default() };
     usage.provenance = UsageProvenance { responses: 3, unpriced: 2, ..UsageProvenance::default() };
     world.memory.usage.lock().unwrap().push(UsageBucket {
         key: "new".to_owned(),

@@ -1986,34 +1986,18 @@ export interface components {
             index: number;
             reason: string;
         };
-        Residual: {
-            /** Format: int64 */
-            cacheCreationTokens: number;
-            /** Format: int64 */
-            cacheReadTokens: number;
+        Residual: components["schemas"]["Tokens"] & {
             /** Format: double */
             clientCostUsd?: number | null;
             /** Format: double */
             costUsd: number;
-            /** Format: int64 */
-            inputTokens: number;
             models?: components["schemas"]["ResidualModel"][];
-            /** Format: int64 */
-            outputTokens: number;
             reason: string;
         };
-        ResidualModel: {
-            /** Format: int64 */
-            cacheCreationTokens: number;
-            /** Format: int64 */
-            cacheReadTokens: number;
+        ResidualModel: components["schemas"]["Tokens"] & {
             /** Format: double */
             costUsd?: number | null;
-            /** Format: int64 */
-            inputTokens: number;
             model: string;
-            /** Format: int64 */
-            outputTokens: number;
             reason: string;
         };
         RetentionHealth: {
@@ -2368,6 +2352,18 @@ export interface components {
             id: string;
             state: string;
         };
+        Tokens: {
+            /** Format: int64 */
+            cacheCreationTokens: number;
+            /** Format: int64 */
+            cacheReadTokens: number;
+            /** Format: int64 */
+            inputTokens: number;
+            /** Format: int64 */
+            outputTokens: number;
+            /** Format: int64 */
+            reasoningTokens?: number | null;
+        };
         ToolCall: {
             agentId?: string | null;
             channels: ("http" | "hook" | "otlp" | "transcript")[];
@@ -2497,22 +2493,12 @@ export interface components {
             /** Format: int64 */
             unpriced: number;
         };
-        UsageView: {
-            /** Format: int64 */
-            cacheCreationTokens: number;
-            /** Format: int64 */
-            cacheReadTokens: number;
+        UsageView: components["schemas"]["Tokens"] & {
             /** Format: double */
             clientCostUsd?: number | null;
             /** Format: double */
             costUsd: number;
-            /** Format: int64 */
-            inputTokens: number;
-            /** Format: int64 */
-            outputTokens: number;
             provenance: components["schemas"]["UsageProvenance"];
-            /** Format: int64 */
-            reasoningTokens?: number | null;
             residual?: null | components["schemas"]["Residual"];
         };
         /** @enum {string} */

@@ -3,7 +3,7 @@
 //! It is written when a session ends or is left, more than once if it is resumed; the last one counts. The account of a
 //! fork begins with its parent's numbers.
 
-use agent_tracer_event::{Millis, Phase, Subject, Usage, attributes};
+use agent_tracer_event::{Millis, Phase, Subject, Tokens, attributes};
 use serde_json::{Map, Value, json};
 
 use super::writer::{RowWriter, put};
@@ -39,16 +39,16 @@ pub(super) fn cost_state(writer: &mut RowWriter<'_, '_>) {
     if row.get("hasUnknownModelCost").and_then(Value::as_bool) == Some(true) {
         put(metadata, attributes::HAS_UNKNOWN_MODEL_COST, true);
     }
-    let mut total = Usage::default();
+    let mut total = Tokens::default();
     let mut models = Map::new();
     for (name, model) in row.get("modelUsage").and_then(Value::as_object).into_iter().flatten().take(MODELS) {
         let count = |key: &str| model.get(key).and_then(Value::as_u64);
-        let usage = Usage {
-            input_tokens: count("inputTokens").unwrap_or(0),
-            output_tokens: count("outputTokens").unwrap_or(0),
-            cache_read_tokens: count("cacheReadInputTokens").unwrap_or(0),
-            cache_creation_tokens: count("cacheCreationInputTokens").unwrap_or(0),
-            reasoning_tokens: count("thinkingTokens"),
+        let usage = Tokens {
+            input: count("inputTokens").unwrap_or(0),
+            output: count("outputTokens").unwrap_or(0),
+            cache_read: count("cacheReadInputTokens").unwrap_or(0),
+            cache_write: count("cacheCreationInputTokens").unwrap_or(0),
+            reasoning: count("thinkingTokens"),
         };
         total = total.plus(&usage);
         let Value::Object(mut kept) = json!(usage) else { continue };

@@ -62,18 +62,18 @@ fn is_paid_elsewhere(writer: &RowWriter<'_, '_>) -> bool {
 /// Adds what a copied response cost to the account.
 pub(super) fn account(writer: &mut RowWriter<'_, '_>, reason: Reason) {
     task::forked_from(writer);
-    let Some(tokens) = tokens_of(writer) else { return };
+    let Some(billed) = tokens_of(writer) else { return };
     let id = writer.row.message.as_ref().map(|message| message.id.raw()).unwrap_or_default();
-    if id.is_empty() || !writer.state.is_news(id, &tokens) {
+    if id.is_empty() || !writer.state.is_news(id, &billed) {
         return;
     }
-    let sum = writer.state.copied.plus(&tokens.usage());
+    let sum = writer.state.copied.plus(&billed.tokens);
     writer.state.copied = sum;
     writer.state.copied_responses += 1;
     let model = writer.word(model_of(writer));
     let known = writer.state.copied_models.len() < MODELS || writer.state.copied_models.contains_key(&model);
     let by_model = writer.state.copied_models.entry(if known { model } else { String::new() }).or_default();
-    *by_model = by_model.plus(&tokens.usage());
+    *by_model = by_model.plus(&billed.tokens);
     let models = json!(writer.state.copied_models);
     let last = writer.row.message.as_ref().map(|message| message.id).unwrap_or_default();
     let (last, at) = (writer.word(last), writer.at);

@@ -5,15 +5,15 @@ use serde_json::{Value, json};
 
 use super::row::{Content, Message};
 use super::text::Text;
-use super::tokens::{Spent, Tokens};
+use super::tokens::{BilledTokens, Spent};
 use super::usage::SYNTHETIC;
 use super::writer::{RowWriter, put};
 use super::{requests, version};
 
 /// The usage of the row's response, if it is one of a provider and the client counts it.
-pub(super) fn tokens_of(writer: &RowWriter<'_, '_>) -> Option<Tokens> {
+pub(super) fn tokens_of(writer: &RowWriter<'_, '_>) -> Option<BilledTokens> {
     let spent = spent_of(writer)?;
-    (spent.counted && is_counted(writer)).then_some(spent.tokens)
+    (spent.counted && is_counted(writer)).then_some(spent.billed)
 }
 
 /// Returns whether the client counts the row's response. From 2.1.326 it counts one that was cut short, with the numbers of its
@@ -50,7 +50,7 @@ pub(super) fn usage(writer: &mut RowWriter<'_, '_>) {
     }
     let id = if message.id.is_empty() { writer.row.request } else { message.id };
     let key = if id.is_empty() { writer.own_key() } else { format!("response:{}", writer.word(id)) };
-    if !writer.state.is_news(key.as_bytes(), &spent.tokens) {
+    if !writer.state.is_news(key.as_bytes(), &spent.billed) {
         return;
     }
     let mut entry = response(writer, key, &spent);
@@ -116,16 +116,16 @@ fn response(writer: &mut RowWriter<'_, '_>, key: String, spent: &Spent<'_>) -> E
     if row.is_aborted {
         // Only the beginning of the response was seen.
         metadata.insert(attributes::PARTIAL.to_owned(), Value::Bool(true));
-        metadata.insert(attributes::PARTIAL_USAGE.to_owned(), json!(spent.tokens.usage()));
+        metadata.insert(attributes::PARTIAL_USAGE.to_owned(), json!(spent.billed.tokens));
     }
     if is_counted {
-        spent.tokens.usage().write(metadata);
+        spent.billed.tokens.write(metadata);
     }
     for (name, number) in [
-        (attributes::CACHE_CREATION_5M_TOKENS, spent.tokens.cache_creation_5m),
-        (attributes::CACHE_CREATION_1H_TOKENS, spent.tokens.cache_creation_1h),
-        (attributes::WEB_SEARCH_REQUESTS, Some(spent.tokens.web_searches).filter(|count| *count > 0)),
-        (attributes::WEB_FETCH_REQUESTS, Some(spent.tokens.web_fetches).filter(|count| *count > 0)),
+        (attributes::CACHE_CREATION_5M_TOKENS, spent.billed.cache_write_5m),
+        (attributes::CACHE_CREATION_1H_TOKENS, spent.billed.cache_write_1h),
+        (attributes::WEB_SEARCH_REQUESTS, Some(spent.billed.web_searches).filter(|count| *count > 0)),
+        (attributes::WEB_FETCH_REQUESTS, Some(spent.billed.web_fetches).filter(|count| *count > 0)),
         (attributes::DURATION_MS, row.duration_ms),
     ] {
         if let Some(number) = number {

@@ -110,7 +110,7 @@ mod tests {
                 counts.malformed,
             );
             assert_eq!(found, (4, 3, 1, 1, 1, 1));
-            assert_eq!((counts.usage.rows, book.total().output), (1, 3));
+            assert_eq!((counts.usage.rows, book.total().tokens.output), (1, 3));
         }
     }
 }

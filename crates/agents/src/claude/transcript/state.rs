@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use agent_tracer_event::semantics::SubtypeKey;
-use agent_tracer_event::{Kind, Millis, Usage};
+use agent_tracer_event::{Kind, Millis, Tokens};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::tokens::Tokens;
+use super::tokens::BilledTokens;
 
 /// Limits how many of its own requests a reader remembers. A response follows its request within a few rows.
 const REQUESTS: usize = 128;
@@ -61,9 +61,9 @@ pub struct ReaderState {
     /// The file began with `/clear`: which session it goes on from is still to come.
     pub(super) cleared: bool,
     /// Holds what the responses cost that were copied into the file.
-    pub(super) copied: Usage,
+    pub(super) copied: Tokens,
     /// The same by model.
-    pub(super) copied_models: BTreeMap<String, Usage>,
+    pub(super) copied_models: BTreeMap<String, Tokens>,
     /// Holds how many those were.
     pub(super) copied_responses: u64,
     /// Holds what was seen.
@@ -335,9 +335,9 @@ impl ReaderState {
     }
 
     /// Returns whether a response says something that it did not say before.
-    pub(super) fn is_news(&mut self, id: &[u8], tokens: &Tokens) -> bool {
+    pub(super) fn is_news(&mut self, id: &[u8], billed: &BilledTokens) -> bool {
         let id = xxh3_64(id);
-        let said = xxh3_64(&tokens.bytes());
+        let said = xxh3_64(&billed.bytes());
         match self.responses.iter_mut().find(|(known, _)| *known == id) {
             Some((_, known)) => std::mem::replace(known, said) != said,
             None => {

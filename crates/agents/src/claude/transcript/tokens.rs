@@ -1,72 +1,63 @@
 //! The `usage` of a response, as Claude Code's rows spell it.
 
-use agent_tracer_event::Usage;
+use agent_tracer_event::Tokens;
 
 use super::scan::{Cursor, Read};
 use super::text::Text;
 
-/// Describes what one response cost in tokens and server tools.
+/// The counts of one response, or of a sum of them: tokens, and what this client tells beside them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Tokens {
-    /// Tokens read by the model, beside the cached ones.
-    pub input: u64,
-    /// Tokens that the model wrote.
-    pub output: u64,
-    /// Tokens read from the cache.
-    pub cache_read: u64,
-    /// Tokens written to the cache, whatever their time to live.
-    pub cache_creation: u64,
-    /// Those of them that live for five minutes, where the split is given.
-    pub cache_creation_5m: Option<u64>,
-    /// Those of them that live for an hour, where the split is given.
-    pub cache_creation_1h: Option<u64>,
-    /// Holds how many of `output` were thinking, where it is given.
-    pub reasoning: Option<u64>,
+pub struct BilledTokens {
+    /// The tokens.
+    pub tokens: Tokens,
+    /// Those of the written tokens that a cache keeps for five minutes, where the split is given.
+    pub cache_write_5m: Option<u64>,
+    /// Those of the written tokens that a cache keeps for an hour, where the split is given.
+    pub cache_write_1h: Option<u64>,
     /// Searches that the provider made.
     pub web_searches: u64,
     /// Pages that the provider fetched.
     pub web_fetches: u64,
 }
 
-impl Tokens {
-    /// In the words that are the same for every agent.
-    #[must_use]
-    pub fn usage(&self) -> Usage {
-        Usage {
-            input_tokens: self.input,
-            output_tokens: self.output,
-            cache_read_tokens: self.cache_read,
-            cache_creation_tokens: self.cache_creation,
-            reasoning_tokens: self.reasoning,
-        }
-    }
-
-    /// Returns what two tellings of one response come to: the larger of each number.
+impl BilledTokens {
+    /// Returns what two reports of one response come to: the larger of each number.
     ///
     /// Older clients wrote a row per block while the answer was still arriving, with the tokens so far; later ones
     /// repeat the final numbers. Either way the largest is the true one, in whatever order the rows are read.
     #[must_use]
     pub fn fold(&self, other: &Self) -> Self {
+        self.combine(other, u64::max)
+    }
+
+    /// Returns the sum of two responses.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        self.combine(other, u64::saturating_add)
+    }
+
+    fn combine(&self, other: &Self, count: impl Fn(u64, u64) -> u64) -> Self {
+        let known = |one: Option<u64>, two: Option<u64>| match (one, two) {
+            (None, None) => None,
+            (one, two) => Some(count(one.unwrap_or(0), two.unwrap_or(0))),
+        };
         Self {
-            input: self.input.max(other.input),
-            output: self.output.max(other.output),
-            cache_read: self.cache_read.max(other.cache_read),
-            cache_creation: self.cache_creation.max(other.cache_creation),
-            cache_creation_5m: self.cache_creation_5m.max(other.cache_creation_5m),
-            cache_creation_1h: self.cache_creation_1h.max(other.cache_creation_1h),
-            reasoning: self.reasoning.max(other.reasoning),
-            web_searches: self.web_searches.max(other.web_searches),
-            web_fetches: self.web_fetches.max(other.web_fetches),
+            tokens: self.tokens.combine(&other.tokens, &count),
+            cache_write_5m: known(self.cache_write_5m, other.cache_write_5m),
+            cache_write_1h: known(self.cache_write_1h, other.cache_write_1h),
+            web_searches: count(self.web_searches, other.web_searches),
+            web_fetches: count(self.web_fetches, other.web_fetches),
         }
     }
 
     /// All numbers, for comparing.
     pub(super) fn bytes(&self) -> [u8; 96] {
         let known = |number: Option<u64>| [number.unwrap_or(0), u64::from(number.is_some())];
-        let [a, b] = known(self.cache_creation_5m);
-        let [c, d] = known(self.cache_creation_1h);
-        let [e, f] = known(self.reasoning);
-        let [g, h, i, j] = [self.input, self.output, self.cache_read, self.cache_creation];
+        let Tokens { input, output, cache_read, cache_write, reasoning } = self.tokens;
+        let [a, b] = known(self.cache_write_5m);
+        let [c, d] = known(self.cache_write_1h);
+        let [e, f] = known(reasoning);
+        let [g, h, i, j] = [input, output, cache_read, cache_write];
         let mut bytes = [0; 96];
         let numbers = [a, b, c, d, e, f, g, h, i, j, self.web_searches, self.web_fetches];
         for (place, number) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(numbers) {
@@ -74,32 +65,12 @@ impl Tokens {
         }
         bytes
     }
-
-    /// The sum of two responses.
-    #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
-        let add = |one: Option<u64>, two: Option<u64>| match (one, two) {
-            (None, None) => None,
-            (one, two) => Some(one.unwrap_or(0).saturating_add(two.unwrap_or(0))),
-        };
-        Self {
-            input: self.input.saturating_add(other.input),
-            output: self.output.saturating_add(other.output),
-            cache_read: self.cache_read.saturating_add(other.cache_read),
-            cache_creation: self.cache_creation.saturating_add(other.cache_creation),
-            cache_creation_5m: add(self.cache_creation_5m, other.cache_creation_5m),
-            cache_creation_1h: add(self.cache_creation_1h, other.cache_creation_1h),
-            reasoning: add(self.reasoning, other.reasoning),
-            web_searches: self.web_searches.saturating_add(other.web_searches),
-            web_fetches: self.web_fetches.saturating_add(other.web_fetches),
-        }
-    }
 }
 
 /// A `usage` object, with what it says beside the counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Spent<'a> {
-    pub(super) tokens: Tokens,
+    pub(super) billed: BilledTokens,
     /// True if any of the four counts was there. If none was, the cost of the response is unknown.
     pub(super) counted: bool,
     pub(super) service_tier: Text<'a>,
@@ -113,7 +84,8 @@ pub(super) fn spent<'a>(cursor: &mut Cursor<'a>) -> Read<Option<Spent<'a>>> {
         return cursor.skip().map(|()| None);
     }
     let mut spent = Spent::default();
-    let tokens = &mut spent.tokens;
+    let billed = &mut spent.billed;
+    let tokens = &mut billed.tokens;
     let mut written = None;
     cursor.members(|cursor, name| {
         let mut counted = |cursor: &mut Cursor<'a>, number: &mut u64| -> Read<()> {
@@ -134,8 +106,8 @@ pub(super) fn spent<'a>(cursor: &mut Cursor<'a>) -> Read<Option<Spent<'a>>> {
                 Ok(())
             }
             b"cache_creation" => cursor.members(|cursor, name| match &*name.name() {
-                b"ephemeral_5m_input_tokens" => cursor.count().map(|count| tokens.cache_creation_5m = count),
-                b"ephemeral_1h_input_tokens" => cursor.count().map(|count| tokens.cache_creation_1h = count),
+                b"ephemeral_5m_input_tokens" => cursor.count().map(|count| billed.cache_write_5m = count),
+                b"ephemeral_1h_input_tokens" => cursor.count().map(|count| billed.cache_write_1h = count),
                 _ => cursor.skip(),
             }),
             b"output_tokens_details" => cursor.members(|cursor, name| match &*name.name() {
@@ -146,9 +118,9 @@ pub(super) fn spent<'a>(cursor: &mut Cursor<'a>) -> Read<Option<Spent<'a>>> {
             }),
             b"server_tool_use" => cursor.members(|cursor, name| match &*name.name() {
                 b"web_search_requests" => {
-                    cursor.count().map(|count| tokens.web_searches = count.unwrap_or(0))
+                    cursor.count().map(|count| billed.web_searches = count.unwrap_or(0))
                 }
-                b"web_fetch_requests" => cursor.count().map(|count| tokens.web_fetches = count.unwrap_or(0)),
+                b"web_fetch_requests" => cursor.count().map(|count| billed.web_fetches = count.unwrap_or(0)),
                 _ => cursor.skip(),
             }),
             b"service_tier" => cursor.text().map(|text| spent.service_tier = text.unwrap_or_default()),
@@ -158,8 +130,8 @@ pub(super) fn spent<'a>(cursor: &mut Cursor<'a>) -> Read<Option<Spent<'a>>> {
         }
     })?;
     // A few older rows give only the split.
-    let split = tokens.cache_creation_5m.unwrap_or(0).saturating_add(tokens.cache_creation_1h.unwrap_or(0));
-    tokens.cache_creation = written.unwrap_or(split);
+    let split = billed.cache_write_5m.unwrap_or(0).saturating_add(billed.cache_write_1h.unwrap_or(0));
+    billed.tokens.cache_write = written.unwrap_or(split);
     spent.counted |= written.is_none() && split > 0;
     Ok(Some(spent))
 }
@@ -186,30 +158,31 @@ mod tests {
             "inference_geo":"","iterations":[{"input_tokens":99,"output_tokens":99}],"speed":"fast","fallback_credit":null}"#,
         )
         .unwrap();
-        let tokens = Tokens {
-            input: 4,
-            output: 84,
-            cache_read: 10101,
-            cache_creation: 207,
-            cache_creation_5m: Some(200),
-            cache_creation_1h: Some(7),
-            reasoning: Some(12),
+        let tokens =
+            Tokens { input: 4, output: 84, cache_read: 10101, cache_write: 207, reasoning: Some(12) };
+        let billed = BilledTokens {
+            tokens,
+            cache_write_5m: Some(200),
+            cache_write_1h: Some(7),
             web_searches: 2,
             web_fetches: 1,
         };
-        assert_eq!((spent.tokens, spent.counted), (tokens, true));
+        assert_eq!((spent.billed, spent.counted), (billed, true));
         assert!(
             spent.service_tier.is("standard") && spent.speed.is("fast") && spent.inference_geo.is_empty()
         );
-        assert_eq!(tokens.usage().total(), 4 + 84 + 10101 + 207);
+        assert_eq!(tokens.total(), 4 + 84 + 10101 + 207);
     }
 
     #[test]
     fn other_spellings_orders_and_gaps_are_read_too() {
         let spent = read(r#" { "output_tokens" : 2 , "cache_read_tokens":"3", "cache_creation": {"ephemeral_5m_input_tokens": 5, "ephemeral_1h_input_tokens": 6} } "#).unwrap();
-        assert_eq!((spent.tokens.output, spent.tokens.cache_read, spent.tokens.cache_creation), (2, 3, 11));
+        assert_eq!(
+            (spent.billed.tokens.output, spent.billed.tokens.cache_read, spent.billed.tokens.cache_write),
+            (2, 3, 11)
+        );
         let spent = read(r#"{"service_tier":null,"speed":3,"server_tool_use":null,"cache_creation":7,"output_tokens_details":[]}"#).unwrap();
-        assert_eq!((spent.counted, spent.tokens), (false, Tokens::default()));
+        assert_eq!((spent.counted, spent.billed), (false, BilledTokens::default()));
     }
 
     #[test]
@@ -219,14 +192,12 @@ mod tests {
         }
     }
 
-    fn tokens() -> impl Strategy<Value = Tokens> {
-        (0..50_u64, 0..50_u64, 0..50_u64, prop::option::of(0..9_u64)).prop_map(
-            |(input, output, cache_read, reasoning)| Tokens {
-                input,
-                output,
-                cache_read,
-                reasoning,
-                ..Tokens::default()
+    fn tokens() -> impl Strategy<Value = BilledTokens> {
+        (0..50_u64, 0..50_u64, 0..50_u64, prop::option::of(0..9_u64), prop::option::of(0..9_u64)).prop_map(
+            |(input, output, cache_read, reasoning, cache_write_1h)| BilledTokens {
+                tokens: Tokens { input, output, cache_read, reasoning, ..Tokens::default() },
+                cache_write_1h,
+                ..BilledTokens::default()
             },
         )
     }

@@ -229,7 +229,7 @@ impl UsageReader {
             agent: agent.filter(|id| !is_compaction_helper(id)),
             at: time(row.timestamp),
             began: self.file.began.filter(|_| self.file.agent_id.is_none()),
-            tokens: spent.tokens,
+            billed: spent.billed,
             cost_usd: row.cost_usd,
         });
     }

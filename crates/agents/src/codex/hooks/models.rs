@@ -4,7 +4,7 @@
 //! a thread and turn by the ledger. What the attempt used stands on it and is not posted as a fact of its own:
 //! the rollout's records count wherever a turn has any.
 
-use agent_tracer_event::{CallState, Kind, Metadata, Phase, Reading, Usage, attributes};
+use agent_tracer_event::{CallState, Kind, Metadata, Phase, Reading, Tokens, attributes};
 use serde_json::Value;
 
 use super::Event;
@@ -72,7 +72,7 @@ fn error(error: &Value) -> Option<Value> {
     }
 }
 
-fn usage(given: &Value) -> Option<(Usage, Metadata)> {
+fn usage(given: &Value) -> Option<(Tokens, Metadata)> {
     let given = given.as_object()?;
     let count = |name: &str| given.get(name).and_then(Value::as_u64);
     let (input, output) = (count("input_tokens"), count("output_tokens"));
@@ -80,7 +80,7 @@ fn usage(given: &Value) -> Option<(Usage, Metadata)> {
         return None;
     }
     let number = |name: &str| count(name).unwrap_or(0);
-    let usage = Usage::from_inclusive(
+    let usage = Tokens::from_inclusive(
         input.unwrap_or(0),
         number("cached_input_tokens"),
         number("cache_write_input_tokens"),

@@ -4,7 +4,7 @@
 //! tokens follow from are read: who the thread is, which model a turn asks for, records and counts. They go through the
 //! same reader as always, so what counts here is what counts there.
 
-use agent_tracer_event::{Kind, Millis, Subject, Usage, attributes};
+use agent_tracer_event::{Kind, Millis, Subject, Tokens, attributes};
 use agent_tracer_privacy::Config;
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ pub struct ScannedResponse {
     /// Holds the time.
     pub at: Millis,
     /// Holds what it cost in tokens.
-    pub usage: Usage,
+    pub usage: Tokens,
     /// The service that was paid for, unless it is the ordinary one.
     pub service_tier: Option<String>,
 }
@@ -106,7 +106,7 @@ fn row(
         if entry.subject != Subject::Event(Kind::TokenUsage) {
             continue;
         }
-        let Some(usage) = Usage::read(&entry.metadata) else { continue };
+        let Some(usage) = Tokens::read(&entry.metadata) else { continue };
         let state = reader.state();
         let text = |key: &str| entry.metadata.get(key).and_then(Value::as_str).map(str::to_owned);
         let thread = state.thread_id.clone().unwrap_or_default();
@@ -153,13 +153,13 @@ mod tests {
             let config = Config::default();
             let rules = Rules { config: &config, hash_key: [0; 16], home_dir: None };
             let mut reader = RolloutReader::new(name);
-            let mut expected: BTreeMap<String, Usage> = BTreeMap::new();
+            let mut expected: BTreeMap<String, Tokens> = BTreeMap::new();
             LineSplitter::new(0).push(&content, |line| {
                 let Line::Complete { bytes, offset } = line else { panic!("no captured line is too long") };
                 let Row::Read(reading) = reader.read(&rules, bytes, offset, Millis(0)) else { return };
                 for entry in reading.entries {
                     if entry.subject == Subject::Event(Kind::TokenUsage)
-                        && let Some(usage) = Usage::read(&entry.metadata)
+                        && let Some(usage) = Tokens::read(&entry.metadata)
                     {
                         expected.insert(entry.key, usage);
                     }
@@ -168,7 +168,7 @@ mod tests {
             for size in [usize::MAX, 97] {
                 let found = scan(name, &content, size);
                 served += found.iter().filter(|response| response.service_tier.is_some()).count();
-                let found: BTreeMap<String, Usage> =
+                let found: BTreeMap<String, Tokens> =
                     found.into_iter().map(|response| (response.key, response.usage)).collect();
                 assert_eq!(found, expected, "{name} in chunks of {size}");
             }

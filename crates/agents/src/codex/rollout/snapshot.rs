@@ -71,10 +71,10 @@ fn window(info: &Members<'_>, keys: &mut Metadata) {
     }
     if last.input > 0 || last.output > 0 {
         let usage = last.usage();
-        put(keys, attributes::CONTEXT_WINDOW_INPUT_TOKENS, Some(usage.input_tokens));
-        put(keys, attributes::CONTEXT_WINDOW_OUTPUT_TOKENS, Some(usage.output_tokens));
-        put(keys, attributes::CONTEXT_WINDOW_CACHE_CREATION_TOKENS, Some(usage.cache_creation_tokens));
-        put(keys, attributes::CONTEXT_WINDOW_CACHE_READ_TOKENS, Some(usage.cache_read_tokens));
+        put(keys, attributes::CONTEXT_WINDOW_INPUT_TOKENS, Some(usage.input));
+        put(keys, attributes::CONTEXT_WINDOW_OUTPUT_TOKENS, Some(usage.output));
+        put(keys, attributes::CONTEXT_WINDOW_CACHE_CREATION_TOKENS, Some(usage.cache_write));
+        put(keys, attributes::CONTEXT_WINDOW_CACHE_READ_TOKENS, Some(usage.cache_read));
     }
 }
 

@@ -5,7 +5,7 @@
 //! per thread: there the difference to the last total is what was used. A record in the file ends that for good, so
 //! nothing is counted by both. A fork's total begins with what its base had used; that part is left out here.
 
-use agent_tracer_event::{Certainty, Kind, Phase, Usage, attributes};
+use agent_tracer_event::{Certainty, Kind, Phase, Tokens, attributes};
 use serde_json::Value;
 
 use super::state::Totals;
@@ -33,8 +33,8 @@ impl Totals {
     }
 
     /// The same in the words of every agent.
-    pub(in crate::codex) fn usage(&self) -> Usage {
-        Usage::from_inclusive(self.input, self.cached, self.cache_written, self.output, Some(self.reasoning))
+    pub(in crate::codex) fn usage(&self) -> Tokens {
+        Tokens::from_inclusive(self.input, self.cached, self.cache_written, self.output, Some(self.reasoning))
     }
 }
 

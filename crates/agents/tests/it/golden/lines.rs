@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use agent_tracer_event::{Entry, Phase, Subject, Usage};
+use agent_tracer_event::{Entry, Phase, Subject, Tokens};
 use serde_json::Value;
 
 use super::scenarios::Scenario;
@@ -168,13 +168,9 @@ fn line(out: &mut String, seen: &mut Seen, label: &str, entry: &Entry) {
     if let Some(series) = entry.series.as_ref().filter(|series| !entry.key.starts_with(&series.name)) {
         write!(out, " in {}", short(&series.name)).unwrap();
     }
-    if let Some(usage) = Usage::read(&entry.metadata) {
-        let Usage { input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, .. } = usage;
-        write!(
-            out,
-            " in={input_tokens} out={output_tokens} read={cache_read_tokens} written={cache_creation_tokens}"
-        )
-        .unwrap();
+    if let Some(usage) = Tokens::read(&entry.metadata) {
+        let Tokens { input, output, cache_read, cache_write, .. } = usage;
+        write!(out, " in={input} out={output} read={cache_read} written={cache_write}").unwrap();
     }
     for name in SHOWN {
         if let Some(value) = entry.metadata.get(*name) {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use agent_tracer_agents::otlp::{Record, Signal, read};
 use agent_tracer_event::{
-    Agent, CallState, Entry, Kind, Millis, Phase, Reading, Subject, Unrecognised, Usage,
+    Agent, CallState, Entry, Kind, Millis, Phase, Reading, Subject, Tokens, Unrecognised,
 };
 use agent_tracer_privacy::{Config, Level};
 use serde_json::{Map, Value, json};
@@ -169,14 +169,8 @@ fn a_request_says_what_its_response_cost_under_the_name_that_the_transcript_has_
     let usage = only(&actual, Kind::TokenUsage);
     assert_eq!((usage.key.as_str(), usage.task.runtime_session.as_str()), ("request:req_1", "sub--a1"));
     assert_eq!(
-        Usage::read(&usage.metadata),
-        Some(Usage {
-            input_tokens: 7,
-            output_tokens: 41,
-            cache_read_tokens: 900,
-            cache_creation_tokens: 60,
-            reasoning_tokens: None
-        })
+        Tokens::read(&usage.metadata),
+        Some(Tokens { input: 7, output: 41, cache_read: 900, cache_write: 60, reasoning: None })
     );
     assert_eq!(usage.metadata["clientCostUsd"], 0.0125);
     assert_eq!(usage.metadata["querySource"], "compact");
@@ -199,12 +193,12 @@ fn a_request_says_what_its_response_cost_under_the_name_that_the_transcript_has_
 fn only_a_named_request_counts() {
     let nameless = json!({"model": "m", "input_tokens": 7, "output_tokens": 41});
     let actual = entries(Signal::Logs, &event(Agent::CLAUDE_CODE, "api_request", nameless), Level::Full);
-    assert!(actual.iter().all(|entry| Usage::read(&entry.metadata).is_none()), "{actual:#?}");
+    assert!(actual.iter().all(|entry| Tokens::read(&entry.metadata).is_none()), "{actual:#?}");
     assert!(actual.iter().any(|entry| entry.subject == Subject::Event(Kind::ModelRequest)));
     for (place, signal, export) in claude().into_iter().chain(codex()) {
         let repeats = signal != Signal::Logs || place.contains("sse_event");
         for entry in entries(signal, &export, Level::Full) {
-            assert!(!repeats || Usage::read(&entry.metadata).is_none(), "{place}");
+            assert!(!repeats || Tokens::read(&entry.metadata).is_none(), "{place}");
         }
         if signal == Signal::Metrics || place.contains("sse_event") {
             assert_eq!(records(signal, &export, Level::Full), [Record::Skipped], "{place}");

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use agent_tracer_agents::{Context, Observation, Source, read};
-use agent_tracer_event::{Agent, CallState, Channel, Entry, Kind, Millis, Reading, Subject, Usage};
+use agent_tracer_event::{Agent, CallState, Channel, Entry, Kind, Millis, Reading, Subject, Tokens};
 use agent_tracer_privacy::{Config, Level, reduce};
 use serde_json::{Map, Value, json};
 
@@ -255,12 +255,10 @@ fn rows_with_the_usage_beside_the_message_are_counted_and_nothing_else_is_kept()
         let used: Vec<&Entry> =
             entries.iter().filter(|entry| entry.subject == Subject::Event(Kind::TokenUsage)).collect();
         assert_eq!(used.len(), 2);
-        let sum =
-            used.iter().fold(Usage::default(), |sum, entry| sum.plus(&Usage::read(&entry.metadata).unwrap()));
-        assert_eq!(
-            (sum.input_tokens, sum.output_tokens, sum.cache_read_tokens, sum.cache_creation_tokens),
-            (127, 75, 1980, 60)
-        );
+        let sum = used
+            .iter()
+            .fold(Tokens::default(), |sum, entry| sum.plus(&Tokens::read(&entry.metadata).unwrap()));
+        assert_eq!((sum.input, sum.output, sum.cache_read, sum.cache_write), (127, 75, 1980, 60));
         let cost: f64 = used.iter().filter_map(|entry| entry.metadata["clientCostUsd"].as_f64()).sum();
         assert!((cost - 0.0165).abs() < 1e-9, "{cost}");
         assert_eq!(used[0].metadata["model"], "claude-sonnet-4-20250514");

@@ -13,7 +13,7 @@ use agent_tracer_event::{Agent, Channel};
 use serde_json::Value;
 
 use super::scenarios::{Scenario, all, fixtures};
-use table::{Row, Tokens};
+use table::{ResponseSums, Row};
 
 /// Holds what was picked out of many sessions, or written by hand: nothing happened there that a row could tell of.
 const SAMPLES: &[&str] = &[
@@ -78,8 +78,8 @@ fn a_session_whose_channels_are_two_scenarios_is_complete_with_both() {
 }
 
 /// Returns what the API answered, in the words of a table.
-fn answered(row: &Row, truth: &Value) -> BTreeMap<String, Tokens> {
-    let mut sums: BTreeMap<String, Tokens> = BTreeMap::new();
+fn answered(row: &Row, truth: &Value) -> BTreeMap<String, ResponseSums> {
+    let mut sums: BTreeMap<String, ResponseSums> = BTreeMap::new();
     for session in truth["sessions"].as_array().unwrap() {
         let agents = session.get("agents").or_else(|| session.get("threads")).unwrap();
         for agent in agents.as_array().unwrap() {
@@ -136,7 +136,7 @@ fn the_tables_have_the_tokens_that_the_api_answered() {
         let Ok(truth) = fs::read_to_string(path) else { continue };
         let truth: Value = serde_json::from_str(&truth).unwrap();
         // Of an answer that was cut short the API knows what it would have come to.
-        let tokens: BTreeMap<String, Tokens> =
+        let tokens: BTreeMap<String, ResponseSums> =
             row.tokens.clone().into_iter().filter(|(whose, _)| whose != "cut").collect();
         assert_eq!(tokens, answered(&row, &truth), "{name}");
         compared += 1;

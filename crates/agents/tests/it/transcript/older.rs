@@ -1,6 +1,6 @@
 //! Dialects of other versions, as public documents and files show them.
 
-use agent_tracer_event::{CallState, Certainty, Phase, Usage};
+use agent_tracer_event::{CallState, Certainty, Phase, Tokens};
 use serde_json::json;
 
 use super::*;
@@ -56,7 +56,7 @@ fn rows_that_were_written_while_the_answer_arrived_come_to_their_last_numbers() 
     let usage = of_kind(&entries, Kind::TokenUsage);
     assert_eq!(usage.len(), 2, "equal rows are recorded once");
     assert!(usage.iter().all(|entry| entry.key == "response:msg_1"));
-    assert_eq!(Usage::read(&usage[1].metadata).unwrap().output_tokens, 88);
+    assert_eq!(Tokens::read(&usage[1].metadata).unwrap().output, 88);
     assert_eq!(of_kind(&entries, Kind::AssistantResponse).len(), 0, "the text was one on the way");
 }
 
@@ -113,7 +113,7 @@ fn responses_are_read_as_the_first_documents_spell_them() {
     let entries = read_lines(&[good, bad], Level::Metadata).entries();
     let usage = of_kind(&entries, Kind::TokenUsage);
     assert_eq!(usage.len(), 1);
-    assert_eq!(Usage::read(&usage[0].metadata).unwrap().total(), 100);
+    assert_eq!(Tokens::read(&usage[0].metadata).unwrap().total(), 100);
     assert_eq!(
         (&usage[0].metadata["clientCostUsd"], &usage[0].metadata["durationMs"]),
         (&json!(0.5), &json!(1200))

@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 
 use agent_tracer_agents::claude::transcript::usage::{ScanCounts, UsageBook, UsageScan};
-use agent_tracer_event::{TaskKey, Usage};
+use agent_tracer_event::{TaskKey, Tokens};
 use serde_json::Value;
 
 use super::*;
 
 /// The usage of a task, by the responses that its rows tell of, each once.
-fn by_task(entries: &[Entry]) -> BTreeMap<String, Usage> {
-    let mut responses: BTreeMap<(String, String), Usage> = BTreeMap::new();
+fn by_task(entries: &[Entry]) -> BTreeMap<String, Tokens> {
+    let mut responses: BTreeMap<(String, String), Tokens> = BTreeMap::new();
     for entry in of_kind(entries, Kind::TokenUsage) {
-        let Some(usage) = Usage::read(&entry.metadata) else { continue };
+        let Some(usage) = Tokens::read(&entry.metadata) else { continue };
         responses.insert((entry.task.runtime_session.clone(), entry.key.clone()), usage);
     }
-    let mut tasks: BTreeMap<String, Usage> = BTreeMap::new();
+    let mut tasks: BTreeMap<String, Tokens> = BTreeMap::new();
     for ((task, _), usage) in responses {
         let sum = tasks.entry(task).or_default();
         *sum = sum.plus(&usage);
@@ -23,8 +23,8 @@ fn by_task(entries: &[Entry]) -> BTreeMap<String, Usage> {
     tasks
 }
 
-fn four(usage: &Usage) -> [u64; 4] {
-    [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_creation_tokens]
+fn four(usage: &Tokens) -> [u64; 4] {
+    [usage.input, usage.output, usage.cache_read, usage.cache_write]
 }
 
 fn four_of(value: &Value) -> [u64; 4] {
@@ -81,10 +81,10 @@ fn the_clients_account_is_what_the_provider_answered_to_the_session_and_its_agen
             let copied = entries.iter().filter(own).rfind(|entry| entry.key == "account:copied");
             if let Some(copied) = copied {
                 assert_eq!(name, "2.1.325/fork");
-                let copied = four(&Usage::read(&copied.metadata).unwrap());
+                let copied = four(&Tokens::read(&copied.metadata).unwrap());
                 expected = std::array::from_fn(|index| expected[index] + copied[index]);
             }
-            assert_eq!(four(&Usage::read(&account.metadata).unwrap()), expected, "{name}: {id}");
+            assert_eq!(four(&Tokens::read(&account.metadata).unwrap()), expected, "{name}: {id}");
             let models = account.metadata["models"].as_object().unwrap();
             let cost: f64 = models.values().filter_map(|model| model["clientCostUsd"].as_f64()).sum();
             assert!((cost - account.metadata["clientCostUsd"].as_f64().unwrap()).abs() < 1e-9, "{name}");
@@ -107,12 +107,12 @@ fn where_nothing_but_turns_was_asked_the_rows_come_to_the_clients_account() {
         if more || accounts.is_empty() {
             continue;
         }
-        let mut last: BTreeMap<&TaskKey, Usage> = BTreeMap::new();
+        let mut last: BTreeMap<&TaskKey, Tokens> = BTreeMap::new();
         for account in accounts {
-            last.insert(&account.task, Usage::read(&account.metadata).unwrap());
+            last.insert(&account.task, Tokens::read(&account.metadata).unwrap());
         }
-        let client = last.values().fold(Usage::default(), |sum, usage| sum.plus(usage));
-        let rows = by_task(&entries).values().fold(Usage::default(), |sum, usage| sum.plus(usage));
+        let client = last.values().fold(Tokens::default(), |sum, usage| sum.plus(usage));
+        let rows = by_task(&entries).values().fold(Tokens::default(), |sum, usage| sum.plus(usage));
         // The captures of these two left out a file of a subagent.
         if name.ends_with("/nested") {
             continue;
@@ -151,12 +151,12 @@ fn the_fast_scan_and_the_reader_agree_on_every_scenario() {
         for size in [usize::MAX, 4096, 61] {
             let (book, counts) = scan(&files, size);
             assert_eq!((counts.unreadable, counts.malformed, counts.too_long), (0, 0, 0), "{name}");
-            let mut scanned: BTreeMap<String, Usage> = BTreeMap::new();
+            let mut scanned: BTreeMap<String, Tokens> = BTreeMap::new();
             for counted in book.responses() {
                 let task =
                     counted.agent.map_or_else(|| counted.session.to_owned(), |agent| format!("sub--{agent}"));
                 let sum = scanned.entry(task).or_default();
-                *sum = sum.plus(&counted.tokens.usage());
+                *sum = sum.plus(&counted.billed.tokens);
                 assert!(counted.at.is_some() && counted.model.starts_with("claude-"), "{counted:?}");
                 seen += 1;
             }
@@ -177,7 +177,7 @@ fn the_fast_scan_comes_to_what_the_provider_answered() {
                 turns = std::array::from_fn(|index| turns[index] + usage[index]);
             }
         }
-        assert_eq!(four(&book.total().usage()), turns, "{name}");
+        assert_eq!(four(&book.total().tokens), turns, "{name}");
         assert_eq!(counts.cut_short, truth["cut_short"].as_u64().unwrap(), "{name}");
     }
 }

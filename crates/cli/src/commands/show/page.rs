@@ -112,10 +112,10 @@ fn head(answers: &Answers, zone: &LocalTime) -> Table {
             "{}{}: {} in, {} out, {} from cache, {} to cache",
             with_subagents(summary),
             figures::count(figures::tokens(usage)),
-            figures::count(usage.input_tokens),
-            figures::count(usage.output_tokens),
-            figures::count(usage.cache_read_tokens),
-            figures::count(usage.cache_creation_tokens)
+            figures::count(usage.tokens.input),
+            figures::count(usage.tokens.output),
+            figures::count(usage.tokens.cache_read),
+            figures::count(usage.tokens.cache_write)
         )),
     );
     if let Some(left) = &usage.residual {
@@ -125,10 +125,10 @@ fn head(answers: &Answers, zone: &LocalTime) -> Table {
                 "{} of them only in the client's account ({}): {} in, {} out, {} from cache, {} to cache",
                 figures::count(figures::residual(left)),
                 left.reason,
-                figures::count(left.input_tokens),
-                figures::count(left.output_tokens),
-                figures::count(left.cache_read_tokens),
-                figures::count(left.cache_creation_tokens)
+                figures::count(left.tokens.input),
+                figures::count(left.tokens.output),
+                figures::count(left.tokens.cache_read),
+                figures::count(left.tokens.cache_write)
             )),
         );
     }

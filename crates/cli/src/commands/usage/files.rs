@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use agent_tracer_agents::claude::transcript::Tokens;
+use agent_tracer_agents::claude::transcript::BilledTokens;
 use agent_tracer_agents::claude::transcript::usage::{
     ScannedAccount, UsageBook, UsageScan, is_counted_cut_short,
 };
@@ -219,16 +219,13 @@ fn project(folders: &HashMap<String, PathBuf>, session: &str) -> String {
 
 fn claude(book: &UsageBook, folders: &HashMap<String, PathBuf>, prices: &Prices) -> Vec<Spending> {
     let each = book.responses().map(|response| {
-        let tokens = response.tokens;
-        let hour = tokens.cache_creation_1h.unwrap_or(0).min(tokens.cache_creation);
+        let BilledTokens { tokens, cache_write_1h, web_searches, .. } = response.billed;
+        let hour = cache_write_1h.unwrap_or(0).min(tokens.cache_write);
         let spent = Spent {
-            input: tokens.input,
-            output: tokens.output,
-            cache_read: tokens.cache_read,
-            cache_write_5m: tokens.cache_creation - hour,
+            cache_write_5m: tokens.cache_write - hour,
             cache_write_1h: hour,
-            web_searches: tokens.web_searches,
-            ..Spent::default()
+            web_searches,
+            ..Spent::from(&tokens)
         };
         let cost = prices.cost(response.model, &spent);
         Spending {
@@ -239,9 +236,9 @@ fn claude(book: &UsageBook, folders: &HashMap<String, PathBuf>, prices: &Prices)
             project: project(folders, response.session),
             at: response.at.unwrap_or(Millis(0)),
             sums: ModelSums {
-                spend: Spend::of_response(&tokens.usage(), cost.map(pico)),
+                spend: Spend::of_response(&tokens, cost.map(pico)),
                 cache_write_1h: summand(hour),
-                searches: summand(tokens.web_searches),
+                searches: summand(web_searches),
             },
             residual: None,
         }
@@ -255,19 +252,19 @@ fn pico(cost: PicoDollars) -> i64 {
 }
 
 /// Returns the sums of a model with this spend: the parts of it that a price depends on are in its tokens.
-fn sums_of(tokens: &Tokens, spend: Spend) -> ModelSums {
+fn sums_of(billed: &BilledTokens, spend: Spend) -> ModelSums {
     ModelSums {
         spend: Spend { reasoning: 0, ..spend },
-        cache_write_1h: summand(tokens.cache_creation_1h.unwrap_or(0)),
-        searches: summand(tokens.web_searches),
+        cache_write_1h: summand(billed.cache_write_1h.unwrap_or(0)),
+        searches: summand(billed.web_searches),
     }
 }
 
 fn account_of(scanned: &ScannedAccount) -> Account {
-    let models = scanned.models.iter().map(|(name, (tokens, cost))| {
+    let models = scanned.models.iter().map(|(name, (billed, cost))| {
         let cost = cost.filter(|cost| (0.0..1e6).contains(cost));
         let cost = cost.map(|cost| (cost * DOLLAR as f64).round() as i64);
-        let sums = sums_of(tokens, Spend { responses: 0, ..Spend::of_response(&tokens.usage(), cost) });
+        let sums = sums_of(billed, Spend { responses: 0, ..Spend::of_response(&billed.tokens, cost) });
         (name.clone(), sums)
     });
     Account { started: scanned.started.map(|at| at.0), models: models.collect() }
@@ -277,8 +274,8 @@ fn account_of(scanned: &ScannedAccount) -> Account {
 fn left(book: &UsageBook, folders: &HashMap<String, PathBuf>, prices: &Prices) -> Vec<Spending> {
     let mut counted: HashMap<&str, Vec<(i64, &str, ModelSums)>> = HashMap::new();
     for response in book.responses() {
-        let tokens = response.tokens;
-        let sums = sums_of(&tokens, Spend::of_response(&tokens.usage(), Some(0)));
+        let billed = response.billed;
+        let sums = sums_of(&billed, Spend::of_response(&billed.tokens, Some(0)));
         let at = response.at.map_or(i64::MAX, |at| at.0);
         counted.entry(response.session).or_default().push((at, response.model, sums));
     }

@@ -37,10 +37,10 @@ pub(super) fn text(report: &Report, question: &Question<'_>, output: &Output) ->
         let cell = |text: String| if is_sum { Cell::new(text).paint(Paint::Bold) } else { Cell::new(text) };
         let mut cells = vec![
             name,
-            cell(figures::some(usage.input_tokens)),
-            cell(figures::some(usage.output_tokens)),
-            cell(figures::some(usage.cache_read_tokens)),
-            cell(figures::some(usage.cache_creation_tokens)),
+            cell(figures::some(usage.tokens.input)),
+            cell(figures::some(usage.tokens.output)),
+            cell(figures::some(usage.tokens.cache_read)),
+            cell(figures::some(usage.tokens.cache_write)),
             cell(figures::some(figures::tokens(usage))),
             cell(figures::some(usage.provenance.responses)),
         ];
@@ -163,10 +163,10 @@ fn line(key: &str, part: &str, usage: &UsageView) -> String {
         field(key),
         field(part),
         usage.provenance.responses,
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.cache_read_tokens,
-        usage.cache_creation_tokens,
+        usage.tokens.input,
+        usage.tokens.output,
+        usage.tokens.cache_read,
+        usage.tokens.cache_write,
         usage.residual.as_ref().map_or(0, figures::residual),
         figures::known_cost(usage).map_or(String::new(), |cost| format!("{cost:.9}")),
         usage.provenance.unpriced

@@ -275,7 +275,7 @@ fn usage_is_grouped_by_person_and_machine() {
     assert_eq!(people.iter().map(|bucket| bucket.key.as_str()).collect::<Vec<_>>(), ["ann", "bob"]);
     for bucket in people {
         let filter = OwnerFilter { owner: Some(bucket.key.clone()), machine: None };
-        assert!(bucket.usage.cost_usd > 0.0 && bucket.usage.output_tokens > 0, "{bucket:?}");
+        assert!(bucket.usage.cost_usd > 0.0 && bucket.usage.tokens.output > 0, "{bucket:?}");
         assert_eq!(spent(of(filter).as_ref(), UsageBy::Owner), [bucket]);
     }
     let machines = spent(&reader, UsageBy::Machine);

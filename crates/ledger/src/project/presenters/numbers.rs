@@ -151,7 +151,7 @@ pub fn usage_page(
     items.sort_by(|(one, _), (two, _)| one.cmp(two));
     let items: Vec<(i64, (String, Bucket))> = (0..).zip(items).collect();
     let page = cursor::page(List::Usage, paging, items, |(place, (_, bucket))| {
-        [-bucket.spend.cost, -bucket.spend.tokens(), *place]
+        [-bucket.spend.cost, -bucket.spend.token_sum(), *place]
     })?;
     Ok(page.map(|(_, (key, bucket))| usage_bucket(key, &bucket)))
 }
@@ -190,7 +190,7 @@ pub fn block_page(
 }
 
 fn usage_block(sum: &Bucket, (from, to): (i64, i64), first: i64, last: i64, now: i64) -> UsageBlock {
-    let tokens = pace(first, to, now, sum.spend.tokens() as f64);
+    let tokens = pace(first, to, now, sum.spend.token_sum() as f64);
     let forecast = tokens.zip(pace(first, to, now, dollars(sum.spend.cost)));
     let usage = sum.usage().view();
     UsageBlock {

@@ -2,6 +2,7 @@
 
 use std::ops::AddAssign;
 
+use agent_tracer_event::Tokens;
 use rusqlite::Row;
 
 use crate::project::residual as stored;
@@ -80,11 +81,7 @@ impl UsageSum {
     pub fn view(&self) -> UsageView {
         let (spend, residual) = (&self.spend, self.residual.clone().unwrap_or_default());
         UsageView {
-            input_tokens: count(spend.input).saturating_add(residual.input_tokens),
-            output_tokens: count(spend.output).saturating_add(residual.output_tokens),
-            cache_read_tokens: count(spend.cache_read).saturating_add(residual.cache_read_tokens),
-            cache_creation_tokens: count(spend.cache_write).saturating_add(residual.cache_creation_tokens),
-            reasoning_tokens: (spend.reasoning > 0).then(|| count(spend.reasoning)),
+            tokens: spend.tokens().plus(&residual.tokens),
             // Added as whole pico-dollars: two fractions would leave dust behind the last digit.
             cost_usd: dollars(spend.cost.saturating_add(pico(residual.cost_usd))),
             client_cost_usd: self.client_cost.map(dollars),
@@ -103,10 +100,7 @@ impl Residual {
     #[must_use]
     pub fn of(spend: &Spend) -> Self {
         Self {
-            input_tokens: count(spend.input),
-            output_tokens: count(spend.output),
-            cache_read_tokens: count(spend.cache_read),
-            cache_creation_tokens: count(spend.cache_write),
+            tokens: Tokens { reasoning: None, ..spend.tokens() },
             cost_usd: dollars(spend.cost),
             ..Self::default()
         }
@@ -133,10 +127,7 @@ fn present_model(line: &stored::Line) -> ResidualModel {
     let spend = &line.sums.spend;
     ResidualModel {
         model: line.model.clone(),
-        input_tokens: count(spend.input),
-        output_tokens: count(spend.output),
-        cache_read_tokens: count(spend.cache_read),
-        cache_creation_tokens: count(spend.cache_write),
+        tokens: Tokens { reasoning: None, ..spend.tokens() },
         cost_usd: (spend.unpriced == 0).then(|| dollars(spend.cost)),
         reason: line.reason.clone(),
     }
@@ -150,10 +141,7 @@ impl AddAssign<&UsageSum> for UsageSum {
         self.copies = self.copies.saturating_add(other.copies);
         if let Some(other) = &other.residual {
             let sum = self.residual.get_or_insert_default();
-            sum.input_tokens = sum.input_tokens.saturating_add(other.input_tokens);
-            sum.output_tokens = sum.output_tokens.saturating_add(other.output_tokens);
-            sum.cache_read_tokens = sum.cache_read_tokens.saturating_add(other.cache_read_tokens);
-            sum.cache_creation_tokens = sum.cache_creation_tokens.saturating_add(other.cache_creation_tokens);
+            sum.tokens = sum.tokens.plus(&other.tokens);
             sum.cost_usd += other.cost_usd;
             sum.client_cost_usd = match (sum.client_cost_usd, other.client_cost_usd) {
                 (Some(one), Some(two)) => Some(one + two),
@@ -171,8 +159,12 @@ mod tests {
 
     #[test]
     fn what_only_the_account_knows_is_in_the_sums_and_costs_are_not_added_twice() {
-        let residual =
-            Residual { input_tokens: 5, cost_usd: 0.5, reason: "account".to_owned(), ..Residual::default() };
+        let residual = Residual {
+            tokens: Tokens { input: 5, ..Tokens::default() },
+            cost_usd: 0.5,
+            reason: "account".to_owned(),
+            ..Residual::default()
+        };
         let child = UsageSum {
             spend: Spend { input: 10, cost: 2 * DOLLAR, ..Spend::default() },
             client_cost: Some(7),
@@ -186,8 +178,8 @@ mod tests {
         };
         sum += &child;
         let view = sum.view();
-        assert_eq!((view.input_tokens, view.cost_usd, view.client_cost_usd), (16, 2.5, Some(3.0)));
-        assert_eq!(view.reasoning_tokens, None);
+        assert_eq!((view.tokens.input, view.cost_usd, view.client_cost_usd), (16, 2.5, Some(3.0)));
+        assert_eq!(view.tokens.reasoning, None);
         assert_eq!(view.residual.unwrap().reason, "account");
     }
 }

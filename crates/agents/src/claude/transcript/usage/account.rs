@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use agent_tracer_event::Millis;
+use agent_tracer_event::{Millis, Tokens};
 use serde_json::Value;
 
-use super::super::tokens::Tokens;
+use super::super::tokens::BilledTokens;
 
 /// One cumulative account.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,7 +15,7 @@ pub struct ScannedAccount {
     /// Since when it counts. A fork that begins with its parent's numbers has its parent's.
     pub started: Option<Millis>,
     /// Tokens, and what the client says that they cost, by model.
-    pub models: BTreeMap<String, (Tokens, Option<f64>)>,
+    pub models: BTreeMap<String, (BilledTokens, Option<f64>)>,
 }
 
 /// The most models that one account names.
@@ -41,13 +41,17 @@ impl ScannedAccount {
                 input: count("inputTokens").unwrap_or(0),
                 output: count("outputTokens").unwrap_or(0),
                 cache_read: count("cacheReadInputTokens").unwrap_or(0),
-                cache_creation: count("cacheCreationInputTokens").unwrap_or(0),
-                cache_creation_5m: count("cacheCreationEphemeral5mInputTokens"),
-                cache_creation_1h: count("cacheCreationEphemeral1hInputTokens"),
-                web_searches: count("webSearchRequests").unwrap_or(0),
-                ..Tokens::default()
+                cache_write: count("cacheCreationInputTokens").unwrap_or(0),
+                reasoning: None,
             };
-            models.insert(name.clone(), (tokens, model.get("costUSD").and_then(Value::as_f64)));
+            let billed = BilledTokens {
+                tokens,
+                cache_write_5m: count("cacheCreationEphemeral5mInputTokens"),
+                cache_write_1h: count("cacheCreationEphemeral1hInputTokens"),
+                web_searches: count("webSearchRequests").unwrap_or(0),
+                web_fetches: 0,
+            };
+            models.insert(name.clone(), (billed, model.get("costUSD").and_then(Value::as_f64)));
         }
         let started = row.get("startTime").and_then(Value::as_i64).map(Millis);
         let session = row.get("sessionId").and_then(Value::as_str).map(str::to_owned);

@@ -31,14 +31,14 @@ fn response(id: &str, output: u64) -> String {
 fn the_blocks_of_one_message_count_once() {
     let rows = response("msg_1", 5) + &response("msg_1", 5) + &response("msg_2", 7);
     let (book, counts) = scan(&[("s.jsonl", &rows)]);
-    assert_eq!((book.len(), book.total().output, counts.rows), (2, 12, 3));
+    assert_eq!((book.len(), book.total().tokens.output, counts.rows), (2, 12, 3));
 }
 
 #[test]
 fn rows_that_were_written_while_the_answer_arrived_count_by_their_last_numbers() {
     let rows = response("msg_1", 1) + &response("msg_1", 9) + &response("msg_1", 1);
     let (book, _) = scan(&[("s.jsonl", &rows)]);
-    assert_eq!((book.len(), book.total().output), (1, 9));
+    assert_eq!((book.len(), book.total().tokens.output), (1, 9));
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_fork_counts_nothing_twice_and_keeps_to_the_session_that_asked() {
     {
         let (book, _) = scan(&files);
         let mut owners: Vec<_> =
-            book.responses().map(|counted| (counted.tokens.output, counted.session)).collect();
+            book.responses().map(|counted| (counted.billed.tokens.output, counted.session)).collect();
         owners.sort_unstable();
         assert_eq!(owners, [(5, "zz"), (7, "aa")]);
     }
@@ -86,7 +86,7 @@ fn an_answer_that_was_cut_short_counts_where_its_client_counts_it() {
     };
     for (version, output, cut_short) in [("2.1.325", 0, 1), ("2.1.326", 1, 0)] {
         let (book, counts) = scan(&[("s.jsonl", &cut(version))]);
-        assert_eq!((book.total().output, counts.cut_short), (output, cut_short), "{version}");
+        assert_eq!((book.total().tokens.output, counts.cut_short), (output, cut_short), "{version}");
         assert_eq!(is_counted_cut_short(cut(version).trim_end().as_bytes()), output > 0, "{version}");
     }
 }
@@ -106,7 +106,7 @@ fn what_stands_before_the_order_of_a_forked_agent_is_its_parents() {
     ] {
         let (book, _) = scan(&files);
         let mut whose: Vec<(u64, bool)> =
-            book.responses().map(|counted| (counted.tokens.output, counted.agent.is_some())).collect();
+            book.responses().map(|counted| (counted.billed.tokens.output, counted.agent.is_some())).collect();
         whose.sort_unstable();
         assert_eq!(whose, [(5, false), (7, true)]);
     }
@@ -119,7 +119,7 @@ fn other_spacing_and_other_orders_are_read_and_nothing_is_a_silent_zero() {
     let null = r#"{"type":"assistant","message":{"id":"msg_8","model":"m","usage":null}}"#;
     let torn = r#"{"type":"assistant","message":{"id":"msg_7","usage":{"output_tokens":3}"#;
     let (book, counts) = scan(&[("s.jsonl", &format!("{spaced}\n{odd}\n{null}\n{torn}\n"))]);
-    assert_eq!((book.total().output, counts.unreadable, counts.malformed), (3, 2, 1));
+    assert_eq!((book.total().tokens.output, counts.unreadable, counts.malformed), (3, 2, 1));
     assert_eq!(book.responses().next().unwrap().cost_usd, Some(0.5));
 }
 
@@ -146,8 +146,10 @@ fn subagents_and_their_echo_in_the_session_are_one() {
         ("s.jsonl", &echo),
         ("s/subagents/agent-acompact-1.jsonl", &helper),
     ]);
-    let mut owners: Vec<_> =
-        book.responses().map(|counted| (counted.tokens.output, counted.session, counted.agent)).collect();
+    let mut owners: Vec<_> = book
+        .responses()
+        .map(|counted| (counted.billed.tokens.output, counted.session, counted.agent))
+        .collect();
     owners.sort_unstable();
     assert_eq!(owners, [(3, "s", None), (5, "s", Some("a1"))]);
 }
@@ -160,7 +162,7 @@ fn a_line_of_a_hundred_megabytes_still_says_what_it_cost() {
     for size in [usize::MAX, 1 << 20, 65_537] {
         let (book, counts) =
             scan_in_chunks(&[("s.jsonl", &format!("{long}{result}\n{}", response("msg_2", 7)))], size);
-        assert_eq!((book.len(), book.total().output, counts.too_long), (2, 12, 2));
+        assert_eq!((book.len(), book.total().tokens.output, counts.too_long), (2, 12, 2));
         assert!(book.responses().all(|counted| counted.session == "s" && counted.at.is_some()));
     }
 }
@@ -184,7 +186,7 @@ fn books_of_several_readers_come_to_one() {
     reverse.merge(&left);
     left.merge(&right);
     assert_eq!((left.len(), left.total()), (3, reverse.total()));
-    assert_eq!(left.total().output, 23);
+    assert_eq!(left.total().tokens.output, 23);
     left.merge(&right);
-    assert_eq!(left.total().output, 23);
+    assert_eq!(left.total().tokens.output, 23);
 }

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
-use agent_tracer_event::Millis;
+use agent_tracer_event::{Millis, Tokens};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::super::text::Text;
-use super::super::tokens::Tokens;
+use super::super::tokens::BilledTokens;
 use super::account::ScannedAccount;
 
 /// Describes what names a response everywhere.
@@ -38,14 +38,14 @@ pub(super) struct Response<'a> {
     pub(super) at: Option<Millis>,
     /// Holds the time at which the file began that tells it.
     pub(super) began: Option<Millis>,
-    pub(super) tokens: Tokens,
+    pub(super) billed: BilledTokens,
     pub(super) cost_usd: Option<f64>,
 }
 
 /// A response that is being put into the book.
 #[derive(Clone, Copy, Debug)]
 struct Line {
-    tokens: Tokens,
+    billed: BilledTokens,
     cost_usd: Option<f64>,
     at: Option<Millis>,
     model: u32,
@@ -73,19 +73,19 @@ const UNKNOWN: u32 = u32::MAX;
 
 impl Packed {
     fn of(line: &Line) -> Self {
-        let Tokens { input, output, cache_read, cache_creation, .. } = line.tokens;
+        let Tokens { input, output, cache_read, cache_write, reasoning } = line.billed.tokens;
         let small = |count: u64| u32::try_from(count).unwrap_or(UNKNOWN - 1).min(UNKNOWN - 1);
         let part = |count: Option<u64>| count.map_or(UNKNOWN, small);
         Self {
-            counts: [input, output, cache_read, cache_creation],
+            counts: [input, output, cache_read, cache_write],
             cost_usd: line.cost_usd.unwrap_or(f64::NAN),
             at: line.at.map_or(i64::MIN, |at| at.0),
             parts: [
-                part(line.tokens.cache_creation_5m),
-                part(line.tokens.cache_creation_1h),
-                part(line.tokens.reasoning),
-                small(line.tokens.web_searches),
-                small(line.tokens.web_fetches),
+                part(line.billed.cache_write_5m),
+                part(line.billed.cache_write_1h),
+                part(reasoning),
+                small(line.billed.web_searches),
+                small(line.billed.web_fetches),
             ],
             model: line.model,
             source: line.source,
@@ -93,18 +93,14 @@ impl Packed {
     }
 
     fn line(&self) -> Line {
-        let [input, output, cache_read, cache_creation] = self.counts;
+        let [input, output, cache_read, cache_write] = self.counts;
         let [five, hour, reasoning, searches, fetches] = self.parts;
         let part = |count: u32| (count != UNKNOWN).then_some(u64::from(count));
         Line {
-            tokens: Tokens {
-                input,
-                output,
-                cache_read,
-                cache_creation,
-                cache_creation_5m: part(five),
-                cache_creation_1h: part(hour),
-                reasoning: part(reasoning),
+            billed: BilledTokens {
+                tokens: Tokens { input, output, cache_read, cache_write, reasoning: part(reasoning) },
+                cache_write_5m: part(five),
+                cache_write_1h: part(hour),
                 web_searches: u64::from(searches),
                 web_fetches: u64::from(fetches),
             },
@@ -136,7 +132,7 @@ pub struct Counted<'a> {
     /// Holds the time at which it was written down first.
     pub at: Option<Millis>,
     /// Holds what it cost.
-    pub tokens: Tokens,
+    pub billed: BilledTokens,
     /// Holds what it cost in dollars, where the client says so.
     pub cost_usd: Option<f64>,
 }
@@ -169,8 +165,8 @@ impl UsageBook {
 
     /// Returns what all of them cost.
     #[must_use]
-    pub fn total(&self) -> Tokens {
-        self.lines.values().fold(Tokens::default(), |sum, packed| sum.plus(&packed.line().tokens))
+    pub fn total(&self) -> BilledTokens {
+        self.lines.values().fold(BilledTokens::default(), |sum, packed| sum.plus(&packed.line().billed))
     }
 
     /// The responses, in no order.
@@ -185,7 +181,7 @@ impl UsageBook {
                     .map_or("", String::as_str),
                 agent: source.and_then(|source| source.agent.as_deref()),
                 at: line.at,
-                tokens: line.tokens,
+                billed: line.billed,
                 cost_usd: line.cost_usd,
             }
         })
@@ -210,8 +206,8 @@ impl UsageBook {
     pub(super) fn add(&mut self, response: &Response<'_>) {
         let source = self.source(&response.session, response.agent.as_deref(), response.began);
         let model = self.models.number(&*response.model, str::to_owned);
-        let Response { tokens, cost_usd, at, .. } = *response;
-        self.put(response.id, Line { tokens, cost_usd, at, model, source });
+        let Response { billed, cost_usd, at, .. } = *response;
+        self.put(response.id, Line { billed, cost_usd, at, model, source });
     }
 
     /// Takes over what another book holds.
@@ -246,13 +242,13 @@ impl UsageBook {
             return;
         };
         let owner = if known.source == line.source { known } else { self.owner(known, line) };
-        let tokens = known.tokens.fold(&line.tokens);
+        let billed = known.billed.fold(&line.billed);
         let at = earlier(known.at, line.at);
         let cost_usd = match (known.cost_usd, line.cost_usd) {
             (Some(one), Some(two)) => Some(one.max(two)),
             (one, two) => one.or(two),
         };
-        let line = Line { tokens, cost_usd, at, model: owner.model, source: owner.source };
+        let line = Line { billed, cost_usd, at, model: owner.model, source: owner.source };
         self.lines.insert(id, Packed::of(&line));
     }
 
@@ -374,14 +370,16 @@ mod tests {
     #[test]
     fn what_is_packed_comes_out_again() {
         let known = Line {
-            tokens: Tokens {
-                input: u64::MAX,
-                output: 2,
-                cache_read: 3,
-                cache_creation: 9,
-                cache_creation_5m: Some(4),
-                cache_creation_1h: Some(5),
-                reasoning: Some(0),
+            billed: BilledTokens {
+                tokens: Tokens {
+                    input: u64::MAX,
+                    output: 2,
+                    cache_read: 3,
+                    cache_write: 9,
+                    reasoning: Some(0),
+                },
+                cache_write_5m: Some(4),
+                cache_write_1h: Some(5),
                 web_searches: 6,
                 web_fetches: 7,
             },
@@ -390,10 +388,10 @@ mod tests {
             model: 8,
             source: 9,
         };
-        let empty = Line { tokens: Tokens::default(), cost_usd: None, at: None, ..known };
+        let empty = Line { billed: BilledTokens::default(), cost_usd: None, at: None, ..known };
         for line in [known, empty] {
             let out = Packed::of(&line).line();
-            assert_eq!((out.tokens, out.cost_usd, out.at), (line.tokens, line.cost_usd, line.at));
+            assert_eq!((out.billed, out.cost_usd, out.at), (line.billed, line.cost_usd, line.at));
             assert_eq!((out.model, out.source), (8, 9));
         }
         assert!(size_of::<Packed>() <= 80);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use agent_tracer_event::{Agent, Channel};
 
 use super::observed::{Happened, state_line};
-use super::table::{Call, How, Row, Tokens};
+use super::table::{Call, How, ResponseSums, Row};
 
 /// The tools of Codex that it runs without asking a hook.
 const WITHOUT_HOOKS: &[&str] =
@@ -120,7 +120,7 @@ pub(super) fn expected(row: &Row, channels: &[Channel]) -> Happened {
     let compactions = row.compactions.iter();
     let mut compactions: Vec<String> =
         compactions.map(|trigger| if has_trigger { trigger.clone() } else { "-".to_owned() }).collect();
-    let tokens: BTreeMap<String, Tokens> = row
+    let tokens: BTreeMap<String, ResponseSums> = row
         .tokens
         .iter()
         .filter(|(whose, _)| channels.iter().any(|channel| knows_tokens(agent, *channel, whose)))

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agent_tracer_event::{CallState, Channel, Kind, Series, Subject, TaskKey, Usage};
+use agent_tracer_event::{CallState, Channel, Kind, Series, Subject, TaskKey, Tokens};
 use agent_tracer_ledger::{Fact, SourcedEntry, fold};
 use serde_json::Value;
 
 use super::super::scenarios::Scenario;
-use super::table::Tokens;
+use super::table::ResponseSums;
 
 /// Holds what happened, as far as it can be known.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(super) struct Happened {
     pub(super) agents: Vec<String>,
     pub(super) errors: Vec<String>,
     pub(super) compactions: Vec<String>,
-    pub(super) tokens: BTreeMap<String, Tokens>,
+    pub(super) tokens: BTreeMap<String, ResponseSums>,
     pub(super) account: Option<[u64; 4]>,
 }
 
@@ -161,17 +161,17 @@ fn compactions(facts: &[Fact]) -> Vec<String> {
 }
 
 /// Tokens by whose they are. Records of responses count wherever a turn has any; only elsewhere what its attempts say.
-fn tokens(facts: &[Fact], agents: &Agents) -> BTreeMap<String, Tokens> {
+fn tokens(facts: &[Fact], agents: &Agents) -> BTreeMap<String, ResponseSums> {
     let recorded: BTreeSet<(&TaskKey, Option<&str>)> = facts
         .iter()
         .filter(|fact| is(fact, Kind::TokenUsage))
         .map(|fact| (&fact.task, fact.turn.as_deref()))
         .collect();
-    let mut sums: BTreeMap<String, Tokens> = BTreeMap::new();
+    let mut sums: BTreeMap<String, ResponseSums> = BTreeMap::new();
     for fact in facts {
         let counts = is(fact, Kind::TokenUsage)
             || is(fact, Kind::ModelRequest) && !recorded.contains(&(&fact.task, fact.turn.as_deref()));
-        let Some(usage) = Usage::read(&fact.metadata).filter(|_| counts) else { continue };
+        let Some(usage) = Tokens::read(&fact.metadata).filter(|_| counts) else { continue };
         let whose = match text(fact, "purpose") {
             Some("compaction") => "compaction",
             _ if fact.metadata.get("partial") == Some(&Value::Bool(true)) => "cut",
@@ -186,15 +186,15 @@ fn tokens(facts: &[Fact], agents: &Agents) -> BTreeMap<String, Tokens> {
     sums
 }
 
-fn four(usage: &Usage) -> [u64; 4] {
-    [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_creation_tokens]
+fn four(usage: &Tokens) -> [u64; 4] {
+    [usage.input, usage.output, usage.cache_read, usage.cache_write]
 }
 
 /// The client's own account of all sessions, without what a fork's begins with.
 fn account(facts: &[Fact]) -> Option<[u64; 4]> {
     let all = |key: &str| -> Vec<[u64; 4]> {
         let accounts = facts.iter().filter(|fact| fact.subject == Subject::Account && fact.key == key);
-        accounts.filter_map(|fact| Usage::read(&fact.metadata)).map(|usage| four(&usage)).collect()
+        accounts.filter_map(|fact| Tokens::read(&fact.metadata)).map(|usage| four(&usage)).collect()
     };
     let (accounts, copied) = (all("account"), all("account:copied"));
     let sum = |index: usize| -> u64 {

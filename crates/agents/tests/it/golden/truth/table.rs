@@ -11,7 +11,7 @@ use super::super::files;
 use super::super::scenarios::fixtures;
 
 /// Responses, and their tokens: input, output, read from the cache, written to it.
-pub(super) type Tokens = [u64; 5];
+pub(super) type ResponseSums = [u64; 5];
 
 /// The numbers of a row.
 const NUMBERS: &[&str] = &[
@@ -70,7 +70,7 @@ pub(super) struct Row {
     pub(super) errors: Vec<(String, Option<String>)>,
     /// By agent, `main` among them; what the client asked for itself: `compaction`, `search`, `title`; and `cut`, answers
     /// that were cut short, with the numbers of their rows.
-    pub(super) tokens: BTreeMap<String, Tokens>,
+    pub(super) tokens: BTreeMap<String, ResponseSums>,
     /// Holds what the client's own accounts say where that is not the sum of the tokens.
     pub(super) account: Option<[u64; 4]>,
     pub(super) killed: bool,
@@ -138,7 +138,7 @@ fn numbers<const N: usize>(value: &toml::Value) -> [u64; N] {
     numbers.try_into().unwrap()
 }
 
-fn tokens(value: &toml::Value) -> BTreeMap<String, Tokens> {
+fn tokens(value: &toml::Value) -> BTreeMap<String, ResponseSums> {
     value.as_table().unwrap().iter().map(|(who, value)| (who.clone(), numbers(value))).collect()
 }
 
