@@ -4,6 +4,7 @@
 //! mean is known in its folder of the `agents` crate; here stands only what the rooms of the hook need too, as plain data.
 //! The table is a constant: finding a row compares a few short texts and allocates nothing.
 
+mod event_name;
 #[cfg(feature = "serde")]
 mod serde;
 mod spec;
@@ -94,6 +95,13 @@ impl Agent {
     #[must_use]
     pub fn from_statusline_word(word: &[u8]) -> Option<Self> {
         Self::find(|spec| spec.statusline_word.is_some_and(|own| own.as_bytes() == word))
+    }
+
+    /// Writes the name of an event into a payload as its first member, `hook_event_name`, so that every later reader finds it
+    /// where it finds that of other agents. A name that the payload has itself comes later, and counts. Returns `false`, and
+    /// changes nothing, if the payload is no JSON object or the name is no word.
+    pub fn name_event(payload: &mut Vec<u8>, event: &[u8]) -> bool {
+        event_name::write(payload, event)
     }
 
     /// Returns every row, including the made-up one of tests. Outside of tests it is [`Agent::ALL`].

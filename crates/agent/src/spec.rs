@@ -17,6 +17,9 @@ pub struct AgentSpec {
     pub colour: &'static str,
     /// The word on our command lines: that of the hook and that of the main program.
     pub word: &'static str,
+    /// Is `true` if a hook's payload names its event in `hook_event_name`. Where it does not, the word after the agent's on the
+    /// hook's command line does.
+    pub names_events: bool,
     /// Other spellings that documents and older senders use.
     pub spellings: &'static [&'static str],
     /// The word with which the agent's status line calls the hook; none where it has no status line.

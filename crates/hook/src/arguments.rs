@@ -1,4 +1,5 @@
-//! The command line: `agent-tracer-hook AGENT|statusline [--home DIR]`, where `AGENT` is a word of the table of agents.
+//! The command line: `agent-tracer-hook AGENT [EVENT]|statusline [--home DIR]`, where `AGENT` is a word of the table of
+//! agents, and `EVENT` follows where the payloads of that agent do not name their events.
 //!
 //! Read by hand: an argument parser would cost more than the rest of the program.
 
@@ -16,6 +17,8 @@ pub(crate) struct Arguments {
     pub(crate) agent: Agent,
     /// Its hook or its status line.
     pub(crate) channel: Channel,
+    /// The event, where the agent's payloads do not name it.
+    pub(crate) event: Option<OsString>,
     /// The data folder, unless it is the default one.
     pub(crate) home: Option<PathBuf>,
 }
@@ -51,7 +54,8 @@ pub(crate) unsafe fn words(count: c_int, words: *const *const c_char) -> impl It
 
 /// Reads the words after the program's name.
 pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Request {
-    let mut caller = None;
+    let mut caller: Option<(Agent, Channel)> = None;
+    let mut event = None;
     let mut home = None;
     let mut words = words;
     while let Some(word) = words.next() {
@@ -60,10 +64,16 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Request {
             b"--version" | b"-V" => return Request::Version,
             b"--help" | b"-h" => return Request::Help,
             // A newer `install` may add words that this binary does not know. Recording matters more.
-            word => caller = known(word).or(caller),
+            other => match caller {
+                Some((agent, Channel::Hook)) if event.is_none() && !agent.spec().names_events => {
+                    event = Some(word);
+                }
+                _ => caller = known(other).or(caller),
+            },
         }
     }
-    caller.map_or(Request::Unknown, |(agent, channel)| Request::Record(Arguments { agent, channel, home }))
+    let record = |(agent, channel)| Request::Record(Arguments { agent, channel, event, home });
+    caller.map_or(Request::Unknown, record)
 }
 
 fn known(word: &[u8]) -> Option<(Agent, Channel)> {
@@ -88,7 +98,10 @@ mod tests {
             ("codex", Agent::CODEX, Channel::Hook),
             ("statusline", Agent::CLAUDE_CODE, Channel::Statusline),
         ] {
-            assert_eq!(parsed(&[word]), Request::Record(Arguments { agent, channel, home: None }));
+            assert_eq!(
+                parsed(&[word]),
+                Request::Record(Arguments { agent, channel, event: None, home: None })
+            );
         }
     }
 
@@ -96,7 +109,7 @@ mod tests {
     fn home_may_stand_before_or_behind_the_caller() {
         let expected = || {
             let home = Some(PathBuf::from("/data/tracer"));
-            Request::Record(Arguments { agent: Agent::CODEX, channel: Channel::Hook, home })
+            Request::Record(Arguments { agent: Agent::CODEX, channel: Channel::Hook, event: None, home })
         };
         assert_eq!(parsed(&["codex", "--home", "/data/tracer"]), expected());
         assert_eq!(parsed(&["--home", "/data/tracer", "codex"]), expected());
@@ -106,8 +119,30 @@ mod tests {
     fn words_of_a_newer_install_do_not_stop_recording() {
         assert_eq!(
             parsed(&["claude", "--deadline", "50"]),
-            Request::Record(Arguments { agent: Agent::CLAUDE_CODE, channel: Channel::Hook, home: None })
+            Request::Record(Arguments {
+                agent: Agent::CLAUDE_CODE,
+                channel: Channel::Hook,
+                event: None,
+                home: None
+            })
         );
+    }
+
+    #[test]
+    fn an_event_is_a_word_only_where_payloads_do_not_name_it() {
+        let Some(example) = Agent::parse("example") else { return };
+        let record = |event: Option<&str>| {
+            let event = event.map(OsString::from);
+            Request::Record(Arguments { agent: example, channel: Channel::Hook, event, home: None })
+        };
+        assert_eq!(parsed(&["example", "preToolUse"]), record(Some("preToolUse")));
+        assert_eq!(
+            parsed(&["example", "codex"]),
+            record(Some("codex")),
+            "an event may be called like an agent"
+        );
+        assert_eq!(parsed(&["example", "stop", "later"]), record(Some("stop")));
+        assert_eq!(parsed(&["example"]), record(None));
     }
 
     /// Returns the words that `main` would see if it were called with these.

@@ -43,7 +43,7 @@ use arguments::{Arguments, Request};
 static MEMORY: arena::Arena = arena::Arena::new();
 
 /// The usage for a person who calls the hook by hand.
-const USAGE: &str = "usage: agent-tracer-hook AGENT|statusline [--home DIR] < event.json
+const USAGE: &str = "usage: agent-tracer-hook AGENT [EVENT]|statusline [--home DIR] < event.json
 hint: agents call this; `agent-tracer install` connects them";
 
 fn home(argument: Option<&Path>) -> Option<Home> {

@@ -6,6 +6,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use agent_tracer_agent::Agent;
 use agent_tracer_privacy::{Config, ConfigFault, Moment, Source, mask, reduce};
 use agent_tracer_spool::envelope::{Channel, Fault, Header};
 use agent_tracer_spool::{EnvelopeName, Home, Reason, Spool, doorbell, links, settings_file, unrecorded};
@@ -34,7 +35,7 @@ pub(crate) struct Recorded {
 
 /// Reads the payload and records it.
 pub(crate) fn run(arguments: &Arguments, home: Option<&Home>) -> Recorded {
-    let input = match Input::read() {
+    let mut input = match Input::read() {
         Ok(input) => input,
         Err(_) => {
             if let Some(home) = home {
@@ -43,6 +44,10 @@ pub(crate) fn run(arguments: &Arguments, home: Option<&Home>) -> Recorded {
             return Recorded::default();
         }
     };
+    if let Some(event) = &arguments.event {
+        // A payload that cannot be named is recorded as it is, and counted by its reader.
+        Agent::name_event(&mut input.payload, event.as_bytes());
+    }
     let mut body = Vec::new();
     let mut moment = Moment::Other;
     let name = match home {
@@ -85,6 +90,8 @@ struct Input {
     payload: Vec<u8>,
     /// The full length of the input.
     bytes: u64,
+    /// Is `true` if it is longer than what was kept.
+    is_cut: bool,
 }
 
 impl Input {
@@ -96,11 +103,8 @@ impl Input {
         if payload.len() == INPUT_CAP {
             bytes += io::copy(&mut stdin, &mut io::sink())?;
         }
-        Ok(Self { payload, bytes })
-    }
-
-    fn is_cut(&self) -> bool {
-        self.bytes > self.payload.len() as u64
+        let is_cut = bytes > payload.len() as u64;
+        Ok(Self { payload, bytes, is_cut })
     }
 }
 
@@ -137,7 +141,7 @@ fn record(
     header.level = Some(Cow::Borrowed(config.level.name()));
     header.received_bytes = Some(input.bytes);
     body.reserve(input.payload.len().min(USUAL));
-    if input.is_cut() {
+    if input.is_cut {
         header.fault = Some(Fault { what: Cow::Borrowed("oversize"), at: INPUT_CAP as u64 });
     } else {
         let reduction = reduce(&input.payload, source, &config, &mut || hash_key::of(home), body);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use agent_tracer_event::Agent;
 use agent_tracer_ledger::view::Row;
 use serde_json::json;
 use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn, PathItemBuilder};
@@ -55,13 +56,13 @@ pub(crate) fn page<T: ToSchema>(schemas: &mut Schemas) -> RefOr<Schema> {
 }
 
 /// Describes a path that is not part of the query API.
-pub(crate) struct Call {
+pub(crate) struct Call<'a> {
     /// The path.
-    pub(crate) path: &'static str,
+    pub(crate) path: &'a str,
     /// The method.
     pub(crate) method: HttpMethod,
     /// The name.
-    pub(crate) operation: &'static str,
+    pub(crate) operation: &'a str,
     /// The group.
     pub(crate) tag: &'static str,
     /// A one-line description.
@@ -76,7 +77,7 @@ pub(crate) struct Call {
     pub(crate) problems: &'static [&'static str],
 }
 
-const OWN_CALLS: &[Call] = &[
+const OWN_CALLS: &[Call<'static>] = &[
     Call {
         path: "/api/v1/stream",
         method: HttpMethod::Get,
@@ -188,6 +189,12 @@ pub(crate) fn document() -> OpenApi {
     for call in OWN_CALLS.iter().chain(ingest::CALLS) {
         paths = paths.path(call.path, called(call, &problem, &mut schemas));
     }
+    for agent in Agent::ALL {
+        let path = ingest::hook_path(*agent);
+        let operation = format!("post{}Hook", capitalised(agent.spec().word));
+        let call = Call { path: &path, operation: &operation, ..ingest::hook(*agent) };
+        paths = paths.path(&path, called(&call, &problem, &mut schemas));
+    }
     event_schema::describe(&mut schemas);
     let info = InfoBuilder::new()
         .title("Agent Tracer")
@@ -207,7 +214,13 @@ pub(crate) fn text() -> String {
     text
 }
 
-fn called(call: &Call, problem: &RefOr<Schema>, schemas: &mut Schemas) -> utoipa::openapi::PathItem {
+/// Returns a word with a capital letter.
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
+}
+
+fn called(call: &Call<'_>, problem: &RefOr<Schema>, schemas: &mut Schemas) -> utoipa::openapi::PathItem {
     let mut operation =
         OperationBuilder::new().operation_id(Some(call.operation)).summary(Some(call.summary)).tag(call.tag);
     if call.path.contains("{name}") {

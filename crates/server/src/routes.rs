@@ -23,6 +23,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     for endpoint in query::endpoints() {
         router = router.route(&format!("{}{}", query::ROOT, endpoint.path), question(endpoint));
     }
+    router = ingest::hook_routes(router);
     let document: Arc<str> = openapi::text().into();
     router
         .route("/api/v1/openapi.json", get(move || async move { document_response(&document) }))
@@ -39,8 +40,6 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/api/runtime-session-end", post(ingest::end_session))
         .route("/ingest/v1/events", post(ingest::post_events))
         .route("/ingest/v1/shipments", post(ingest::post_shipment))
-        .route("/hooks/claude", post(ingest::post_claude))
-        .route("/hooks/codex", post(ingest::post_codex))
         .route("/v1/logs", post(otlp::post_logs))
         .route("/v1/metrics", post(otlp::post_metrics))
         .route("/v1/traces", post(otlp::post_traces))

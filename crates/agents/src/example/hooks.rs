@@ -14,7 +14,7 @@ pub(super) fn read(observation: &Observation<'_>) -> Reading {
         return Reading { unrecognised: vec![line], ..Reading::default() };
     };
     let text = |name: &str| payload.get(name).and_then(Value::as_str).unwrap_or_default();
-    let event = text("event");
+    let event = text("hook_event_name");
     let task = TaskKey::new(observation.agent, text("session_id"));
     let entry = |subject: Subject, key: String| {
         let evidence = Evidence::measured(format!("hook {event}"));

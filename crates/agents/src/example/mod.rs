@@ -1,6 +1,7 @@
 //! A made-up agent: the least that an agent needs to be seen.
 //!
-//! Its hooks send `{"session_id", "event", "prompt" | "tool_name", "tool_input", "call_id"}`. Only tests compile it.
+//! Its hooks are called with the event as a word, and send `{"session_id", "prompt" | "tool_name", "tool_input",
+//! "call_id"}`. Only tests compile it.
 
 mod hooks;
 

@@ -20,7 +20,8 @@ fn an_agent_of_which_only_its_row_and_its_folder_know_reaches_the_timeline() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/data/example.jsonl");
     let hooks = fs::read_to_string(fixtures).expect("the fixture");
     for line in hooks.lines() {
-        let output = world.run(&["example"], line.as_bytes());
+        let event = if line.contains("\"prompt\"") { "prompt" } else { "tool" };
+        let output = world.run(&["example", event], line.as_bytes());
         assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty());
     }
     let example = Agent::parse("example").expect("a row");

@@ -2,8 +2,8 @@
 //!
 //! A sender that gets no answer sends again. With an `Idempotency-Key` the key alone says what is the same: one key is one
 //! event, for as long as the ledger keeps its sources, and equal payloads with different keys are different events.
-//! Without one, equal payloads of Claude Code are one event for twenty seconds, four times what `Retry-After` asks for;
-//! those of Codex never are, because it sends equal bytes for distinct calls.
+//! Without one, equal payloads are one event for twenty seconds, four times what `Retry-After` asks for, unless the agent
+//! sends equal bytes for distinct calls (`repeats_equal_events` in the table).
 
 use std::sync::Arc;
 
@@ -13,10 +13,12 @@ use agent_tracer_event::{Agent, Channel, Millis};
 use agent_tracer_intake::Privacy;
 use agent_tracer_ledger::{Batch, Observed, Verdict};
 use agent_tracer_privacy as privacy;
+use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{Request, State};
+use axum::extract::{Path, Request, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
+use axum::routing::post;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{bring_posted, observation_name, read_body};
@@ -29,27 +31,41 @@ const KEY_HEADER: &str = "idempotency-key";
 /// The longest key.
 const KEY_BYTES: usize = 256;
 
-/// Takes a hook of Claude Code.
-pub(crate) async fn post_claude(State(app): State<Arc<App>>, request: Request) -> Response {
-    post(&app, Agent::CLAUDE_CODE, request).await
+/// Adds the path of each agent. Where payloads do not name their events, the path does: `/hooks/AGENT/EVENT`.
+pub(crate) fn routes(router: Router<Arc<App>>) -> Router<Arc<App>> {
+    Agent::rows().fold(router, |router, agent| {
+        let path = path(agent);
+        if agent.spec().names_events {
+            let take = move |State(app): State<Arc<App>>, request: Request| async move { take_hook(&app, agent, None, request).await };
+            return router.route(&path, post(take));
+        }
+        let take = move |State(app): State<Arc<App>>, Path(event): Path<String>, request: Request| async move {
+            take_hook(&app, agent, Some(event), request).await
+        };
+        router.route(&path, post(take))
+    })
 }
 
-/// Takes a hook of Codex.
-pub(crate) async fn post_codex(State(app): State<Arc<App>>, request: Request) -> Response {
-    post(&app, Agent::CODEX, request).await
+/// Returns the path of an agent's hooks.
+pub(crate) fn path(agent: Agent) -> String {
+    let spec = agent.spec();
+    format!("/hooks/{}{}", spec.word, if spec.names_events { "" } else { "/{name}" })
 }
 
-async fn post(app: &Arc<App>, agent: Agent, request: Request) -> Response {
-    match take(app, agent, request).await {
+async fn take_hook(app: &Arc<App>, agent: Agent, event: Option<String>, request: Request) -> Response {
+    match take(app, agent, event, request).await {
         // An agent reads the body of a hook's answer; an empty one changes nothing of what it does.
         Ok(()) => ().into_response(),
         Err(problem) => problem.into_response(),
     }
 }
 
-async fn take(app: &Arc<App>, agent: Agent, request: Request) -> Result<(), Problem> {
+async fn take(app: &Arc<App>, agent: Agent, event: Option<String>, request: Request) -> Result<(), Problem> {
     let key = idempotency_key(request.headers())?;
-    let body = read_body(app, request, &["application/json"]).await?;
+    let mut body = read_body(app, request, &["application/json"]).await?;
+    if let Some(event) = event {
+        body.bytes = with_event(&body.bytes, &event)?;
+    }
     let now = (app.deps.clock)();
     let name = observation_name(app, "hook", now);
     // Held until the event is stored.
@@ -81,6 +97,15 @@ async fn take(app: &Arc<App>, agent: Agent, request: Request) -> Result<(), Prob
         None => Ok(()),
         Some(reason) => Err(Problem::bad(format!("the payload is not understood: {reason}"))),
     }
+}
+
+/// Returns a payload with the event that its path names.
+fn with_event(payload: &[u8], event: &str) -> Result<Bytes, Problem> {
+    let mut named = payload.to_vec();
+    if Agent::name_event(&mut named, event.as_bytes()) {
+        return Ok(named.into());
+    }
+    Err(Problem::bad("the payload is not a JSON object, or the last part of the path is no event"))
 }
 
 /// Returns the key by which the sender tells events apart.
@@ -127,10 +152,33 @@ fn observe(agent: Agent, name: String, now: Millis, payload: &Bytes, rules: &Pri
         agent,
         channel: Channel::Http,
         arrived: now,
-        // Of what is kept, as the spool does it: the same event sent on both ways arrives twice. Codex sends equal bytes
-        // for distinct calls.
+        // Of what is kept, as the spool does it: the same event sent on both ways arrives twice. Some agents send equal
+        // bytes for distinct calls.
         payload: (is_read && agent.spec().repeats_equal_events).then(|| xxh3_64(&kept)),
         kept: is_read.then_some(kept),
         verdict,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_agent_has_a_path_of_its_own_word() {
+        for agent in Agent::rows() {
+            let spec = agent.spec();
+            let rest = if spec.names_events { "" } else { "/{name}" };
+            assert_eq!(path(agent), format!("/hooks/{}{rest}", spec.word));
+        }
+    }
+
+    #[test]
+    fn an_event_of_the_path_stands_in_the_payload() {
+        let named = with_event(br#"{"a":1}"#, "stop").expect("an object");
+        assert_eq!(&named[..], br#"{"hook_event_name":"stop","a":1}"#);
+        for (payload, event) in [("[]", "stop"), ("{}", "no word"), ("{}", "")] {
+            assert!(with_event(payload.as_bytes(), event).is_err(), "{payload} {event}");
+        }
     }
 }

@@ -17,10 +17,11 @@ mod wire;
 pub(crate) use append::{bring, bring_posted, observation_name, settle};
 pub(crate) use body::{Body, read as read_body};
 pub(crate) use events::post as post_events;
-pub(crate) use hooks::{post_claude, post_codex};
+pub(crate) use hooks::{path as hook_path, routes as hook_routes};
 pub(crate) use sessions::{end as end_session, ensure as ensure_session};
 pub(crate) use shipments::post as post_shipment;
 
+use agent_tracer_event::Agent;
 use utoipa::openapi::HttpMethod;
 
 use crate::openapi::{Call, one};
@@ -34,7 +35,7 @@ const PROBLEMS: &[&str] = &["400", "401", "403", "409", "413", "415", "422", "42
 /// A server of one machine takes no shipments.
 const SHIPMENT_PROBLEMS: &[&str] = &["400", "401", "403", "404", "409", "413", "415", "422", "429", "503"];
 
-const ENSURE: Call = Call {
+const ENSURE: Call<'static> = Call {
     path: "/ingest/v1/sessions/ensure",
     method: HttpMethod::Post,
     operation: "ensureSession",
@@ -46,7 +47,7 @@ const ENSURE: Call = Call {
     problems: PROBLEMS,
 };
 
-const END: Call = Call {
+const END: Call<'static> = Call {
     path: "/ingest/v1/sessions/end",
     method: HttpMethod::Post,
     operation: "endSession",
@@ -58,15 +59,22 @@ const END: Call = Call {
     problems: PROBLEMS,
 };
 
-const fn hook(path: &'static str, operation: &'static str) -> Call {
+/// The hook of an agent, without its path and name.
+pub(crate) const fn hook(agent: Agent) -> Call<'static> {
     Call {
-        path,
+        path: "",
         method: HttpMethod::Post,
-        operation,
+        operation: "",
         tag: "ingest",
-        summary: "Takes a hook's payload in the agent's own words. With the header `Idempotency-Key` (1 to 256 visible \
-                  characters) one key is one event, however often it is sent and whatever its payload. Without it \
-                  equal payloads of Claude Code are one event for 20 seconds; those of Codex never are.",
+        summary: if agent.spec().repeats_equal_events {
+            "Takes a hook's payload in the agent's own words. With the header `Idempotency-Key` (1 to 256 visible \
+             characters) one key is one event, however often it is sent and whatever its payload. Without it equal \
+             payloads are one event for 20 seconds."
+        } else {
+            "Takes a hook's payload in the agent's own words. With the header `Idempotency-Key` (1 to 256 visible \
+             characters) one key is one event, however often it is sent and whatever its payload. Without it every \
+             payload is an event, because this agent sends equal bytes for distinct calls."
+        },
         params: &[],
         body: Some((JSON, None)),
         answer: ("200", "It is on disk.", None),
@@ -74,7 +82,7 @@ const fn hook(path: &'static str, operation: &'static str) -> Call {
     }
 }
 
-const fn telemetry(path: &'static str, operation: &'static str) -> Call {
+const fn telemetry(path: &'static str, operation: &'static str) -> Call<'static> {
     Call {
         path,
         method: HttpMethod::Post,
@@ -93,7 +101,7 @@ const fn telemetry(path: &'static str, operation: &'static str) -> Call {
 }
 
 /// The ingest paths, for the OpenAPI document.
-pub(crate) const CALLS: &[Call] = &[
+pub(crate) const CALLS: &[Call<'static>] = &[
     ENSURE,
     Call { path: "/api/runtime-session-ensure", operation: "ensureSessionByItsOldName", ..ENSURE },
     END,
@@ -120,8 +128,6 @@ pub(crate) const CALLS: &[Call] = &[
         answer: ("202", "It is stored.", Some(("application/json", Some(one::<ShipmentAnswer>)))),
         problems: SHIPMENT_PROBLEMS,
     },
-    hook("/hooks/claude", "postClaudeHook"),
-    hook("/hooks/codex", "postCodexHook"),
     telemetry("/v1/logs", "postLogs"),
     telemetry("/v1/metrics", "postMetrics"),
     telemetry("/v1/traces", "postTraces"),
