@@ -9,10 +9,11 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use agent_tracer_event::Millis;
-use agent_tracer_intake::{Clock, Note, Notes, Stop};
+use agent_tracer_intake::{Clock, Stop};
 use agent_tracer_jobs::alerts::{Alert, Counts, Outcome, Settings, Watch, webhook};
 use agent_tracer_ledger::Store;
 use agent_tracer_spool::Home;
+use tracing::{info, warn};
 
 use crate::config::{self, Form, OldFile, Section};
 use crate::failure::{Failure, plain};
@@ -104,7 +105,7 @@ struct AlertJob {
 }
 
 impl AlertJob {
-    fn look(&mut self, now: Millis, notes: &Notes, stop: &Stop) -> Result<(), String> {
+    fn look(&mut self, now: Millis, stop: &Stop) -> Result<(), String> {
         let settings = read(&self.home).map_err(|failure| failure.to_string())?;
         // A store without anybody to tell is not even asked.
         let Some(settings) = settings.filter(Settings::has_receiver) else { return Ok(()) };
@@ -132,19 +133,19 @@ impl AlertJob {
             }
             let kind = alert.kind.as_str();
             match errors.is_empty() {
-                true => notes(Note::info(format!("alert {kind}: sent; {} so far", self.sent))),
-                false => notes(Note::warning(format!(
+                true => info!("alert {kind}: sent; {} so far", self.sent),
+                false => warn!(
                     "alert {kind}: did not arrive: {}; {} did not so far",
                     errors.join("; "),
                     self.failed
-                ))),
+                ),
             }
         }
         for crowded in alerts.iter().skip(SENT_MAX) {
             self.counts.add(crowded.kind, Outcome::Crowded);
         }
         if alerts.len() > SENT_MAX {
-            notes(Note::warning(format!("{} alerts at once were not sent", alerts.len() - SENT_MAX)));
+            warn!("{} alerts at once were not sent", alerts.len() - SENT_MAX);
         }
         Ok(())
     }
@@ -156,14 +157,13 @@ pub(crate) fn start(
     store: Arc<dyn Store>,
     zone: LocalTime,
     clock: &Clock,
-    notes: &Notes,
     stop: &Stop,
 ) -> Result<(Counts, JoinHandle<()>), Failure> {
     let (home, counts) = (home.clone(), Counts::default());
     let watch = Watch::counting(counts.clone());
     let mut job = AlertJob { home, store, zone, watch, sent: 0, failed: 0, counts: counts.clone() };
-    let periodic = PeriodicJob { name: "alerts", every: EVERY, notes, stop };
-    let (clock, notes, stop) = (Arc::clone(clock), Arc::clone(notes), stop.clone());
-    let thread = periodic.behind(move || job.look(clock(), &notes, &stop))?;
+    let periodic = PeriodicJob { name: "alerts", every: EVERY, stop };
+    let (clock, stop) = (Arc::clone(clock), stop.clone());
+    let thread = periodic.behind(move || job.look(clock(), &stop))?;
     Ok((counts, thread))
 }

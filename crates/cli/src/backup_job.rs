@@ -11,12 +11,13 @@ use std::time::Duration;
 
 use agent_tracer_event::{Kind, Millis, TaskId, attributes};
 use agent_tracer_intake::files::{Root, open};
-use agent_tracer_intake::{Clock, Note, Notes, Stop};
+use agent_tracer_intake::{Clock, Stop};
 use agent_tracer_jobs::compaction::{backup, file};
 use agent_tracer_ledger::view::Row;
 use agent_tracer_ledger::{AppendError, ClockTrust, Ledger, QueryError, Store};
 use agent_tracer_spool::Home;
 use serde_json::Value;
+use tracing::info;
 
 use crate::failure::{Failure, plain};
 use crate::periodic::PeriodicJob;
@@ -116,7 +117,7 @@ struct BackupJob {
 }
 
 impl BackupJob {
-    fn look(&mut self, now: Millis, notes: &Notes) -> Result<(), String> {
+    fn look(&mut self, now: Millis) -> Result<(), String> {
         let settings = read(&self.home).map_err(|failure| failure.to_string())?;
         let folder = folder(&self.home);
         let failed = |cause: std::io::Error| format!("cannot keep a copy of a compaction: {}", plain(&cause));
@@ -134,7 +135,7 @@ impl BackupJob {
                 for row in rows.iter().filter(|row| row.kind == Kind::ContextSaved) {
                     if let Some(path) = self.keep(row, now).map_err(failed)? {
                         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                        notes(Note::info(format!("kept a copy of a compaction: {name}")));
+                        info!("kept a copy of a compaction: {name}");
                     }
                 }
             }
@@ -197,15 +198,14 @@ pub(crate) fn start(
     ledger: &Arc<Ledger>,
     roots: Vec<Root>,
     clock: &Clock,
-    notes: &Notes,
     stop: &Stop,
 ) -> Result<JoinHandle<()>, Failure> {
     let (ledger, store) = (Arc::clone(ledger), ledger.store());
     let mut job = BackupJob { home: home.clone(), ledger, store, roots, seen: None, believed: None };
-    let periodic = PeriodicJob { name: "backup", every: EVERY, notes, stop };
-    let (clock, notes) = (Arc::clone(clock), Arc::clone(notes));
+    let periodic = PeriodicJob { name: "backup", every: EVERY, stop };
+    let clock = Arc::clone(clock);
     // The first look is over when this returns: what arrives from now on is new.
-    periodic.at_once(move || job.look(clock(), &notes))
+    periodic.at_once(move || job.look(clock()))
 }
 
 #[cfg(test)]
@@ -241,21 +241,20 @@ mod tests {
             seen: None,
             believed: None,
         };
-        let notes: Notes = Arc::new(|_| {});
         copy(1, 10);
         copy(31, 10);
-        job.look(now, &notes).expect("looked");
+        job.look(now).expect("looked");
         assert_eq!(there(), 1, "one was too old");
         let ahead = Millis(now.0 + 400 * DAY_MS);
         for _ in 0..2 {
-            let refused = job.look(ahead, &notes).expect_err("it is not believed");
+            let refused = job.look(ahead).expect_err("it is not believed");
             assert!(refused.contains("the clock shows") && refused.contains("\nhint: "), "{refused}");
             assert_eq!(there(), 1);
         }
         copy(2, 2 << 20);
-        job.look(ahead, &notes).expect_err("it is not believed");
+        job.look(ahead).expect_err("it is not believed");
         assert_eq!(there(), 1, "there is no room for it");
-        job.look(now, &notes).expect("looked");
+        job.look(now).expect("looked");
         ledger.close();
     }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use agent_tracer_agents::ClientVersion;
 use agent_tracer_agents::setup::{self, Drift};
 use agent_tracer_event::{Agent, Millis};
-use agent_tracer_intake::{Clock, Notes, Stop};
+use agent_tracer_intake::{Clock, Stop};
 use agent_tracer_ledger::{Paging, Store, TaskFilter};
 use agent_tracer_spool::Home;
 
@@ -36,12 +36,11 @@ pub(crate) fn start(
     home: &Home,
     store: Arc<dyn Store>,
     clock: &Clock,
-    notes: &Notes,
     stop: &Stop,
 ) -> Result<(Problems, JoinHandle<()>), Failure> {
     let problems = Problems::default();
     let (found, home, clock) = (Arc::clone(&problems), home.clone(), Arc::clone(clock));
-    let job = PeriodicJob { name: "client versions", every: EVERY, notes, stop };
+    let job = PeriodicJob { name: "client versions", every: EVERY, stop };
     let thread = job.behind(move || {
         let now = look(&home, store.as_ref(), clock());
         *found.lock().unwrap_or_else(PoisonError::into_inner) = now.clone();

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use agent_tracer_event::Millis;
-use agent_tracer_intake::{Clock, Notes, Stop};
+use agent_tracer_intake::{Clock, Stop};
 use agent_tracer_jobs::context::{Keeper, Settings};
 use agent_tracer_ledger::Store;
 use agent_tracer_spool::Home;
@@ -75,12 +75,11 @@ pub(crate) fn start(
     store: Arc<dyn Store>,
     zone: LocalTime,
     clock: &Clock,
-    notes: &Notes,
     stop: &Stop,
 ) -> Result<JoinHandle<()>, Failure> {
     let home = home.clone();
     let mut job = ContextJob { home, store, zone, seen: None, written: Millis(0) };
     let clock = Arc::clone(clock);
-    let periodic = PeriodicJob { name: "context", every: EVERY, notes, stop };
+    let periodic = PeriodicJob { name: "context", every: EVERY, stop };
     periodic.at_once(move || job.look(clock()))
 }

@@ -7,9 +7,9 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use agent_tracer_intake::{Clock, Note, Notes};
+use agent_tracer_intake::Clock;
 use tracing::level_filters::LevelFilter;
-use tracing::{Event, Level, Subscriber, info, warn};
+use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::FormatTime;
@@ -48,14 +48,6 @@ pub(crate) fn start(options: &LogOptions, environment: &Environment, clock: &Clo
     let subscriber = tracing_subscriber::registry().with(lines.with_filter(filter));
     tracing::subscriber::set_global_default(subscriber)
         .map_err(|_| Failure::new("cannot start the log: it was started before"))
-}
-
-/// Returns a receiver of notes that logs them.
-pub(crate) fn notes() -> Notes {
-    Arc::new(|note| match note {
-        Note::Info(text) => info!("{text}"),
-        Note::Warning(text) => warn!("{text}"),
-    })
 }
 
 /// Returns the level that the environment names.

@@ -2,11 +2,11 @@
 //!
 //! Law: a lasting problem is reported once, so that a log is read and not skipped.
 
-use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use agent_tracer_intake::{Note, Notes, Stop};
+use agent_tracer_intake::Stop;
+use tracing::warn;
 
 use crate::failure::{Failure, plain};
 
@@ -16,7 +16,6 @@ pub(crate) struct PeriodicJob<'a> {
     pub(crate) name: &'static str,
     /// Pause between two runs.
     pub(crate) every: Duration,
-    pub(crate) notes: &'a Notes,
     pub(crate) stop: &'a Stop,
 }
 
@@ -26,7 +25,7 @@ impl PeriodicJob<'_> {
         self,
         look: impl FnMut() -> Result<(), String> + Send + 'static,
     ) -> Result<JoinHandle<()>, Failure> {
-        let mut look = reporting(Arc::clone(self.notes), look);
+        let mut look = reporting(report, look);
         look();
         let (stop, every) = (self.stop.clone(), self.every);
         self.spawn(move || {
@@ -41,7 +40,7 @@ impl PeriodicJob<'_> {
         self,
         look: impl FnMut() -> Result<(), String> + Send + 'static,
     ) -> Result<JoinHandle<()>, Failure> {
-        let mut look = reporting(Arc::clone(self.notes), look);
+        let mut look = reporting(report, look);
         let (stop, every) = (self.stop.clone(), self.every);
         self.spawn(move || {
             loop {
@@ -59,13 +58,17 @@ impl PeriodicJob<'_> {
     }
 }
 
+fn report(problem: &str) {
+    warn!("{problem}");
+}
+
 /// Runs the job and reports a failure unless it is the same as last time.
-fn reporting(notes: Notes, mut look: impl FnMut() -> Result<(), String>) -> impl FnMut() {
+fn reporting(mut report: impl FnMut(&str), mut look: impl FnMut() -> Result<(), String>) -> impl FnMut() {
     let mut last: Option<String> = None;
     move || {
         let problem = look().err();
         if let Some(problem) = problem.as_ref().filter(|problem| last.as_ref() != Some(*problem)) {
-            notes(Note::warning(problem.clone()));
+            report(problem);
         }
         last = problem;
     }
@@ -73,7 +76,7 @@ fn reporting(notes: Notes, mut look: impl FnMut() -> Result<(), String>) -> impl
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Mutex, PoisonError};
+    use std::sync::{Arc, Mutex, PoisonError};
 
     use super::*;
 
@@ -81,9 +84,9 @@ mod tests {
     fn a_problem_is_reported_once_and_again_after_it_was_gone() {
         let reports = Arc::new(Mutex::new(0));
         let counted = Arc::clone(&reports);
-        let notes: Notes = Arc::new(move |_| *counted.lock().unwrap_or_else(PoisonError::into_inner) += 1);
+        let report = move |_: &str| *counted.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         let mut looks = [Err("a"), Err("a"), Err("b"), Ok(()), Err("b"), Err("b")].into_iter();
-        let mut look = reporting(notes, move || looks.next().unwrap_or(Ok(())).map_err(str::to_owned));
+        let mut look = reporting(report, move || looks.next().unwrap_or(Ok(())).map_err(str::to_owned));
         let mut last = Vec::new();
         for _ in 0..7 {
             look();

@@ -8,11 +8,13 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use agent_tracer_event::Millis;
-use agent_tracer_intake::{Clock, Note, Notes, Stop};
+use agent_tracer_intake::{Clock, Stop};
 use agent_tracer_ledger::view::RetentionHealth;
 use agent_tracer_ledger::{AppendError, ClockTrust, Ledger, Retention, Upkeep};
 use agent_tracer_spool::Home;
 use serde::Deserialize;
+
+use tracing::{info, warn};
 
 use crate::config::{self, Form, OldFile, Section, Value, Word, between};
 use crate::failure::Failure;
@@ -94,14 +96,14 @@ impl RetentionState {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Reads the settings and drops what is too old. Says what is worth a line in the log.
-    fn tend(&self, home: &Home, ledger: &Ledger, now: Millis) -> Option<Note> {
+    /// Reads the settings and drops what is too old. Returns what was dropped; the error is the problem.
+    fn tend(&self, home: &Home, ledger: &Ledger, now: Millis) -> Result<Option<String>, String> {
         let days = match days(home) {
             Ok(days) => days,
             Err(failure) => {
                 let text = failure.to_string();
                 self.0.lock().unwrap_or_else(PoisonError::into_inner).1 = Some(text.clone());
-                return Some(Note::warning(text));
+                return Err(text);
             }
         };
         let done = days.map(|days| (days, drop_older(ledger, days, now)));
@@ -109,24 +111,23 @@ impl RetentionState {
         state.1 = None;
         state.0.days = days;
         match done {
-            None => None,
+            None => Ok(None),
             Some((_, Err(error))) => {
                 let text = format!("cannot drop what is too old: {error}");
                 state.1 = Some(text.clone());
-                Some(Note::warning(text))
+                Err(text)
             }
             Some((_, Ok(RetentionRun::ClockDoubtful(text)))) => {
                 state.1 = Some(text.clone());
-                Some(Note::warning(text))
+                Err(text)
             }
             Some((days, Ok(RetentionRun::Dropped(done)))) => {
                 state.0.last_at = Some(now);
                 state.0.tasks += done.tasks;
                 state.0.events += done.events;
                 let (tasks, events) = (done.tasks, done.events);
-                (tasks > 0).then(|| {
-                    Note::info(format!("dropped {events} events of {tasks} tasks, older than {days} days"))
-                })
+                Ok((tasks > 0)
+                    .then(|| format!("dropped {events} events of {tasks} tasks, older than {days} days")))
             }
         }
     }
@@ -137,16 +138,16 @@ pub(crate) fn start(
     home: &Home,
     ledger: &Arc<Ledger>,
     clock: &Clock,
-    notes: &Notes,
     stop: &Stop,
 ) -> Result<(RetentionState, JoinHandle<()>), Failure> {
     let kept = RetentionState::default();
     let (state, home, ledger) = (kept.clone(), home.clone(), Arc::clone(ledger));
-    let job = PeriodicJob { name: "retention", every: EVERY, notes, stop };
-    let (clock, notes) = (Arc::clone(clock), Arc::clone(notes));
+    let job = PeriodicJob { name: "retention", every: EVERY, stop };
+    let clock = Arc::clone(clock);
     let thread = job.behind(move || {
-        if let Some(note) = state.tend(&home, &ledger, clock()) {
-            notes(note);
+        match state.tend(&home, &ledger, clock()) {
+            Ok(dropped) => dropped.iter().for_each(|text| info!("{text}")),
+            Err(problem) => warn!("{problem}"),
         }
         Ok(())
     })?;
@@ -206,14 +207,14 @@ mod tests {
         let ledger = Ledger::open(&folder.path().join("ledger.db"), agent_tracer_ledger::Options::default());
         let (ledger, home) = (ledger.expect("a ledger"), Home::in_folder(folder.path()));
         let kept = RetentionState::default();
-        assert!(kept.tend(&home, &ledger, Millis(9)).is_none());
+        assert!(kept.tend(&home, &ledger, Millis(9)) == Ok(None));
         assert_eq!(kept.look(), (RetentionHealth::default(), None));
         write(&home, "days many\n");
-        assert!(matches!(kept.tend(&home, &ledger, Millis(9)), Some(Note::Warning(_))));
+        assert!(kept.tend(&home, &ledger, Millis(9)).is_err());
         let (health, problem) = kept.look();
         assert!(health.days.is_none() && problem.expect("a problem").contains("line 1: `many`"));
         write(&home, "days 7\n");
-        assert!(kept.tend(&home, &ledger, Millis(9)).is_none());
+        assert!(kept.tend(&home, &ledger, Millis(9)) == Ok(None));
         let (health, problem) = kept.look();
         assert_eq!((health.days, health.last_at, problem), (Some(7), Some(Millis(9)), None));
     }
@@ -257,10 +258,10 @@ mod tests {
     #[test]
     fn a_clock_that_jumps_ahead_drops_nothing_and_one_that_is_right_again_goes_on() {
         let (_folder, ledger, home, kept) = kept_for_ninety_days(NOW);
-        assert!(kept.tend(&home, &ledger, Millis(NOW)).is_none());
+        assert!(kept.tend(&home, &ledger, Millis(NOW)) == Ok(None));
         for ahead in [400, 20_000, 401] {
             let wrong = NOW + ahead * DAY_MS;
-            assert!(matches!(kept.tend(&home, &ledger, Millis(wrong)), Some(Note::Warning(_))), "{ahead}");
+            assert!(kept.tend(&home, &ledger, Millis(wrong)).is_err(), "{ahead}");
             let problem = kept.look().1.expect("a problem");
             assert!(
                 problem.contains(&format!("{ahead} days after")) && problem.contains("\nhint: "),
@@ -268,37 +269,37 @@ mod tests {
             );
             // What is recorded by such a clock does not make it right.
             record(&ledger, "wrong", &[wrong]);
-            assert!(matches!(kept.tend(&home, &ledger, Millis(wrong + DAY_MS)), Some(Note::Warning(_))));
+            assert!(kept.tend(&home, &ledger, Millis(wrong + DAY_MS)).is_err());
         }
         assert_eq!(ledger.store().health().expect("health").entries, 4);
-        assert!(kept.tend(&home, &ledger, Millis(NOW + DAY_MS)).is_none(), "it is right again");
+        assert!(kept.tend(&home, &ledger, Millis(NOW + DAY_MS)) == Ok(None), "it is right again");
         assert_eq!(kept.look().1, None);
         // Nor does one that is behind drop anything.
-        assert!(kept.tend(&home, &ledger, Millis(0)).is_none());
+        assert!(kept.tend(&home, &ledger, Millis(0)) == Ok(None));
         assert_eq!(ledger.store().health().expect("health").entries, 4);
         // In use day after day, what is old goes when its time has come.
         for day in (0..=90).step_by(5) {
-            kept.tend(&home, &ledger, Millis(NOW + day * DAY_MS));
+            drop(kept.tend(&home, &ledger, Millis(NOW + day * DAY_MS)));
         }
         assert_eq!(ledger.store().health().expect("health").entries, 4);
         let note = kept.tend(&home, &ledger, Millis(NOW + 91 * DAY_MS));
-        assert!(matches!(note, Some(Note::Info(_))), "{note:?}");
+        assert!(matches!(note, Ok(Some(_))), "{note:?}");
         assert_eq!(ledger.store().health().expect("health").entries, 3);
     }
 
     #[test]
     fn a_machine_that_was_switched_off_is_believed_after_three_days_of_use() {
         let (_folder, ledger, home, kept) = kept_for_ninety_days(NOW);
-        assert!(kept.tend(&home, &ledger, Millis(NOW)).is_none());
+        assert!(kept.tend(&home, &ledger, Millis(NOW)) == Ok(None));
         let on = NOW + 100 * DAY_MS;
         for day in 0..2 {
             record(&ledger, "later", &[on + day * DAY_MS]);
             let note = kept.tend(&home, &ledger, Millis(on + day * DAY_MS));
-            assert!(matches!(note, Some(Note::Warning(_))), "{day}");
+            assert!(note.is_err(), "{day}");
         }
         record(&ledger, "later", &[on + 2 * DAY_MS]);
         let note = kept.tend(&home, &ledger, Millis(on + 2 * DAY_MS));
-        assert!(matches!(note, Some(Note::Info(_))), "{note:?}");
+        assert!(matches!(note, Ok(Some(_))), "{note:?}");
         assert_eq!((kept.look().0.tasks, ledger.store().health().expect("health").entries), (1, 3));
     }
 }

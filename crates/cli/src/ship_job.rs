@@ -8,10 +8,11 @@ use std::thread;
 use std::time::Duration;
 
 use agent_tracer_fleet::ship::{Backoff, Cursor, Http, Policy, SendCounts, Shipper, Step, Target};
-use agent_tracer_intake::{Note, Notes, Stop};
+use agent_tracer_intake::Stop;
 use agent_tracer_ledger::Outbox;
 use agent_tracer_ledger::view::ShipHealth;
 use agent_tracer_spool::Home;
+use tracing::warn;
 
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
@@ -98,7 +99,6 @@ pub(crate) fn run(
     shipper: &mut Shipper,
     stop: &Stop,
     is_once: bool,
-    notes: &Notes,
     progress: &Progress,
 ) -> Result<SendCounts, Failure> {
     let mut all = SendCounts::default();
@@ -124,7 +124,7 @@ pub(crate) fn run(
             Err(error) if error.is_passing() && !is_once => {
                 // Many machines lose one server at one moment: the number of this process sets them apart.
                 let wait = backoff.failed(u64::from(std::process::id()));
-                notes(Note::warning(format!("ship: {error}; trying again in {} s", wait.as_secs())));
+                warn!("ship: {error}; trying again in {} s", wait.as_secs());
                 stop.wait(wait);
             }
             Err(error) => return Err(failure_of(&error)),
@@ -152,7 +152,6 @@ impl Progress {
 pub(crate) fn start(
     home: &Home,
     environment: &Environment,
-    notes: &Notes,
     stop: &Stop,
     progress: &Progress,
 ) -> Result<Option<thread::JoinHandle<()>>, Failure> {
@@ -163,11 +162,11 @@ pub(crate) fn start(
         progress.tell(|health| health.problem = Some(failure.message().to_owned()));
     })?;
     let progress = progress.clone();
-    let (notes, stop) = (Arc::clone(notes), stop.clone());
+    let stop = stop.clone();
     let thread = thread::Builder::new().name("ship".to_owned()).spawn(move || {
-        if let Err(failure) = run(&mut shipper, &stop, false, &notes, &progress) {
+        if let Err(failure) = run(&mut shipper, &stop, false, &progress) {
             progress.tell(|health| health.problem = Some(failure.message().to_owned()));
-            notes(Note::warning(format!("ship: {failure}; nothing is shipped until the next start")));
+            warn!("ship: {failure}; nothing is shipped until the next start");
         }
     });
     thread.map(Some).map_err(|cause| Failure::new(format!("cannot start a thread: {}", plain(&cause))))

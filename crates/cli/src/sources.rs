@@ -34,7 +34,7 @@ pub(crate) fn ledger_checked(home: &Home, check: CheckPace) -> Result<Ledger, Fa
     let path = home.data().join("ledger.db");
     let (prices_toml, prices) = own_prices(home)?;
     let options = Options { check, ..options_with(prices) };
-    let ledger = Ledger::open_watched(&path, options, upgrade_progress::on_stderr())
+    let ledger = Ledger::open_watched(&path, options, upgrade_progress::report())
         .map_err(|error| unopened(&path, &error))?;
     ledger.reprice(&prices_toml).map_err(|error| {
         Failure::new(format!("cannot apply the prices of `prices.toml`: {error}"))

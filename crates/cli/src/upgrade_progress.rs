@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use agent_tracer_ledger::{Stage, Upgrade};
+use tracing::info;
 
 use crate::figures::duration;
 
@@ -20,14 +21,18 @@ struct Progress {
     said: Option<Instant>,
 }
 
-/// Writes lines about it on standard error.
-pub(crate) fn on_stderr() -> impl Fn(Upgrade) + Send + Sync + 'static {
+/// Writes lines about it to the log if this process has one, else on standard error.
+pub(crate) fn report() -> impl Fn(Upgrade) + Send + Sync + 'static {
     let progress = Mutex::new(Progress::default());
     move |upgrade| {
         let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(line) = progress.next(&upgrade, Instant::now()) {
-            // A log without a reader must not end it.
-            drop(writeln!(io::stderr().lock(), "{line}"));
+            if tracing::dispatcher::has_been_set() {
+                info!("{line}");
+            } else {
+                // Standard error without a reader must not end it.
+                drop(writeln!(io::stderr().lock(), "{line}"));
+            }
         }
     }
 }

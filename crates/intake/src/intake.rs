@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use agent_tracer_spool::drain::DrainError;
 use agent_tracer_spool::{Home, Spool};
+use tracing::{info, warn};
 
 use crate::Clock;
 use crate::drain_watcher::DrainWatcher;
 use crate::files::{Counts, Files, Root};
 use crate::import::{self, Patience, Plan, Progress};
 use crate::liveness::{self, Liveness};
-use crate::note::{Note, Notes};
 use crate::privacy::PrivacyFile;
 use crate::project::Projects;
 use crate::sink::Sink;
@@ -40,8 +40,6 @@ pub struct Setup {
     pub privacy: Arc<PrivacyFile>,
     /// The current time.
     pub clock: Clock,
-    /// The receiver of notes.
-    pub notes: Notes,
     /// Transcripts that hooks name outside of the folders. The intake learns them from the spool, the caller from
     /// posts.
     pub named: NamedFiles,
@@ -104,7 +102,7 @@ pub struct Intake {
 impl Intake {
     /// Takes the spool, begins to watch files, and starts the threads.
     pub fn start(setup: Setup, sink: Arc<dyn Sink>) -> Result<Self, StartError> {
-        let Setup { home, roots, privacy, clock, notes, named, running } = setup;
+        let Setup { home, roots, privacy, clock, named, running } = setup;
         let projects = Arc::new(Projects::new());
         let spool = SpoolIntake::open(&Spool::at(&home.spool()), Arc::clone(&sink), Arc::clone(&projects))
             .map_err(StartError::Spool)?;
@@ -115,12 +113,12 @@ impl Intake {
         match files.load() {
             // Not fatal: reading a file looks up its own position.
             Err(error @ AppendError::Item(_)) => {
-                notes(Note::warning(format!("cannot list how far files were read: {error}")));
+                warn!("cannot list how far files were read: {error}");
             }
             loaded => loaded.map_err(StartError::Sink)?,
         }
         // Watched before the history is planned, so that a change in between is read by one or the other.
-        let (tail, waker) = Tail::new(Arc::clone(&files), roots.clone(), Arc::clone(&notes));
+        let (tail, waker) = Tail::new(Arc::clone(&files), roots.clone());
         files.name_recent(&named);
         let tail = tail.with_named(named);
         let mut intake = Self {
@@ -135,16 +133,16 @@ impl Intake {
         };
         let stop = intake.stop.clone();
         {
-            let (clock, notes, stop) = (Arc::clone(&clock), Arc::clone(&notes), stop.clone());
-            intake.spawn("intake-spool", move || spool::run(spool, &home, &clock, &notes, &stop))?;
+            let (clock, stop) = (Arc::clone(&clock), stop.clone());
+            intake.spawn("intake-spool", move || spool::run(spool, &home, &clock, &stop))?;
         }
         {
             let stop = stop.clone();
             intake.spawn("intake-tail", move || tail.run(&stop))?;
         }
         {
-            let (history, stop, notes) = (Arc::clone(&intake.history), stop.clone(), Arc::clone(&notes));
-            intake.spawn("intake-history", move || read_history(&files, &roots, &history, &notes, &stop))?;
+            let (history, stop) = (Arc::clone(&intake.history), stop.clone());
+            intake.spawn("intake-history", move || read_history(&files, &roots, &history, &stop))?;
         }
         let list = move || {
             let mut list = running.as_ref().map(|running| running()).unwrap_or_default();
@@ -153,7 +151,7 @@ impl Intake {
             list.dedup();
             list
         };
-        intake.spawn("intake-liveness", move || reap_dead_sessions(&list, &*sink, &clock, &notes, &stop))?;
+        intake.spawn("intake-liveness", move || reap_dead_sessions(&list, &*sink, &clock, &stop))?;
         Ok(intake)
     }
 
@@ -210,13 +208,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn read_history(files: &Files, roots: &[Root], history: &Mutex<History>, notes: &Notes, stop: &Stop) {
+fn read_history(files: &Files, roots: &[Root], history: &Mutex<History>, stop: &Stop) {
     let plan = Plan::make(files, roots, None);
     for (folder, error) in &plan.unreadable {
-        notes(Note::warning(format!("cannot look into `{}`: {error}", folder.display())));
+        warn!("cannot look into `{}`: {error}", folder.display());
     }
     if !plan.files.is_empty() {
-        notes(Note::info(format!("reading {} files of history, {} MB", plan.files.len(), plan.bytes >> 20)));
+        info!("reading {} files of history, {} MB", plan.files.len(), plan.bytes >> 20);
     }
     let mut noted = Instant::now();
     let mut last = Progress::default();
@@ -227,7 +225,7 @@ fn read_history(files: &Files, roots: &[Root], history: &Mutex<History>, notes: 
             noted = Instant::now();
             let Progress { files, files_total, bytes, rows, .. } = progress;
             let mb = bytes >> 20;
-            notes(Note::info(format!("history: {files} of {files_total} files, {mb} MB, {rows} rows")));
+            info!("history: {files} of {files_total} files, {mb} MB, {rows} rows");
         }
     });
     match result {
@@ -235,14 +233,14 @@ fn read_history(files: &Files, roots: &[Root], history: &Mutex<History>, notes: 
         Ok(summary) => {
             for failure in &summary.failures {
                 let cause = std::error::Error::source(failure).map(|cause| format!(": {cause}"));
-                notes(Note::warning(format!("{failure}{}", cause.unwrap_or_default())));
+                warn!("{failure}{}", cause.unwrap_or_default());
             }
             if summary.read > 0 {
                 let rows = summary.counts.rows;
-                notes(Note::info(format!("history: done, {} files, {rows} rows", summary.read)));
+                info!("history: done, {} files, {rows} rows", summary.read);
             }
         }
-        Err(error) => notes(Note::warning(format!("history: {error}"))),
+        Err(error) => warn!("history: {error}"),
     }
     *lock(history) = History::Done(last);
 }
@@ -251,14 +249,13 @@ fn reap_dead_sessions(
     running: &dyn Fn() -> Vec<RunningProcess>,
     sink: &dyn Sink,
     clock: &Clock,
-    notes: &Notes,
     stop: &Stop,
 ) {
     let mut liveness = Liveness::default();
     // The first check runs at once, to find processes that died while no server ran.
     loop {
         if let Err(error) = liveness.check(running(), sink, clock()) {
-            notes(Note::warning(format!("cannot keep that a process is gone: {error}")));
+            warn!("cannot keep that a process is gone: {error}");
         }
         if stop.wait(liveness::EVERY) {
             break;

@@ -10,7 +10,7 @@
 //!   any moment brings some things twice and loses none; the ledger recognises them by their names.
 //! - Memory is bounded by the batch, whatever the size of a file or the number of files.
 //! - A sink that cannot take more is tried again after growing pauses. Nothing else waits long, and nothing spins.
-//! - No clock: the time is a function of the caller. No printing: messages for the user are [`Note`]s.
+//! - No clock: the time is a function of the caller. No printing: messages for the user are events of `tracing`.
 
 mod drain_watcher;
 pub mod files;
@@ -18,7 +18,6 @@ pub mod import;
 mod intake;
 mod ledger;
 pub mod liveness;
-mod note;
 mod pace;
 mod privacy;
 mod project;
@@ -36,7 +35,6 @@ use agent_tracer_event::Millis;
 
 pub use drain_watcher::DrainWatcher;
 pub use intake::{History, Intake, Running, Setup, StartError, State};
-pub use note::{Note, Notes};
 pub use pace::Pace;
 pub use privacy::{Privacy, PrivacyError, PrivacyFile};
 pub use project::Projects;

@@ -14,12 +14,12 @@ use agent_tracer_ledger::{AppendError, Batch, Observed, Verdict};
 use agent_tracer_spool::doorbell::{self, Listener};
 use agent_tracer_spool::drain::{Delivered, DrainError, RefusedFile};
 use agent_tracer_spool::{Drain, EnvelopeName, Home, Spool, envelope};
+use tracing::{info, warn};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Clock;
 use crate::drain_watcher::DrainWatcher;
 use crate::liveness::Processes;
-use crate::note::{Note, Notes};
 use crate::pace::Pace;
 use crate::project::{Projects, Said};
 use crate::sink::Sink;
@@ -227,15 +227,15 @@ impl SpoolIntake {
 /// Brings envelopes until a stop is requested. The envelopes of that moment are brought before it ends.
 ///
 /// The requester also calls [`wake`], because this may be waiting for the doorbell.
-pub fn run(mut intake: SpoolIntake, home: &Home, clock: &Clock, notes: &Notes, stop: &Stop) {
+pub fn run(mut intake: SpoolIntake, home: &Home, clock: &Clock, stop: &Stop) {
     let bell = Listener::bind(home).map_err(|error| {
-        notes(Note::warning(format!("no doorbell, looking into the spool five times a second: {error}")));
+        warn!("no doorbell, looking into the spool five times a second: {error}");
     });
     // Another attempt may succeed now: the store was repaired, or this version reads more.
     match Spool::at(&home.spool()).requeue_unwritten() {
         Ok(0) => {}
-        Ok(count) => notes(Note::info(format!("{count} envelopes that were put aside are tried again"))),
-        Err(error) => notes(Note::warning(chain(&error))),
+        Ok(count) => info!("{count} envelopes that were put aside are tried again"),
+        Err(error) => warn!("{}", chain(&error)),
     }
     let mut pace = Pace::default();
     let mut swept: Option<Instant> = None;
@@ -244,14 +244,14 @@ pub fn run(mut intake: SpoolIntake, home: &Home, clock: &Clock, notes: &Notes, s
         if swept.is_none_or(|at| at.elapsed() >= SWEEP) {
             swept = Some(Instant::now());
             if let Err(error) = intake.sweep(clock()) {
-                notes(Note::warning(chain(&error)));
+                warn!("{}", chain(&error));
             }
         }
-        match drain_all(&mut intake, notes) {
+        match drain_all(&mut intake) {
             Ok(()) => pace.succeeded(),
             Err(error) => {
                 let pause = pace.failed();
-                notes(Note::warning(format!("{}; again in {} ms", chain(&error), pause.as_millis())));
+                warn!("{}; again in {} ms", chain(&error), pause.as_millis());
                 if is_last || stop.wait(pause) {
                     return;
                 }
@@ -276,21 +276,18 @@ pub fn wake(home: &Home) {
     doorbell::ring(home);
 }
 
-fn drain_all(intake: &mut SpoolIntake, notes: &Notes) -> Result<(), StepError> {
+fn drain_all(intake: &mut SpoolIntake) -> Result<(), StepError> {
     loop {
         let step = intake.step()?;
         if step.refused > 0 {
-            notes(Note::warning(format!(
-                "put {} files of the spool aside that could not be read",
-                step.refused
-            )));
+            warn!("put {} files of the spool aside that could not be read", step.refused);
         }
         if step.unwritten > 0 {
-            notes(Note::warning(format!(
+            warn!(
                 "put {} envelopes aside that the ledger does not take although it takes others; they are tried again at \
                  the next start",
                 step.unwritten
-            )));
+            );
         }
         if step.is_empty || (step.envelopes == 0 && step.refused == 0) {
             return Ok(());

@@ -17,9 +17,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use agent_tracer_agents::sessions::{SessionFile, recognise};
+use tracing::warn;
 
 use crate::files::{Files, Found, ReadError, Root, Work, find, find_in, look};
-use crate::note::{Note, Notes};
 use crate::pace::Pace;
 use crate::stop::Stop;
 use active::Active;
@@ -48,7 +48,6 @@ pub struct Tail {
     named_version: u64,
     /// Files that hooks named, outside of the folders.
     named_files: BTreeMap<PathBuf, SessionFile>,
-    notes: Notes,
     watch: Watch,
     wakes: Receiver<Wake>,
     active: Active,
@@ -64,25 +63,20 @@ pub struct Tail {
 impl Tail {
     /// Begins to watch. [`Tail::run`] reads later changes. It reads what is there already only after a change, or after
     /// [`Tail::read_everything`].
-    pub fn new(files: Arc<Files>, roots: Vec<Root>, notes: Notes) -> (Self, Waker) {
-        Self::with(files, roots, notes, Watch::new)
+    pub fn new(files: Arc<Files>, roots: Vec<Root>) -> (Self, Waker) {
+        Self::with(files, roots, Watch::new)
     }
 
     /// Creates a tail that checks for changes itself, for a system that cannot report them.
-    pub fn polling(files: Arc<Files>, roots: Vec<Root>, notes: Notes) -> (Self, Waker) {
-        Self::with(files, roots, notes, Watch::blind)
+    pub fn polling(files: Arc<Files>, roots: Vec<Root>) -> (Self, Waker) {
+        Self::with(files, roots, Watch::blind)
     }
 
-    fn with(
-        files: Arc<Files>,
-        roots: Vec<Root>,
-        notes: Notes,
-        make: fn(&Notes) -> (Watch, Receiver<Wake>),
-    ) -> (Self, Waker) {
-        let (mut watch, wakes) = make(&notes);
+    fn with(files: Arc<Files>, roots: Vec<Root>, make: fn() -> (Watch, Receiver<Wake>)) -> (Self, Waker) {
+        let (mut watch, wakes) = make();
         let waker = watch.waker();
         for root in &roots {
-            watch.renew(root, &notes);
+            watch.renew(root);
         }
         let named = NamedFiles::outside(&roots);
         let tail = Self {
@@ -92,7 +86,6 @@ impl Tail {
             named,
             named_version: 0,
             named_files: BTreeMap::new(),
-            notes,
             watch,
             wakes,
             active: Active::default(),
@@ -131,7 +124,7 @@ impl Tail {
                 Ok(()) => pace.succeeded(),
                 Err(error) => {
                     let pause = pace.failed();
-                    self.notes_failure(&error, Some(pause));
+                    self.log_failure(&error, Some(pause));
                     stop.wait(pause);
                     continue;
                 }
@@ -195,7 +188,7 @@ impl Tail {
         }
         for root in followed.roots {
             self.changed.insert(root.folder.clone());
-            self.watch.renew(&root, &self.notes);
+            self.watch.renew(&root);
             self.roots.push(root);
         }
     }
@@ -203,7 +196,7 @@ impl Tail {
     /// Checks the folders themselves, and the files that changed recently.
     fn tick(&mut self) {
         for root in &self.roots {
-            if self.watch.renew(root, &self.notes) {
+            if self.watch.renew(root) {
                 let changed = &mut self.changed;
                 find(root, &mut |found| {
                     if self.files.is_news(&found) {
@@ -233,7 +226,7 @@ impl Tail {
                 }
             });
             for (folder, error) in failed {
-                (self.notes)(Note::warning(format!("cannot look into `{}`: {error}", folder.display())));
+                warn!("cannot look into `{}`: {error}", folder.display());
             }
         }
         self.walked = Instant::now();
@@ -293,16 +286,16 @@ impl Tail {
             }
             // It is due again later; no other file waits for it.
             Err(error @ (ReadError::File { .. } | ReadError::Parked { .. })) => {
-                self.notes_failure(&error, None);
+                self.log_failure(&error, None);
             }
         }
         Ok(())
     }
 
-    fn notes_failure(&self, error: &ReadError, pause: Option<Duration>) {
+    fn log_failure(&self, error: &ReadError, pause: Option<Duration>) {
         let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
         let again = pause.map(|pause| format!("; again in {} ms", pause.as_millis())).unwrap_or_default();
-        (self.notes)(Note::warning(format!("{error}{cause}{again}")));
+        warn!("{error}{cause}{again}");
     }
 }
 

@@ -17,11 +17,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_tracer_event::Agent;
 use agent_tracer_intake::tail::NamedFiles;
-use agent_tracer_intake::{Intake, Note, Running, Setup, Sink, StartError, Stop};
+use agent_tracer_intake::{Intake, Running, Setup, Sink, StartError, Stop};
 use agent_tracer_ledger::{CheckPace, Ledger};
 use agent_tracer_policy::daemon::ActiveRules;
 use agent_tracer_server::{Capabilities, Config, Live, ServeError, Server, owner_token};
-use tracing::info;
+use tracing::{info, warn};
 
 use crate::arguments::{LogFormatName, Options, Serve};
 use crate::commands::maintenance;
@@ -59,9 +59,8 @@ pub(super) fn run(
     let mended = home::prepare(&tracer, named.is_none())?;
     let mut instance = Instance::take(&tracer)?;
     let token = owner_token(&tracer.token()).map_err(|error| explained(&error))?;
-    let notes = log::notes();
     if let Some(mended) = mended {
-        notes(Note::warning(mended));
+        warn!("{mended}");
     }
     let privacy = Arc::new(sources::privacy(&tracer, environment)?);
     let check = CheckPace { bytes_per_second: u64::from(arguments.check_rate) << 20, ..CheckPace::default() };
@@ -69,20 +68,20 @@ pub(super) fn run(
     let is_purge_pending = ledger.is_purge_pending().map_err(|error| maintenance::refused(&error))?;
     let unfinished_purge = is_purge_pending.then(|| UNFINISHED_PURGE.to_owned());
     if let Some(problem) = &unfinished_purge {
-        notes(Note::warning(problem.clone()));
+        warn!("{problem}");
     }
     let stop_upkeep = Stop::new();
-    let (kept, upkeep) = retention::start(&tracer, &ledger, &clock, &notes, &stop_upkeep)?;
+    let (kept, upkeep) = retention::start(&tracer, &ledger, &clock, &stop_upkeep)?;
     let book = Arc::new(ActiveRules::new(tracer.clone(), environment.main_program()));
-    let guarding = lock_watch::start(&ledger, &instance, &notes, &stop_upkeep)?;
-    let watching = rules::start(&book, ledger.store(), &clock, &notes, &stop_upkeep)?;
+    let guarding = lock_watch::start(&ledger, &instance, &stop_upkeep)?;
+    let watching = rules::start(&book, ledger.store(), &clock, &stop_upkeep)?;
     let zone = LocalTime::of(environment);
-    let telling = context_job::start(&tracer, ledger.store(), zone, &clock, &notes, &stop_upkeep)?;
+    let telling = context_job::start(&tracer, ledger.store(), zone, &clock, &stop_upkeep)?;
     let zone = LocalTime::of(environment);
-    let (alerts, alerting) = alert_job::start(&tracer, ledger.store(), zone, &clock, &notes, &stop_upkeep)?;
-    let (drift, drifting) = client_drift::start(&tracer, ledger.store(), &clock, &notes, &stop_upkeep)?;
-    let keeping = backup_job::start(&tracer, &ledger, roots.clone(), &clock, &notes, &stop_upkeep)?;
-    let backing_up = store_backups::start(&tracer, &ledger, &clock, &notes, &stop_upkeep)?;
+    let (alerts, alerting) = alert_job::start(&tracer, ledger.store(), zone, &clock, &stop_upkeep)?;
+    let (drift, drifting) = client_drift::start(&tracer, ledger.store(), &clock, &stop_upkeep)?;
+    let keeping = backup_job::start(&tracer, &ledger, roots.clone(), &clock, &stop_upkeep)?;
+    let backing_up = store_backups::start(&tracer, &ledger, &clock, &stop_upkeep)?;
     let live = Live::new();
     {
         let (followed, live) = (live.clone(), live.clone());
@@ -122,20 +121,19 @@ pub(super) fn run(
     let server = start(config, &shared)?;
     instance.tell(server.address());
     let running = running(&ledger)?;
-    let setup =
-        Setup { home: tracer.clone(), roots, privacy, clock, notes: Arc::clone(&notes), named, running };
+    let setup = Setup { home: tracer.clone(), roots, privacy, clock, named, running };
     let sink: Arc<dyn Sink> = Arc::<Ledger>::clone(&ledger);
     let intake = Intake::start(setup, sink).map_err(|error| not_started(&error))?;
     let policy_server = policy_server::open(&shared, &intake.drained(), environment).map_err(|error| {
         // Rules still hold: hooks then decide by themselves, without the history of the session.
-        notes(Note::warning(format!("this server cannot answer hooks: {error}")));
+        warn!("this server cannot answer hooks: {error}");
     });
     *shared.intake.lock().unwrap_or_else(PoisonError::into_inner) = Some(intake);
 
-    let shipping = ship_job::start(&tracer, environment, &notes, &stop_upkeep, &shared.shipped)
-        .unwrap_or_else(|failure| {
+    let shipping =
+        ship_job::start(&tracer, environment, &stop_upkeep, &shared.shipped).unwrap_or_else(|failure| {
             // Recording goes on, whatever a team's policy says.
-            notes(Note::warning(format!("nothing is shipped: {failure}")));
+            warn!("nothing is shipped: {failure}");
             None
         });
 
@@ -151,7 +149,7 @@ pub(super) fn run(
     }
     let signal = signals::wait()?;
     signals::release();
-    notes(Note::info(format!("{signal}: stopping")));
+    info!("{signal}: stopping");
     // From here on hooks decide by themselves.
     drop(policy_server);
     stop_upkeep.request();
@@ -167,7 +165,7 @@ pub(super) fn run(
     drop(shipping.map(std::thread::JoinHandle::join));
     stop(&shared.intake, server, &ledger);
     drop(instance);
-    notes(Note::info("stopped; new events wait in the spool"));
+    info!("stopped; new events wait in the spool");
     Ok(ExitCode::SUCCESS)
 }
 

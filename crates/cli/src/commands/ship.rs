@@ -43,7 +43,7 @@ pub(super) fn run(
     let mut shipper = ship_job::shipper(&home, environment, &to, policy)?;
     let stop = Stop::new();
     signals::request_on_end(&stop)?;
-    let sent = ship_job::run(&mut shipper, &stop, arguments.once, &log::notes(), &Progress::default())?;
+    let sent = ship_job::run(&mut shipper, &stop, arguments.once, &Progress::default())?;
     output.data(&if arguments.json {
         json_of(&json!({
             "tasks": sent.tasks,

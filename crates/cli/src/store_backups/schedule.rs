@@ -9,10 +9,11 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use agent_tracer_event::Millis;
-use agent_tracer_intake::{Clock, Note, Notes, Stop};
+use agent_tracer_intake::{Clock, Stop};
 use agent_tracer_ledger::view::StoreFaults;
 use agent_tracer_ledger::{Ledger, Pace};
 use agent_tracer_spool::Home;
+use tracing::info;
 
 use super::{Kind, StoreBackup, damaged, failure_mark, list, make, note_failure, retain, size};
 use crate::failure::Failure;
@@ -131,13 +132,12 @@ pub(crate) fn start(
     home: &Home,
     ledger: &Arc<Ledger>,
     clock: &Clock,
-    notes: &Notes,
     stop: &Stop,
 ) -> Result<JoinHandle<()>, Failure> {
-    let job = PeriodicJob { name: "store-backup", every: EVERY, notes, stop };
-    let (home, clock, notes, stop) = (home.clone(), Arc::clone(clock), Arc::clone(notes), stop.clone());
+    let job = PeriodicJob { name: "store-backup", every: EVERY, stop };
+    let (home, clock, stop) = (home.clone(), Arc::clone(clock), stop.clone());
     let ledger = Arc::clone(ledger);
-    job.behind(move || tend(&home, &ledger, clock(), &notes, &stop).map_err(|failure| failure.to_string()))
+    job.behind(move || tend(&home, &ledger, clock(), &stop).map_err(|failure| failure.to_string()))
 }
 
 /// Waits until every page was compared with its sum once since the server began, and returns what was found.
@@ -156,7 +156,7 @@ fn is_damaged(faults: &StoreFaults) -> bool {
     faults.damaged_pages > 0 || faults.read_failures > 0
 }
 
-fn tend(home: &Home, ledger: &Ledger, now: Millis, notes: &Notes, stop: &Stop) -> Result<(), Failure> {
+fn tend(home: &Home, ledger: &Ledger, now: Millis, stop: &Stop) -> Result<(), Failure> {
     let wanted = backup_job::read(home)?;
     let Some(every) = wanted.store_every else { return Ok(()) };
     let due = |last: Millis| now.0.saturating_sub(last.0) >= i64::from(every) * MINUTE_MS;
@@ -177,12 +177,7 @@ fn tend(home: &Home, ledger: &Ledger, now: Millis, notes: &Notes, stop: &Stop) -
         return Ok(());
     }
     let (backup, contents) = made?;
-    notes(Note::info(format!(
-        "backed up the store: {} with {} tasks, {}",
-        backup.name,
-        contents.tasks,
-        size(contents.bytes)
-    )));
+    info!("backed up the store: {} with {} tasks, {}", backup.name, contents.tasks, size(contents.bytes));
     // What is missing or strange in the store may still be in an older backup.
     if faults.changed_pages > 0 || faults.damaged_commits > 0 {
         return Ok(());
@@ -213,10 +208,10 @@ mod tests {
         let ledger = Ledger::open(&store, agent_tracer_ledger::Options::default()).expect("a ledger");
         ledger.move_log_now().expect("moved");
         ledger.check_all_pages().expect("sums");
-        let (now, notes, stop) = (Millis(1_790_000_000_000), Arc::new(|_| {}) as Notes, Stop::new());
+        let (now, stop) = (Millis(1_790_000_000_000), Stop::new());
         let at = |hours: i64| Millis(now.0 + hours * 60 * MINUTE_MS);
         for hours in [0, 1] {
-            tend(&home, &ledger, at(hours), &notes, &stop).expect("made");
+            tend(&home, &ledger, at(hours), &stop).expect("made");
         }
         let names = || list(&home).expect("a list").into_iter().map(|it| it.at).collect::<Vec<_>>();
         assert_eq!(names(), [at(1)], "one is kept");
@@ -226,7 +221,7 @@ mod tests {
         file.write_all_at(&[byte[0] ^ 1], 2 * 4096 + 4000).expect("changed");
         ledger.check_all_pages().expect("compared");
         assert!(is_damaged(&ledger.faults()), "{:?}", ledger.faults());
-        let refused = tend(&home, &ledger, at(2), &notes, &stop).expect_err("damaged").to_string();
+        let refused = tend(&home, &ledger, at(2), &stop).expect_err("damaged").to_string();
         assert!(refused.contains("none was removed\nhint: "), "{refused}");
         assert_eq!(names(), [at(1)]);
         let problem = standing(&home, at(2)).problem.expect("a problem");

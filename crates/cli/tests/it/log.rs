@@ -110,3 +110,18 @@ fn refused_requests_are_logged_only_if_asked_for_and_the_option_counts_before_th
     let answer = world.run(&["serve", "--listen", "127.0.0.1:0"]).ended_with(2);
     assert!(answer.stderr.contains("`loud`") && answer.stderr.contains("\nhint: "), "{}", answer.stderr);
 }
+
+#[test]
+fn the_upgrade_of_an_older_store_is_logged_in_the_same_format() {
+    let world = World::without_hook();
+    Server::start(&world).end(Signal::SIGTERM);
+    let store = rusqlite::Connection::open(world.path("home/.local/share/agent-tracer/ledger.db"));
+    store.expect("the store").execute_batch(crate::serve::OLDER).expect("an older store");
+    let said = Server::start_with(&world, &["--log-format", "json"], "Agent Tracer is running");
+    let said = said.end(Signal::SIGTERM);
+    let lines = said.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}")));
+    let lines: Vec<Value> = lines.collect();
+    let is_upgrade =
+        |line: &Value| line["message"].as_str().is_some_and(|text| text.starts_with("store: from schema 6"));
+    assert!(lines.iter().any(is_upgrade), "{said}");
+}

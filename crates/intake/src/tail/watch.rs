@@ -10,9 +10,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::SystemTime;
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use tracing::warn;
 
 use crate::files::Root;
-use crate::note::{Note, Notes};
 
 /// The most changes that wait. Beyond, everything is checked instead.
 const WAITING: usize = 4096;
@@ -53,21 +53,21 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn new(notes: &Notes) -> (Self, Receiver<Wake>) {
-        let (mut watch, wakes) = Self::blind(notes);
+    pub(super) fn new() -> (Self, Receiver<Wake>) {
+        let (mut watch, wakes) = Self::blind();
         let (sender, missed) = (watch.sender.clone(), Arc::clone(&watch.missed));
         let on_event = move |event: notify::Result<Event>| report(event, &sender, &missed);
         match notify::recommended_watcher(on_event) {
             Ok(watcher) => watch.watcher = Some(watcher),
-            Err(error) => notes(Note::warning(format!(
-                "the system does not tell which files change, looking every few seconds: {error}"
-            ))),
+            Err(error) => {
+                warn!("the system does not tell which files change, looking every few seconds: {error}")
+            }
         }
         (watch, wakes)
     }
 
     /// Creates a watch without reports of the system.
-    pub(super) fn blind(_: &Notes) -> (Self, Receiver<Wake>) {
+    pub(super) fn blind() -> (Self, Receiver<Wake>) {
         let (sender, wakes) = sync_channel(WAITING);
         (Self { watcher: None, watched: HashMap::new(), sender, missed: Arc::default() }, wakes)
     }
@@ -87,7 +87,7 @@ impl Watch {
     }
 
     /// Watches a folder that is new, or another one than before. Returns `true` if it is.
-    pub(super) fn renew(&mut self, root: &Root, notes: &Notes) -> bool {
+    pub(super) fn renew(&mut self, root: &Root) -> bool {
         let now = fs::metadata(&root.folder).ok().filter(fs::Metadata::is_dir);
         let now = now.map(|facts| (facts.dev(), facts.ino(), facts.created().ok()));
         let known = self.watched.get(&root.folder).map(|(identity, _)| *identity);
@@ -103,10 +103,10 @@ impl Watch {
             Some(watcher) => match watcher.watch(&root.folder, RecursiveMode::Recursive) {
                 Ok(()) => true,
                 Err(error) => {
-                    notes(Note::warning(format!(
+                    warn!(
                         "cannot watch `{}`, looking into it every few seconds: {error}",
                         root.folder.display()
-                    )));
+                    );
                     false
                 }
             },

@@ -1,26 +1,25 @@
 //! All threads together, as a server runs them.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agent_tracer_event::{Agent, TaskKey};
 use agent_tracer_intake::tail::NamedFiles;
-use agent_tracer_intake::{History, Intake, Notes, PrivacyFile, Setup, Sink, StartError};
+use agent_tracer_intake::{History, Intake, PrivacyFile, Setup, Sink, StartError};
 use agent_tracer_ledger::RunningProcess;
 use agent_tracer_spool::envelope::{self, Header};
 use agent_tracer_spool::{Spool, doorbell};
 
-use crate::world::{Recorder, World, row, rows};
+use crate::world::{Log, Recorder, World, row, rows};
 
 const FILE: &str = "claude/projects/-nowhere-shop/5a13.jsonl";
 
-fn setup(world: &World, notes: Notes) -> Setup {
+fn setup(world: &World) -> Setup {
     Setup {
         home: world.home(),
         roots: world.roots(),
         privacy: Arc::new(PrivacyFile::new(world.home().privacy_conf(), [7; 16], None)),
         clock: world.clock(),
-        notes,
         named: NamedFiles::outside(&world.roots()),
         running: Some(Arc::new(|| {
             vec![RunningProcess { task: TaskKey::new(Agent::CODEX, "s"), pid: 1, start: 1, namespace: 0 }]
@@ -28,21 +27,17 @@ fn setup(world: &World, notes: Notes) -> Setup {
     }
 }
 
-fn start(world: &World, notes: Notes) -> Result<Intake, StartError> {
+fn start(world: &World) -> Result<Intake, StartError> {
     let sink: Arc<dyn Sink> = Arc::<Recorder>::clone(&world.sink);
-    Intake::start(setup(world, notes), sink)
+    Intake::start(setup(world), sink)
 }
 
 #[test]
 fn history_live_rows_and_envelopes_all_arrive_and_a_second_start_brings_nothing() {
     let world = World::new();
     world.put(FILE, rows(0..3).as_bytes());
-    let notes_so_far: Arc<Mutex<Vec<String>>> = Arc::default();
-    let notes: Notes = {
-        let notes_so_far = Arc::clone(&notes_so_far);
-        Arc::new(move |note| notes_so_far.lock().unwrap().push(note.to_string()))
-    };
-    let intake = start(&world, Arc::clone(&notes)).unwrap();
+    let log = Log::of_process();
+    let intake = start(&world).unwrap();
     let count = |rows: usize| {
         move |batches: &[agent_tracer_ledger::Batch]| {
             batches.iter().map(|batch| batch.observed.len()).sum::<usize>() >= rows
@@ -56,7 +51,7 @@ fn history_live_rows_and_envelopes_all_arrive_and_a_second_start_brings_nothing(
     Spool::at(&world.home().spool()).accept(&header, body, header.arrived_nanos, 812).unwrap();
     doorbell::ring(&world.home());
     world.sink.wait_until("an envelope", count(5));
-    let busy = start(&world, Arc::clone(&notes));
+    let busy = start(&world);
     assert!(matches!(busy, Err(StartError::Spool(_))), "one at a time");
     // The counts follow the commit, so they are polled until they have caught up with the sink.
     let begun = Instant::now();
@@ -71,12 +66,12 @@ fn history_live_rows_and_envelopes_all_arrive_and_a_second_start_brings_nothing(
     assert_eq!((state.envelopes, state.refused, state.failures), (1, 0, 0));
     assert_eq!(state.files.rows, 4);
     intake.stop();
-    let said = notes_so_far.lock().unwrap().join("\n");
+    let said = log.text();
     assert!(said.contains("reading 1 files of history") && said.contains("history: done"), "{said}");
     assert!(!said.contains("prompt number"), "{said}");
 
     let attempts = world.sink.attempts();
-    let again = start(&world, notes).unwrap();
+    let again = start(&world).unwrap();
     // Stopping waits for the thread of the history.
     while !matches!(again.state().history, History::Done(_)) {
         std::thread::yield_now();
@@ -107,8 +102,7 @@ fn a_transcript_that_a_hook_names_is_read_wherever_it_is() {
     let other = "second-account/projects/-shop/77aa.jsonl";
     world.put(file, rows(0..2).as_bytes());
     world.put(other, rows(0..9).as_bytes());
-    let quiet: Notes = Arc::new(|_| {});
-    let intake = start(&world, Arc::clone(&quiet)).unwrap();
+    let intake = start(&world).unwrap();
     let path = world.path(file).display().to_string();
     say(&world, &format!(r#"{{"session_id":"5a13","transcript_path":"{path}","hook_event_name":"Stop"}}"#));
     world.sink.wait_until("the rows that are there", rows_of(world.path(file), 2));
@@ -133,7 +127,7 @@ fn a_transcript_that_a_hook_names_is_read_wherever_it_is() {
 
     // The next server reads rows that were written while none ran, although no hook names the file again.
     world.append(file, row(3).as_bytes());
-    let intake = start(&world, quiet).unwrap();
+    let intake = start(&world).unwrap();
     world.sink.wait_until("the row written meanwhile", rows_of(world.path(file), 4));
     intake.stop();
 }

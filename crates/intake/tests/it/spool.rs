@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use agent_tracer_agents::{Context, Observation, Source, read};
 use agent_tracer_event::{Agent, Channel, Millis};
 use agent_tracer_intake::spool::{SpoolIntake, Step, StepError, run, wake};
-use agent_tracer_intake::{Notes, Projects, Sink, Stop};
+use agent_tracer_intake::{Projects, Sink, Stop};
 use agent_tracer_ledger::{AppendError, Verdict};
 use agent_tracer_privacy::{Config, reduce};
 use agent_tracer_spool::envelope::{self, Header};
@@ -16,7 +16,7 @@ use agent_tracer_spool::{Spool, doorbell};
 use serde_json::Value;
 
 use crate::fixtures::fixtures;
-use crate::world::{Recorder, World, no_notes, without_projects};
+use crate::world::{Log, Recorder, World, without_projects};
 
 const T0: u64 = 1_790_000_000_000_000_000;
 
@@ -258,17 +258,15 @@ fn a_running_intake_answers_the_bell_survives_a_full_disk_and_drains_before_it_e
     let world = World::new();
     world.sink.refuse(AppendError::DiskFull);
     let stop = Stop::new();
-    let notes: Arc<Mutex<Vec<String>>> = Arc::default();
+    let log = Log::of_process();
     let thread = {
         let (intake, home, clock, stop) = (intake(&world), world.home(), world.clock(), stop.clone());
-        let received = Arc::clone(&notes);
-        let notes: Notes = Arc::new(move |note| received.lock().unwrap().push(note.to_string()));
-        std::thread::spawn(move || run(intake, &home, &clock, &notes, &stop))
+        std::thread::spawn(move || run(intake, &home, &clock, &stop))
     };
     accept(&world, &hook(Agent::CLAUDE_CODE, T0), &claude("Stop"));
     doorbell::ring(&world.home());
     world.sink.wait_until("the first after a refusal", |batches| batches.len() == 1);
-    assert!(notes.lock().unwrap().iter().any(|note| note.contains("the disk is full")), "{notes:?}");
+    assert!(log.text().contains("the disk is full"), "{}", log.text());
     accept(&world, &hook(Agent::CLAUDE_CODE, T0 + 1), &claude("Stop"));
     stop.request();
     wake(&world.home());
@@ -285,7 +283,6 @@ fn a_spool_has_one_drain() {
     let sink: Arc<dyn Sink> = Arc::<Recorder>::clone(&world.sink);
     assert!(SpoolIntake::open(&spool(&world), sink, Arc::new(Projects::new())).is_err());
     drop(first);
-    drop(no_notes());
     intake(&world);
 }
 
@@ -341,7 +338,7 @@ fn an_envelope_that_the_sink_does_not_take_is_put_aside_and_the_others_go_on() {
     world.sink.poison(None);
     let stop = Stop::new();
     stop.request();
-    run(intake, &world.home(), &world.clock(), &no_notes(), &stop);
+    run(intake, &world.home(), &world.clock(), &stop);
     assert_eq!(world.sink.observed().len(), 3);
     assert!(spool(&world).dead_letters(9).unwrap().is_empty());
 }

@@ -8,7 +8,7 @@ use agent_tracer_intake::Stop;
 use agent_tracer_intake::tail::{Tail, Waker};
 use agent_tracer_ledger::{AppendError, Batch};
 
-use crate::world::{World, no_notes, row, rows};
+use crate::world::{World, row, rows};
 
 const FILE: &str = "claude/projects/-nowhere-shop/5a13.jsonl";
 
@@ -21,7 +21,7 @@ struct Running {
 impl Running {
     fn start(world: &World, polls: bool, history: bool) -> Self {
         let make = if polls { Tail::polling } else { Tail::new };
-        let (mut tail, waker) = make(Arc::clone(&world.files), world.roots(), no_notes());
+        let (mut tail, waker) = make(Arc::clone(&world.files), world.roots());
         if history {
             tail.read_everything();
         }

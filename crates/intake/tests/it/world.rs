@@ -5,13 +5,13 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use agent_tracer_agents::sessions::{SessionFile, recognise};
 use agent_tracer_event::{Agent, Millis, Outcome, Subject};
 use agent_tracer_intake::files::{Files, Root, Work};
-use agent_tracer_intake::{Clock, Notes, PrivacyFile, Projects, Sink, Stop};
+use agent_tracer_intake::{Clock, PrivacyFile, Projects, Sink, Stop};
 use agent_tracer_ledger::{AppendError, Batch, Cursor, Observed, Receipt, Verdict};
 use agent_tracer_spool::Home;
 
@@ -253,9 +253,38 @@ fn make_files(folder: &Path, sink: &Arc<Recorder>, now: &Arc<AtomicI64>) -> Arc<
     Arc::new(Files::new(sink, Arc::new(privacy), Arc::new(Projects::new()), clock))
 }
 
-/// Ignores notes.
-pub(crate) fn no_notes() -> Notes {
-    Arc::new(|_| {})
+/// Holds the log of this process, as text.
+#[derive(Clone, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    /// Returns the one log: events come from threads that a test does not start itself, so each process has one.
+    pub(crate) fn of_process() -> &'static Log {
+        static LOG: OnceLock<Log> = OnceLock::new();
+        LOG.get_or_init(|| {
+            let log = Log::default();
+            let writer = log.clone();
+            let lines = tracing_subscriber::fmt().with_writer(move || writer.clone());
+            tracing::subscriber::set_global_default(lines.finish()).expect("the first log");
+            log
+        })
+    }
+
+    /// Returns what was logged so far, by all tests of this process.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
+    }
+}
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Returns a row of Claude Code that becomes an observation.

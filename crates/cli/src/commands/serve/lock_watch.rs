@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use agent_tracer_intake::{Note, Notes, Stop};
+use agent_tracer_intake::Stop;
 use agent_tracer_ledger::Ledger;
+use tracing::info;
 
 use crate::failure::Failure;
 use crate::instance::Instance;
@@ -19,19 +20,18 @@ const EVERY: Duration = Duration::from_secs(2);
 pub(super) fn start(
     ledger: &Arc<Ledger>,
     instance: &Instance,
-    notes: &Notes,
     stop: &Stop,
 ) -> Result<JoinHandle<()>, Failure> {
     let (ledger, mut keep) = (Arc::clone(ledger), instance.keeper());
-    let job = PeriodicJob { name: "guarding", every: EVERY, notes, stop };
-    let (notes, mut remade) = (Arc::clone(notes), 0);
+    let job = PeriodicJob { name: "guarding", every: EVERY, stop };
+    let mut remade = 0;
     job.behind(move || {
         keep()?;
         let faults = ledger.faults();
         if faults.check.sums_remade > remade {
             remade = faults.check.sums_remade;
             let why = faults.check.remade_because.as_deref().unwrap_or("they could not be used");
-            notes(Note::info(format!("sums of the pages of `ledger.db` are made anew: {why}")));
+            info!("sums of the pages of `ledger.db` are made anew: {why}");
         }
         // Where nothing comes any more, only this finds out that writing works again.
         if !faults.recording && ledger.probe().is_ok() {

@@ -7,9 +7,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use agent_tracer_event::Millis;
-use agent_tracer_intake::{Clock, Note, Notes, Stop};
+use agent_tracer_intake::{Clock, Stop};
 use agent_tracer_ledger::{Paging, Store, TaskFilter};
 use agent_tracer_policy::daemon::{ActiveRules, project_root};
+use tracing::{info, warn};
 
 use crate::failure::Failure;
 use crate::periodic::PeriodicJob;
@@ -27,15 +28,14 @@ pub(super) fn start(
     book: &Arc<ActiveRules>,
     store: Arc<dyn Store>,
     clock: &Clock,
-    notes: &Notes,
     stop: &Stop,
 ) -> Result<JoinHandle<()>, Failure> {
     let mut watch =
         Watch { book: Arc::clone(book), store, seen: None, roots: Vec::new(), reported: Vec::new() };
-    let rounds = PeriodicJob { name: "rules", every: EVERY, notes, stop };
-    let (clock, notes) = (Arc::clone(clock), Arc::clone(notes));
+    let rounds = PeriodicJob { name: "rules", every: EVERY, stop };
+    let clock = Arc::clone(clock);
     rounds.at_once(move || {
-        watch.look(clock(), &notes);
+        watch.look(clock());
         Ok(())
     })
 }
@@ -51,7 +51,7 @@ struct Watch {
 }
 
 impl Watch {
-    fn look(&mut self, now: Millis, notes: &Notes) {
+    fn look(&mut self, now: Millis) {
         // A store that cannot answer says so elsewhere; the rules that are known stay.
         if let Ok(seq) = self.store.seq()
             && self.seen != Some(seq)
@@ -61,10 +61,10 @@ impl Watch {
         }
         let looked = self.book.look(&self.roots);
         if looked.changed {
-            notes(Note::info(format!("rules in force: {}", self.book.rules().len())));
+            info!("rules in force: {}", self.book.rules().len());
         }
         for problem in looked.problems.iter().filter(|problem| !self.reported.contains(problem)) {
-            notes(Note::warning(problem.clone()));
+            warn!("{problem}");
         }
         self.reported = looked.problems;
     }
