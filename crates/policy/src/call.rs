@@ -8,6 +8,7 @@ use agent_tracer_event::Agent;
 use agent_tracer_shell::ShellCall;
 use serde_json::{Map, Value};
 
+use crate::clients;
 use crate::command;
 use crate::glob::Roots;
 use crate::host;
@@ -96,15 +97,6 @@ pub struct Call {
 
 /// The tools that name a skill.
 pub(crate) const SKILLS: &[&str] = &["Skill", "SlashCommand"];
-
-/// Tools that their client itself takes for others.
-pub(crate) const ALIASES: &[(Agent, &str, &[&str])] = &[
-    (Agent::CODEX, "apply_patch", &["Edit", "Write"]),
-    (Agent::CODEX, "spawn_agent", &["Agent"]),
-    (Agent::CODEX, "collaborationspawn_agent", &["Agent"]),
-    (Agent::CLAUDE_CODE, "Agent", &["Task"]),
-    (Agent::CLAUDE_CODE, "Task", &["Agent"]),
-];
 
 impl Call {
     /// Reads a payload. `None` if it is of an event that no rule can name.
@@ -244,8 +236,7 @@ impl Call {
     #[must_use]
     pub fn tool_names(&self) -> Vec<&str> {
         let Some(tool) = self.tool.as_deref() else { return Vec::new() };
-        let others = ALIASES.iter().filter(|(agent, name, _)| *agent == self.agent && *name == tool);
-        let others = others.flat_map(|(_, _, others)| others.iter().copied());
-        std::iter::once(tool).chain(others).collect()
+        let others = clients::of(self.agent).map_or(&[][..], |client| client.other_names(tool));
+        std::iter::once(tool).chain(others.iter().copied()).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! The decisions that work at each event, and their outputs: one table for the reader of rules, the writer of answers and the
-//! document.
+//! document. Its columns stand in [`crate::clients`], one per agent.
 //!
-//! A cell stands here only if the client acts on that output. What a client cannot do is done by the nearest
+//! There is a cell only if the client acts on that output. What a client cannot do is done by the nearest
 //! *stricter* thing that it can ([`Means::DenyInstead`]); where there is none, the cell is missing and the rule keeps
 //! silent for that agent. So an answer is never weaker than the rule.
 
@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 
 use agent_tracer_event::Agent;
 
+use crate::clients::{self, Client};
 use crate::words::{Decision, Event};
 
 /// The output by which a decision reaches an agent.
@@ -82,101 +83,52 @@ pub struct Cell {
     pub known: Provenance,
 }
 
-const fn cell(agent: Agent, event: Event, decision: Decision, means: Means, known: Provenance) -> Cell {
-    Cell { agent, event, decision, means, known }
+/// Returns every decision that works.
+pub fn cells() -> impl Iterator<Item = Cell> {
+    clients::ALL.iter().flat_map(cells_of)
 }
 
-const CLAUDE_CODE: Agent = Agent::CLAUDE_CODE;
-const CODEX: Agent = Agent::CODEX;
+fn cells_of(client: &'static Client) -> impl Iterator<Item = Cell> {
+    let agent = client.agent;
+    let cell = move |row: &(Event, Decision, Means, Provenance)| Cell {
+        agent,
+        event: row.0,
+        decision: row.1,
+        means: row.2,
+        known: row.3,
+    };
+    client.cells.iter().map(cell)
+}
 
-use Decision::{Allow, Ask, Deny, Rewrite, Warn};
-use Provenance::{Declared, Measured};
-
-/// Every decision that works.
-pub const TABLE: &[Cell] = &[
-    cell(CLAUDE_CODE, Event::UserPromptSubmit, Warn, Means::Context, Measured),
-    cell(CLAUDE_CODE, Event::UserPromptSubmit, Deny, Means::Block, Measured),
-    cell(CLAUDE_CODE, Event::UserPromptSubmit, Decision::Stop, Means::Continue, Declared),
-    cell(CLAUDE_CODE, Event::PreToolUse, Allow, Means::Permission, Measured),
-    cell(CLAUDE_CODE, Event::PreToolUse, Rewrite, Means::UpdatedInput, Measured),
-    cell(CLAUDE_CODE, Event::PreToolUse, Warn, Means::Context, Measured),
-    cell(CLAUDE_CODE, Event::PreToolUse, Ask, Means::Permission, Measured),
-    cell(CLAUDE_CODE, Event::PreToolUse, Deny, Means::Permission, Measured),
-    cell(CLAUDE_CODE, Event::PreToolUse, Decision::Stop, Means::Continue, Measured),
-    cell(CLAUDE_CODE, Event::PermissionRequest, Allow, Means::Behavior, Measured),
-    cell(CLAUDE_CODE, Event::PermissionRequest, Rewrite, Means::BehaviorWithInput, Declared),
-    cell(CLAUDE_CODE, Event::PermissionRequest, Warn, Means::SystemMessage, Declared),
-    cell(CLAUDE_CODE, Event::PermissionRequest, Deny, Means::Behavior, Measured),
-    cell(CLAUDE_CODE, Event::PermissionRequest, Decision::Stop, Means::Interrupt, Declared),
-    cell(CLAUDE_CODE, Event::PostToolUse, Warn, Means::Context, Measured),
-    cell(CLAUDE_CODE, Event::PostToolUse, Deny, Means::Block, Measured),
-    cell(CLAUDE_CODE, Event::PostToolUse, Decision::Stop, Means::Continue, Declared),
-    cell(CLAUDE_CODE, Event::PostToolUseFailure, Warn, Means::Context, Declared),
-    cell(CLAUDE_CODE, Event::PostToolUseFailure, Deny, Means::Block, Declared),
-    cell(CLAUDE_CODE, Event::PostToolUseFailure, Decision::Stop, Means::Continue, Declared),
-    cell(CLAUDE_CODE, Event::Stop, Warn, Means::SystemMessage, Declared),
-    cell(CLAUDE_CODE, Event::Stop, Deny, Means::Block, Measured),
-    cell(CLAUDE_CODE, Event::Stop, Decision::Stop, Means::Continue, Declared),
-    cell(CLAUDE_CODE, Event::SubagentStop, Warn, Means::SystemMessage, Declared),
-    cell(CLAUDE_CODE, Event::SubagentStop, Deny, Means::Block, Measured),
-    cell(CLAUDE_CODE, Event::SubagentStop, Decision::Stop, Means::Continue, Declared),
-    cell(CLAUDE_CODE, Event::TaskCompleted, Warn, Means::SystemMessage, Declared),
-    cell(CLAUDE_CODE, Event::TaskCompleted, Deny, Means::ExitTwo, Declared),
-    cell(CLAUDE_CODE, Event::TaskCompleted, Decision::Stop, Means::Continue, Declared),
-    cell(CLAUDE_CODE, Event::TeammateIdle, Warn, Means::SystemMessage, Declared),
-    cell(CLAUDE_CODE, Event::TeammateIdle, Deny, Means::ExitTwo, Declared),
-    cell(CLAUDE_CODE, Event::TeammateIdle, Decision::Stop, Means::Continue, Declared),
-    cell(CODEX, Event::UserPromptSubmit, Warn, Means::Context, Declared),
-    cell(CODEX, Event::UserPromptSubmit, Deny, Means::Block, Measured),
-    cell(CODEX, Event::UserPromptSubmit, Decision::Stop, Means::Continue, Declared),
-    // Codex refuses `allow` without a new input, `ask` and `continue: false` at the next two, and then runs the tool.
-    cell(CODEX, Event::PreToolUse, Rewrite, Means::UpdatedInput, Measured),
-    cell(CODEX, Event::PreToolUse, Warn, Means::Context, Measured),
-    cell(CODEX, Event::PreToolUse, Ask, Means::DenyInstead, Measured),
-    cell(CODEX, Event::PreToolUse, Deny, Means::Permission, Measured),
-    cell(CODEX, Event::PreToolUse, Decision::Stop, Means::DenyInstead, Declared),
-    cell(CODEX, Event::PermissionRequest, Allow, Means::Behavior, Declared),
-    cell(CODEX, Event::PermissionRequest, Warn, Means::SystemMessage, Declared),
-    cell(CODEX, Event::PermissionRequest, Deny, Means::Behavior, Declared),
-    cell(CODEX, Event::PermissionRequest, Decision::Stop, Means::DenyInstead, Declared),
-    cell(CODEX, Event::PostToolUse, Warn, Means::Context, Measured),
-    cell(CODEX, Event::PostToolUse, Deny, Means::Block, Declared),
-    cell(CODEX, Event::PostToolUse, Decision::Stop, Means::Continue, Declared),
-    cell(CODEX, Event::Stop, Warn, Means::SystemMessage, Declared),
-    cell(CODEX, Event::Stop, Deny, Means::Block, Measured),
-    cell(CODEX, Event::Stop, Decision::Stop, Means::Continue, Declared),
-    cell(CODEX, Event::SubagentStop, Warn, Means::SystemMessage, Declared),
-    cell(CODEX, Event::SubagentStop, Deny, Means::Block, Declared),
-    cell(CODEX, Event::SubagentStop, Decision::Stop, Means::Continue, Declared),
-];
+fn find(agent: Agent, event: Event, decision: Decision) -> Option<Cell> {
+    clients::of(agent)
+        .into_iter()
+        .flat_map(cells_of)
+        .find(|cell| cell.event == event && cell.decision == decision)
+}
 
 /// By which output a decision reaches an agent at an event, if it does.
 #[must_use]
 pub fn means(agent: Agent, event: Event, decision: Decision) -> Option<Means> {
-    let found = |cell: &&Cell| cell.agent == agent && cell.event == event && cell.decision == decision;
-    TABLE.iter().find(found).map(|cell| cell.means)
+    find(agent, event, decision).map(|cell| cell.means)
 }
 
 /// Returns whether an agent has an event at all.
 #[must_use]
 pub fn has_event(agent: Agent, event: Event) -> bool {
-    TABLE.iter().any(|cell| cell.agent == agent && cell.event == event)
+    clients::of(agent).into_iter().flat_map(cells_of).any(|cell| cell.event == event)
 }
 
-/// Returns whether an agent accepts `suppressOutput` at an event. Codex refuses the whole answer where it does not.
+/// Returns whether an agent accepts `suppressOutput` at an event.
 #[must_use]
-pub const fn may_suppress(agent: Agent, event: Event) -> bool {
-    match agent {
-        CLAUDE_CODE => true,
-        CODEX => matches!(event, Event::UserPromptSubmit | Event::Stop | Event::SubagentStop),
-        _ => false,
-    }
+pub fn may_suppress(agent: Agent, event: Event) -> bool {
+    clients::of(agent).is_some_and(|client| client.may_suppress.contains(&event))
 }
 
 /// Returns whether an agent accepts `updatedPermissions` at an event: new permission rules that come with an `allow`.
 #[must_use]
-pub const fn may_update_permissions(agent: Agent, event: Event) -> bool {
-    matches!((agent, event), (CLAUDE_CODE, Event::PermissionRequest))
+pub fn may_update_permissions(agent: Agent, event: Event) -> bool {
+    clients::of(agent).is_some_and(|client| client.may_update_permissions.contains(&event))
 }
 
 /// The decisions that work at an event for at least one of these agents, strictest last.
@@ -189,23 +141,26 @@ pub fn decisions(agents: &[Agent], event: Event) -> Vec<Decision> {
 /// The table as the document shows it: a row per event and decision, a column per agent.
 #[must_use]
 pub fn markdown() -> String {
-    let mut text = String::from("| event | decision | Claude Code | Codex |\n|---|---|---|---|\n");
-    let shown = |agent, event, decision| {
-        let found =
-            TABLE.iter().find(|cell| cell.agent == agent && cell.event == event && cell.decision == decision);
-        match found {
-            None => "–".to_owned(),
-            Some(cell) => match cell.known {
-                Measured => cell.means.as_str().to_owned(),
-                Declared => format!("{} ¹", cell.means.as_str()),
-            },
-        }
+    let mut text = String::from("| event | decision |");
+    let names = Agent::ALL.iter().map(|agent| format!(" {} |", agent.name()));
+    text.extend(names.chain(["\n|---|---|".to_owned()]));
+    text.extend(Agent::ALL.iter().map(|_| "---|"));
+    text.push('\n');
+    let output = |agent, event, decision| match find(agent, event, decision) {
+        None => "–".to_owned(),
+        Some(cell) => match cell.known {
+            Provenance::Measured => cell.means.as_str().to_owned(),
+            Provenance::Declared => format!("{} ¹", cell.means.as_str()),
+        },
     };
     for event in Event::ALL {
         for decision in decisions(Agent::ALL, *event) {
-            let (claude, codex) = (shown(CLAUDE_CODE, *event, decision), shown(CODEX, *event, decision));
             // Writing to a string cannot fail.
-            writeln!(text, "| {event} | {decision} | {claude} | {codex} |").ok();
+            write!(text, "| {event} | {decision} |").ok();
+            for agent in Agent::ALL {
+                write!(text, " {} |", output(*agent, *event, decision)).ok();
+            }
+            text.push('\n');
         }
     }
     text
@@ -217,28 +172,29 @@ mod tests {
 
     #[test]
     fn no_cell_stands_twice() {
-        for (position, cell) in TABLE.iter().enumerate() {
+        let all: Vec<Cell> = cells().collect();
+        for (position, cell) in all.iter().enumerate() {
             let same = |other: &Cell| {
                 (other.agent, other.event, other.decision) == (cell.agent, cell.event, cell.decision)
             };
-            assert!(!TABLE.iter().skip(position + 1).any(same), "{cell:?}");
+            assert!(!all.iter().skip(position + 1).any(same), "{cell:?}");
         }
     }
 
     #[test]
     fn every_event_can_be_denied_wherever_it_exists() {
         for event in Event::ALL {
-            assert!(has_event(CLAUDE_CODE, *event));
+            assert!(has_event(Agent::CLAUDE_CODE, *event));
             for agent in Agent::ALL.iter().filter(|agent| has_event(**agent, *event)) {
-                assert!(means(*agent, *event, Deny).is_some(), "{agent} {event}");
+                assert!(means(*agent, *event, Decision::Deny).is_some(), "{agent} {event}");
             }
         }
     }
 
     #[test]
     fn what_an_agent_cannot_do_becomes_stricter_and_never_weaker() {
-        for cell in TABLE.iter().filter(|cell| cell.means == Means::DenyInstead) {
-            assert!(matches!(cell.decision, Ask | Decision::Stop), "{cell:?}");
+        for cell in cells().filter(|cell| cell.means == Means::DenyInstead) {
+            assert!(matches!(cell.decision, Decision::Ask | Decision::Stop), "{cell:?}");
         }
     }
 }

@@ -33,6 +33,7 @@
 mod answer;
 pub mod backtest;
 mod call;
+mod clients;
 mod command;
 mod criteria;
 pub mod daemon;

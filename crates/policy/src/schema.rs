@@ -6,7 +6,7 @@
 use agent_tracer_shell::Effect;
 use serde_json::{Map, Value, json};
 
-use crate::read::{AGENTS, AT_MOST_MAX, DEADLINE_MS_MAX};
+use crate::read::{self, AT_MOST_MAX, DEADLINE_MS_MAX};
 use crate::verify::Verifier;
 use crate::words::{Decision, Event, Mode, Moment, OnOutage, Scope, Severity, Thread, Weekday};
 
@@ -294,7 +294,7 @@ fn words<T: Copy>(all: &[T], spelled: fn(T) -> &'static str) -> Vec<&'static str
 }
 
 fn agents() -> Vec<&'static str> {
-    AGENTS.to_vec()
+    read::agents()
 }
 
 fn events() -> Vec<&'static str> {

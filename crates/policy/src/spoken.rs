@@ -4,6 +4,7 @@
 
 use std::fmt::Display;
 
+use crate::clients::askers;
 use crate::criteria::Criteria;
 use crate::history::Condition;
 use crate::rule::{CommandMatcher, EffectWord, Matcher, Rewrite, Rule, TimeMatcher};
@@ -21,7 +22,7 @@ impl Rule {
         lines.extend(criteria(&self.require));
         if let Some(verify) = &self.verify {
             let what = verify.condition.as_deref().unwrap_or("that");
-            lines.push(format!("a {} of Claude Code verifies: {what}", verify.by.as_str()));
+            lines.push(format!("a {} of {} verifies: {what}", verify.by.as_str(), askers()));
         }
         lines.extend(rewrite(&self.rewrite));
         lines

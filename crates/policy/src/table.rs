@@ -11,7 +11,8 @@ use agent_tracer_event::Agent;
 use agent_tracer_policy_abi::{Outage, Row, TooLarge, build};
 
 use crate::answer::{Answer, answer_to};
-use crate::call::{ALIASES, SKILLS};
+use crate::call::SKILLS;
+use crate::clients;
 use crate::command::SHELLS;
 use crate::decide::{Origin, Outcome, in_outage};
 use crate::legality;
@@ -114,11 +115,11 @@ fn tools(rule: &Rule, agent: Agent, event: Event) -> Vec<String> {
     }
     if !rule.matches.tool.is_empty() {
         let mut names: Vec<String> = rule.matches.tool.iter().map(|glob| glob.as_str().to_owned()).collect();
-        let aliases = ALIASES.iter().filter(|(whose, _, others)| {
-            *whose == agent
-                && others.iter().any(|name| rule.matches.tool.iter().any(|glob| glob.matches(name)))
+        let own = clients::of(agent).map_or(&[][..], |client| client.aliases);
+        let aliases = own.iter().filter(|(_, others)| {
+            others.iter().any(|name| rule.matches.tool.iter().any(|glob| glob.matches(name)))
         });
-        names.extend(aliases.map(|(_, name, _)| (*name).to_owned()));
+        names.extend(aliases.map(|(name, _)| (*name).to_owned()));
         return names;
     }
     if rule.matches.command.is_some() {

@@ -3,6 +3,7 @@
 //! The payload is gone; what is left of it is put together again in the agent's own shape, so that rules read it with
 //! the same eyes as a live one. What is not left is named in [`Missing`].
 
+use crate::clients;
 use crate::{Call, Event, Surroundings};
 use agent_tracer_event::{Agent, CallState, Kind, attributes};
 use agent_tracer_ledger::view::Row;
@@ -12,19 +13,6 @@ use crate::backtest::missing::{Missing, Part};
 
 /// Commands longer than this were cut when they were recorded.
 const COMMAND_CHARS: usize = 10_000;
-
-/// Tools of Codex about which it asks no hook.
-const NOT_ASKED: &[&str] = &[
-    "exec",
-    "wait",
-    "wait_for_code",
-    "write_stdin",
-    "web_search",
-    "web_search_call",
-    "image_generation_call",
-    "tool_search_call",
-    "user_shell",
-];
 
 /// Tools that are nothing without a file.
 const ABOUT_FILES: &[&str] =
@@ -73,14 +61,13 @@ pub(crate) fn is_call(row: &Row) -> bool {
 /// Returns whether the agent asks its hooks about a call. It does not if the input made no sense to it, or if a user
 /// carries the call out instead.
 pub(crate) fn is_asked(row: &Row, agent: Agent) -> bool {
-    match agent {
-        Agent::CLAUDE_CODE => {
-            let is_refused = row.state == Some(CallState::Failed)
-                && text(row, attributes::ERROR_CLASS) == Some("invalid_input");
-            !(is_refused && matches!(row.hook_event_name.as_deref(), None | Some("PostToolBatch")))
-        }
-        _ => !row.tool_name.as_deref().is_some_and(|tool| NOT_ASKED.contains(&tool)),
-    }
+    let Some(client) = clients::of(agent) else { return false };
+    let is_refused = client.refuses_bad_input
+        && row.state == Some(CallState::Failed)
+        && text(row, attributes::ERROR_CLASS) == Some("invalid_input")
+        && matches!(row.hook_event_name.as_deref(), None | Some("PostToolBatch"));
+    let is_unasked = row.tool_name.as_deref().is_some_and(|tool| client.unasked_tools.contains(&tool));
+    !is_refused && !is_unasked
 }
 
 /// The moment at which a call was about to happen; the same with another event for what came of it.

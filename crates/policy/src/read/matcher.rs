@@ -37,14 +37,17 @@ pub const COMMAND_KEYS: &[&str] =
 /// The keys of `time`.
 pub const TIME_KEYS: &[&str] = &["days", "from", "to"];
 
-pub(crate) const AGENTS: &[&str] = &["claude_code", "codex"];
+/// Returns the ids of agents.
+pub(crate) fn agents() -> Vec<&'static str> {
+    Agent::ALL.iter().map(|agent| agent.as_str()).collect()
+}
 
 impl Reader<'_> {
     pub(super) fn matcher(&mut self, table: &DeTable<'_>, whose: &str) -> Matcher {
         self.known(table, MATCH_KEYS, whose);
-        let mut agents = Vec::new();
+        let mut named = Vec::new();
         for said in self.texts(table, "agent") {
-            agents.extend(self.word("agent", said, Agent::from_any_spelling, AGENTS));
+            named.extend(self.word("agent", said, Agent::from_any_spelling, &agents()));
         }
         let thread = self
             .text(table, "thread")
@@ -52,7 +55,7 @@ impl Reader<'_> {
         let command = self.table(table, "command").map(|(table, at)| self.command(table, at));
         let time = self.table(table, "time").and_then(|(table, at)| self.time(table, at));
         Matcher {
-            agent: agents,
+            agent: named,
             agent_type: self.globs(table, "agent_type"),
             thread,
             tool: self.globs(table, "tool"),

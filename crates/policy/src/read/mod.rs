@@ -17,7 +17,7 @@ use std::fmt;
 use toml::de::{DeTable, DeValue};
 
 use crate::rule::Rule;
-pub(crate) use matcher::AGENTS;
+pub(crate) use matcher::agents;
 pub use matcher::{COMMAND_KEYS, MATCH_KEYS, TIME_KEYS};
 pub(crate) use rule::AT_MOST_MAX;
 pub use rule::{EXAMPLE_KEYS, REQUIRE_KEYS, REWRITE_KEYS, RULE_KEYS, WHEN_KEYS};

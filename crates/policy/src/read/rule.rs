@@ -5,7 +5,7 @@ use toml::de::DeTable;
 
 use super::Reader;
 use super::fields::listed;
-use super::matcher::AGENTS;
+use super::matcher;
 use crate::criteria::Criteria;
 use crate::history::Condition;
 use crate::legality;
@@ -301,9 +301,12 @@ impl Reader<'_> {
         let can_update =
             matches!(rule.decision, Decision::Allow | Decision::Rewrite) && agents.iter().any(updates);
         if !rule.says.permissions.is_empty() && !can_update {
-            let hint = Some(
-                "they come with `allow` at `PermissionRequest` of Claude Code and nowhere else".to_owned(),
-            );
+            let may = |agent: &&Agent| legality::may_update_permissions(**agent, Event::PermissionRequest);
+            let names: Vec<&str> = Agent::ALL.iter().filter(may).map(|agent| agent.name()).collect();
+            let hint = Some(format!(
+                "they come with `allow` at `PermissionRequest` of {} and nowhere else",
+                names.join(" or ")
+            ));
             self.fault(at, format!("rule `{}` cannot update permissions", rule.name), hint);
         }
         if asks_nothing(&rule.matches)
@@ -366,7 +369,7 @@ impl Reader<'_> {
     fn example(&mut self, table: &DeTable<'_>, at: usize, rule: &Rule) -> Option<Example> {
         self.known(table, EXAMPLE_KEYS, "an example");
         let agent = match self.text(table, "agent") {
-            Some(said) => self.word("agent", said, Agent::from_any_spelling, AGENTS)?,
+            Some(said) => self.word("agent", said, Agent::from_any_spelling, &matcher::agents())?,
             None => rule.matches.agent.first().copied().unwrap_or_default(),
         };
         let event = match self.text(table, "event") {

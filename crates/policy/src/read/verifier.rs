@@ -1,9 +1,11 @@
 //! Reads who else verifies a criterion, and refuses what the client's own hook could not do.
 
+use agent_tracer_event::Agent;
 use toml::de::DeTable;
 
 use super::Reader;
 use super::rule::{asks_nothing, words};
+use crate::clients::askers;
 use crate::rule::Rule;
 use crate::verify::{Verifier, Verify};
 use crate::words::{Decision, Event, Mode};
@@ -46,11 +48,20 @@ impl Reader<'_> {
         if !rule.matches.agent.is_empty()
             && !rule.matches.agent.iter().any(|agent| agent.spec().can_ask_model)
         {
-            let hint = Some("use `require` alone: it is judged here, for both agents".to_owned());
-            self.fault(at, format!("rule `{name}` has `verify`, and only Claude Code can ask a model"), hint);
+            let hint = Some("use `require` alone: it is judged here, for every agent".to_owned());
+            self.fault(
+                at,
+                format!("rule `{name}` has `verify`, and only {} can ask a model", askers()),
+                hint,
+            );
         }
         if rule.matches.agent.is_empty() || rule.matches.agent.len() > 1 {
-            self.note(at, format!("rule `{name}` does nothing at `Stop` of `codex`: it cannot ask a model"));
+            for agent in Agent::ALL.iter().filter(|agent| !agent.spec().can_ask_model) {
+                self.note(
+                    at,
+                    format!("rule `{name}` does nothing at `Stop` of `{agent}`: it cannot ask a model"),
+                );
+            }
         }
         if !asks_nothing(&rule.matches) || rule.unless.is_some() || !rule.when.is_empty() {
             let hint = Some("leave `match`, `unless` and `when` away, or leave `verify` away".to_owned());
