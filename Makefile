@@ -8,7 +8,7 @@ DIST := dist
 CARGO ?= cargo
 FUZZ_SECONDS ?= 10
 
-.PHONY: help run build dist test check test-real test-real-all test-clients-old bench clean
+.PHONY: help run build dist test check audit test-real test-real-all test-clients-old bench clean
 .PHONY: check-web bench-hook bench-guard bench-denials bench-shell bench-scan bench-ui bench-store bench-fleet bench-usage check-macos dist-pack test-packages hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-clickhouse-large test-deploy test-install test-faults test-fuzz test-gate prices shapes
 
 help: ## This list
@@ -67,6 +67,14 @@ check: $(if $(shell command -v npm),check-web) ## The fast loop: format, lints w
 
 check-web: web/node_modules/.installed ## Format, lints and types of the dashboard
 	cd web && npm run --silent check
+
+# Outside `make test`: building cargo-deny takes minutes, and advisories come from the network. `tests/house` holds licences,
+# sources and bans to the same `deny.toml` in every run.
+CARGO_DENY := 0.20.2
+
+audit: ## Check dependencies: advisories, licences, bans, sources
+	@scripts/need-cargo-deny target/tools/cargo-deny $(CARGO_DENY)
+	target/tools/cargo-deny/bin/cargo-deny --workspace check
 
 test: build test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-deploy test-fuzz test-gate ## Every test there is
 	@echo "all tests passed"

@@ -66,6 +66,8 @@ class Release:
         # The address below which `latest/download/FILE` and `download/vVERSION/FILE` are.
         self.url = url.rstrip("/")
         self.shared = {}
+        # The terms of what is in the programs.
+        self.notices = b""
 
     def program(self, target, name):
         profile = "hook" if name == "agent-tracer-hook" else "dist"
@@ -77,8 +79,7 @@ class Release:
     def documents(self):
         """Returns the files that every package carries, by name."""
         names = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"]
-        notices = sorted(path.name for path in ROOT.glob("THIRD-PARTY-NOTICES*"))
-        return {name: (ROOT / name).read_bytes() for name in names + notices}
+        return {name: (ROOT / name).read_bytes() for name in names} | {"THIRD-PARTY-NOTICES": self.notices}
 
     def prepare(self):
         """Has a program that runs on this machine write the manual and the completions: they are the same for all."""

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 mod agents;
 mod attributes;
+mod dependencies;
 mod version;
 mod words;
 
@@ -17,8 +18,14 @@ fn root() -> PathBuf {
 }
 
 fn workspace() -> Value {
+    metadata(&["--no-deps"])
+}
+
+/// Returns what cargo knows of the packages, with these arguments.
+fn metadata(arguments: &[&str]) -> Value {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .args(["metadata", "--format-version", "1", "--offline"])
+        .args(arguments)
         .current_dir(root())
         .output()
         .expect("cargo metadata runs");

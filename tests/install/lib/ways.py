@@ -131,7 +131,7 @@ def unpack(release, older, **_):
         life(world, release.version, lambda: put(older, OLDER), lambda: put(release.folder, release.version), lambda: shutil.rmtree(prefix))
         prefix.mkdir()
         put(release.folder, release.version)
-        for name in ("LICENSE-MIT", "LICENSE-APACHE", "README.md", "man/agent-tracer.1", "man/agent-tracer-install.1",
+        for name in ("LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY-NOTICES", "README.md", "man/agent-tracer.1", "man/agent-tracer-install.1",
                      "completions/agent-tracer.bash", "completions/_agent-tracer", "completions/agent-tracer.fish"):
             expect((prefix / name).stat().st_size > 0, f"`{name}` is empty")
         for name in ("agent-tracer", "agent-tracer-hook"):
