@@ -71,7 +71,7 @@ pub(crate) fn ship(
     let team = Team::start(Arc::clone(fleet), clock()).map_err(|error| text(&error))?;
     let mut config = Config::new(draw_token().map_err(|error| text(&error))?);
     config.listen.set_port(0);
-    let server = serve(config, team.doors(Arc::new(|_| None))).map_err(|error| text(&error))?;
+    let server = serve(config, team.deps(Arc::new(|_| None))).map_err(|error| text(&error))?;
     let work = direct.work()?;
     process::forget_peak();
     let me = std::process::id();

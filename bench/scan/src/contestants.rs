@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use agent_tracer_agents::claude::transcript::Tokens;
+use agent_tracer_event::Tokens;
 use serde::{Deserialize, Serialize};
 
 use crate::{floors, ours};
@@ -106,7 +106,7 @@ impl Answer {
 }
 
 pub(crate) fn four(tokens: &Tokens) -> [u64; 4] {
-    [tokens.input, tokens.output, tokens.cache_read, tokens.cache_creation]
+    [tokens.input, tokens.output, tokens.cache_read, tokens.cache_write]
 }
 
 /// Runs one contestant once, in this process.

@@ -71,7 +71,7 @@ pub(crate) fn usage(home: &Path, threads: usize) -> Result<Answer, String> {
         answer = answer.plus(&more);
     }
     answer.responses = book.len() as u64;
-    answer.tokens = four(&book.total());
+    answer.tokens = four(&book.total().tokens);
     Ok(answer)
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn rows(home: &Path, threads: usize) -> Result<Answer, String> {
         answer = answer.plus(&more);
     }
     answer.responses = book.len() as u64;
-    answer.tokens = four(&book.total());
+    answer.tokens = four(&book.total().tokens);
     Ok(answer)
 }
 

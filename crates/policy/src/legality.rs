@@ -1,5 +1,5 @@
 //! The decisions that work at each event, and their outputs: one table for the reader of rules, the writer of answers and the
-//! document. Its columns stand in [`crate::clients`], one per agent.
+//! document. Its columns stand in `clients`, one per agent.
 //!
 //! There is a cell only if the client acts on that output. What a client cannot do is done by the nearest
 //! *stricter* thing that it can ([`Means::DenyInstead`]); where there is none, the cell is missing and the rule keeps

@@ -4,7 +4,7 @@
 //! its sender's token; a token is known by its hash alone, and a revoked one is refused by every process within
 //! seconds.
 //!
-//! Doors: [`Team::start`] starts what runs beside the server, [`Team::doors`] is what the server is given,
+//! Doors: [`Team::start`] starts what runs beside the server, [`Team::deps`] is what the server is given,
 //! [`Team::stop`] ends it. [`token`] makes tokens.
 
 mod arrivals;
