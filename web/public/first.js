@@ -1,6 +1,7 @@
 /**
- * Runs before the page is painted and before its program is read: the colours that the reader chose, and on the page of
- * a task the two answers that its picture waits for. They travel while the program is still being read.
+ * Runs before the page is painted and before its program is read: the colours that the reader chose, the names of the
+ * agents, and on the page of a task the two answers that its picture waits for. They travel while the program is still
+ * being read.
  */
 (() => {
   let theme;
@@ -16,7 +17,7 @@
   const task = /^\/tasks\/([^/]+)$/.exec(location.pathname)?.[1];
   // In the words of `api/client.ts`, which takes the answers up by their addresses.
   const owner = new URLSearchParams(location.search).get('owner');
-  const answers = new Map();
+  const urls = ['/api/v1/supported-agents'];
   for (const [what, query] of task
     ? [
         ['tree', {}],
@@ -24,7 +25,10 @@
       ]
     : []) {
     const words = new URLSearchParams({ ...query, ...(owner ? { owner } : {}) }).toString();
-    const url = `/api/v1/tasks/${task}/${what}${words && `?${words}`}`;
+    urls.push(`/api/v1/tasks/${task}/${what}${words && `?${words}`}`);
+  }
+  const answers = new Map();
+  for (const url of urls) {
     const answer = fetch(url, { headers: { accept: 'application/json' } });
     // The page that takes the answer handles a failure; without one there is nothing to handle.
     answer.catch(() => undefined);

@@ -28,7 +28,7 @@ impl Agent {
     pub const CODEX: Self = Self(1);
 
     /// Every agent that people use, in the order of the table. The made-up one of tests is not among them.
-    pub const ALL: &[Self] = &[Self::CLAUDE_CODE, Self::CODEX];
+    pub const ALL: &[Self] = &places::<{ table::TABLE.len() - cfg!(feature = "example-agent") as usize }>();
 
     /// Returns the row.
     #[must_use]
@@ -114,6 +114,20 @@ impl Agent {
     }
 }
 
+/// Returns the first places of the table. The made-up agent of tests is its last row.
+const fn places<const COUNT: usize>() -> [Agent; COUNT] {
+    let mut places = [Agent(0); COUNT];
+    let mut place = 0;
+    while place < COUNT {
+        #[expect(clippy::indexing_slicing, reason = "`place` is below the length of the array")]
+        {
+            places[place] = Agent(place as u8);
+        }
+        place += 1;
+    }
+    places
+}
+
 /// The first row. It stands in where a stored number or a foreign record names no agent of the table.
 impl Default for Agent {
     fn default() -> Self {
@@ -170,6 +184,49 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn every_row_is_distinct_with_and_without_colour() {
+        for agent in Agent::rows() {
+            let spec = agent.spec();
+            assert!(!spec.name.is_empty() && !spec.short_name.is_empty(), "{agent}");
+            assert_eq!(spec.mark.chars().count(), 2, "{agent}");
+            for other in Agent::rows().filter(|other| *other != agent).map(Agent::spec) {
+                assert_ne!(spec.mark.to_lowercase(), other.mark.to_lowercase(), "{agent}");
+                assert_ne!(spec.name, other.name, "{agent}");
+                assert_ne!(spec.short_name, other.short_name, "{agent}");
+                assert_ne!(spec.dark_colour, other.dark_colour, "{agent}");
+                assert_ne!(spec.light_colour, other.light_colour, "{agent}");
+            }
+        }
+    }
+
+    /// The lightest ground of the dark theme and the darkest of the light one (`web/src/app.css`).
+    #[test]
+    fn colours_are_readable_on_their_ground() {
+        for agent in Agent::rows() {
+            let spec = agent.spec();
+            for (colour, ground) in [(spec.dark_colour, "#22304a"), (spec.light_colour, "#dfeaf9")] {
+                let contrast = contrast(luminance(colour), luminance(ground));
+                assert!(contrast >= 4.5, "{agent}: `{colour}` has a contrast of {contrast:.2} on `{ground}`");
+            }
+        }
+    }
+
+    fn contrast(one: f64, other: f64) -> f64 {
+        (one.max(other) + 0.05) / (one.min(other) + 0.05)
+    }
+
+    /// Returns the relative luminance as WCAG defines it.
+    fn luminance(colour: &str) -> f64 {
+        let digits = colour.strip_prefix('#').filter(|digits| digits.len() == 6).expect("`#rrggbb`");
+        let value = u32::from_str_radix(digits, 16).expect("`#rrggbb`");
+        [(16, 0.2126), (8, 0.7152), (0, 0.0722)].iter().fold(0.0, |sum, (shift, weight)| {
+            let part = f64::from((value >> shift) & 0xff) / 255.0;
+            let linear = if part <= 0.040_45 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) };
+            sum + weight * linear
+        })
     }
 
     #[test]

@@ -11,10 +11,14 @@ pub struct AgentSpec {
     pub name: &'static str,
     /// The name where a column is narrow.
     pub short_name: &'static str,
-    /// Two letters where there is no room for a name.
+    /// Two letters where there is no room for a name. No other agent has the same, so it tells agents apart without colour.
     pub mark: &'static str,
-    /// The colour on screen, as CSS writes it.
-    pub colour: &'static str,
+    /// The colour of the name and the mark on a dark page, as `#rrggbb`.
+    pub dark_colour: &'static str,
+    /// The colour of the name and the mark on a light page, as `#rrggbb`.
+    pub light_colour: &'static str,
+    /// The beginning of model names that says no more than the agent does; empty if there is none.
+    pub model_prefix: &'static str,
     /// The word on our command lines: that of the hook and that of the main program.
     pub word: &'static str,
     /// Is `true` if a hook's payload names its event in `hook_event_name`. Where it does not, the word after the agent's on the

@@ -105,6 +105,7 @@ export const api = {
   health: endpoint(get, '/api/v1/health').one<Health>(),
   settings: endpoint(get, '/api/v1/settings').one(),
   deadLetters: endpoint(get, '/api/v1/dead-letters').page(),
+  supportedAgents: endpoint(get, '/api/v1/supported-agents').page(),
   policies: endpoint(get, '/api/v1/policies').one<Policies>(),
   decisions: endpoint(get, '/api/v1/policies/decisions').page(),
   tools: endpoint(get, '/api/v1/tools').page(),

@@ -59,6 +59,7 @@ export type RuleFound = Schemas['RuleFound'];
 export type RuleStat = Omit<Schemas['RuleStat'], 'outcomes'> & { outcomes: Record<string, number> };
 export type Settings = Schemas['Settings'];
 export type SkillStat = Schemas['SkillStat'];
+export type SupportedAgent = Schemas['SupportedAgent'];
 export type Task = Schemas['Task'];
 export type TaskSummary = Schemas['TaskSummary'];
 export type Todo = Schemas['Todo'];

@@ -12,7 +12,7 @@ export const taskColumns = (isTeam: boolean, isPhone: boolean): readonly Column[
   { key: 'title', label: 'Task', width: 'minmax(220px, 1fr)' },
   ...(isTeam ? [PERSON] : []),
   { key: 'project', label: 'Project', width: 'minmax(70px, 112px)' },
-  { key: 'agent', label: 'Agent', width: '52px' },
+  { key: 'agent', label: 'Agent', width: '78px' },
   { key: 'model', label: 'Last model', width: '98px', hint: 'model of the last response; the task page lists all' },
   { key: 'turns', label: 'Turns', width: '38px', align: 'right' },
   { key: 'calls', label: 'Calls', width: '42px', align: 'right', hint: 'incl. subagents' },

@@ -1,6 +1,6 @@
 /** The filters of the task list: how the address holds them, and the query that they make. */
 import type { QueryOf } from '../api/endpoints';
-import { parseAgent, type AgentId } from '../text/agents';
+import { agents, type AgentId } from '../app/agents.svelte';
 
 type TaskQuery = QueryOf<'/api/v1/tasks'>;
 export type TaskStatus = NonNullable<TaskQuery['status']>[number];
@@ -34,7 +34,7 @@ export function readFilter(query: URLSearchParams): TaskFilter {
   return {
     q: query.get('q') ?? '',
     status: STATUSES.filter((status) => named.includes(status)),
-    agent: parseAgent(query.get('agent')),
+    agent: agents.parse(query.get('agent')),
     project: query.get('project') ?? '',
     owner: query.get('owner') ?? '',
     machine: query.get('machine') ?? '',

@@ -218,12 +218,6 @@ export function shortPath(path: string, root = ''): string {
   return path;
 }
 
-/** `claude-opus-4-8` from `claude-opus-4-8-20260401`: dates of models say little at a glance. */
-export function modelName(model: string | undefined): string {
-  if (!model) return NONE;
-  return model.replace(/-20\d{6}$/, '').replace(/^claude-/, '');
-}
-
 /** `+12 %` against the range before, `×40` when it is many times that; empty when there is nothing to compare with. */
 export function percentChange(now: number, before: number): string {
   if (!(before > 0)) return '';

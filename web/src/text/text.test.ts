@@ -9,7 +9,6 @@ import {
   count,
   duration,
   folder,
-  modelName,
   moment,
   money,
   percent,
@@ -205,11 +204,6 @@ describe('numbers', () => {
       'c.rs',
       '/a/b',
       '/x',
-    ]);
-    expect([modelName('claude-opus-4-8-20260401'), modelName('gpt-5.2-codex'), modelName(undefined)]).toEqual([
-      'opus-4-8',
-      'gpt-5.2-codex',
-      '–',
     ]);
   });
 });

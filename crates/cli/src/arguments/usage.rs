@@ -29,7 +29,7 @@ pub(crate) enum ByName {
     Model,
     /// By project
     Project,
-    /// By agent: Claude Code or Codex
+    /// By agent
     Agent,
     /// By skill; slower with `--files`, because every row is read
     Skill,

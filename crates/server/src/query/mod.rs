@@ -3,6 +3,7 @@
 //! A row names the path, its parameters, the shape of its answer and the store's method. Reading parameters, the
 //! OpenAPI document and the routes all come from that table, so they cannot tell different stories.
 
+mod agents;
 mod answer;
 mod compactions;
 mod insights;
@@ -52,9 +53,16 @@ pub(crate) struct Endpoint {
 
 /// Returns every query.
 pub(crate) fn endpoints() -> impl Iterator<Item = &'static Endpoint> {
-    [tasks::ENDPOINTS, compactions::ENDPOINTS, insights::ENDPOINTS, policies::ENDPOINTS, own::ENDPOINTS]
-        .into_iter()
-        .flatten()
+    [
+        tasks::ENDPOINTS,
+        compactions::ENDPOINTS,
+        insights::ENDPOINTS,
+        policies::ENDPOINTS,
+        own::ENDPOINTS,
+        agents::ENDPOINTS,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// The root of the query API.
@@ -132,6 +140,7 @@ mod tests {
             "/policies",
             "/policies/decisions",
             "/settings",
+            "/supported-agents",
         ] {
             assert!(there.contains(path), "{path}");
         }

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use agent_tracer_event::{FactId, Kind, Millis};
+use agent_tracer_event::{Agent, FactId, Kind, Millis};
 use agent_tracer_ledger::view::RuleStat;
 use serde_json::{Value, json};
 
@@ -332,5 +332,23 @@ fn rules_are_listed_with_their_files_and_with_what_they_decided() {
     assert_eq!((&answer["deadlineMs"], &answer["problems"]), (&json!(50), &json!(["something"])));
     for wrong in ["decision=maybe", "mode=off", "task=x", "colour=red"] {
         assert_eq!(world.get(&format!("/api/v1/policies/decisions?{wrong}")).status, 400, "{wrong}");
+    }
+}
+
+#[test]
+fn agents_are_listed_as_the_table_describes_them() {
+    let world = World::new();
+    let items = world.get("/api/v1/supported-agents").json()["items"].as_array().unwrap().clone();
+    assert_eq!(items.len(), Agent::ALL.len());
+    for (item, agent) in items.iter().zip(Agent::ALL) {
+        let spec = agent.spec();
+        let mut expected = json!({
+            "id": spec.id, "name": spec.name, "shortName": spec.short_name, "mark": spec.mark,
+            "darkColour": spec.dark_colour, "lightColour": spec.light_colour, "word": spec.word,
+        });
+        if !spec.model_prefix.is_empty() {
+            expected["modelPrefix"] = json!(spec.model_prefix);
+        }
+        assert_eq!(*item, expected);
     }
 }

@@ -13,7 +13,7 @@ import type {
   UsageBucket,
   UsageView,
 } from '../../api/types';
-import type { AgentId } from '../../text/agents';
+import type { AgentId } from '../../app/agents.svelte';
 import { duration } from '../../text/format';
 import { rangeQuery, bucketCount, type TimeRange } from './range';
 

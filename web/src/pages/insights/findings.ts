@@ -2,9 +2,10 @@
  * What is worth a sentence in a period: at most five findings, the weightiest first. Pure. Each is computed from numbers
  * that the page shows too, and opens the rows behind it.
  */
+import { agents } from '../../app/agents.svelte';
 import { taskUrl } from '../../app/taskUrl';
 import type { ToolStat, UsageBucket } from '../../api/types';
-import { cost, count, duration, errorName, modelName, money, percent } from '../../text/format';
+import { cost, count, duration, errorName, money, percent } from '../../text/format';
 import { countTokens, failureRate, sum, type InsightsData } from './data';
 import { quote, type InsightsLinks } from './links';
 import { isPartial } from './statColumn';
@@ -77,7 +78,7 @@ function costChange(data: InsightsData, past: InsightsData | undefined, links: I
   const change = now.costUsd / before.costUsd - 1;
   if (Math.abs(change) < CHANGE_AT_LEAST) return [];
   const cause = change > 0 ? growth(data.models, past.models) : undefined;
-  const by = cause && `; ${percent(cause.part * 100)} of the rise is ${modelName(cause.key)}`;
+  const by = cause && `; ${percent(cause.part * 100)} of the rise is ${agents.modelName(cause.key)}`;
   return [
     {
       text: `Cost ${change > 0 ? 'rose' : 'fell'} from ${cost(before)} to ${cost(now)}${by ?? ''}.`,
@@ -188,7 +189,7 @@ function unpriced(data: InsightsData, links: InsightsLinks): Finding[] {
   return [
     {
       text: `${count(provenance.unpriced)} of ${count(total)} responses have no price, so costs are lower bounds${model ? '; most are of' : '.'}`,
-      ...(model ? { subject: modelName(model.key) } : {}),
+      ...(model ? { subject: agents.modelName(model.key) } : {}),
       href: model ? links.tasks({ model: model.key }) : links.tasks(),
       weight: Math.min(provenance.unpriced / total + 0.2, 1),
     },

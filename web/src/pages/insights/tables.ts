@@ -1,6 +1,6 @@
 /** The tables of Insights: their columns, and the addresses behind their numbers. */
+import { agents } from '../../app/agents.svelte';
 import { taskUrl } from '../../app/taskUrl';
-import { agentName } from '../../text/agents';
 import {
   cost,
   count,
@@ -8,7 +8,6 @@ import {
   errorName,
   folder,
   foldersOf,
-  modelName,
   percent,
   percentChange,
   taskKey,
@@ -41,6 +40,8 @@ export interface StatTableSpec<T> {
   /** The key by which the rows of both ranges are compared, if that is not `key`. */
   same?: (row: T) => string;
   label: (row: T) => string;
+  /** The agent that a row is about, where it is about one. */
+  agent?: (row: T) => string;
   href?: (row: T) => string | undefined;
   stats: readonly StatColumn<T>[];
   /** The text of an empty table. */
@@ -188,7 +189,7 @@ export class InsightsTables {
   }
 
   get models(): StatTableSpec<UsageBucket> {
-    return this.usage('Models', 'Model', 'models', 'model', modelName, 'No responses');
+    return this.usage('Models', 'Model', 'models', 'model', (key) => agents.modelName(key), 'No responses');
   }
 
   get projects(): StatTableSpec<UsageBucket> {
@@ -204,7 +205,10 @@ export class InsightsTables {
   }
 
   get agents(): StatTableSpec<UsageBucket> {
-    return this.usage('Agents', 'Agent', 'agents', 'agent', agentName, 'No agents');
+    return {
+      ...this.usage('Agents', 'Agent', 'agents', 'agent', (key) => agents.name(key), 'No agents'),
+      agent: (row) => row.key,
+    };
   }
 
   get agentTypes(): StatTableSpec<AgentStat> {

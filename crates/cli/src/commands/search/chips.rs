@@ -73,10 +73,10 @@ impl Chips {
                 })?);
             }
             "client" => {
-                self.agent = Some(
-                    Agent::from_any_spelling(&value)
-                        .ok_or_else(|| wrong(name, &value, ["claude", "codex"]))?,
-                );
+                self.agent =
+                    Some(Agent::from_any_spelling(&value).ok_or_else(|| {
+                        wrong(name, &value, Agent::ALL.iter().map(|agent| agent.spec().word))
+                    })?);
             }
             "agent" | "type" => match Agent::from_any_spelling(&value) {
                 // Who writes `agent:codex` means the product.

@@ -72,7 +72,7 @@ fn head(answers: &Answers, zone: &LocalTime) -> Table {
     let version = task.client_version.as_deref().map(|version| format!(" {version}")).unwrap_or_default();
     let last = if answers.models.items.len() > 1 { "last model " } else { "" };
     let model = task.model.as_deref().map(|model| format!(", {last}{model}")).unwrap_or_default();
-    line("agent", text(format!("{}{version} {}{model}", task.agent, task.agent_type)));
+    line("agent", text(format!("{}{version} {}{model}", task.agent.name(), task.agent_type)));
     let branch = task.git_branch.as_deref().map(|branch| format!(" on {branch}")).unwrap_or_default();
     line("project", text(format!("{}{branch}", task.project)));
     if task.workspace_path != task.project && !task.workspace_path.is_empty() {

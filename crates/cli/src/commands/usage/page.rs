@@ -84,7 +84,7 @@ pub(super) fn text(report: &Report, question: &Question<'_>, output: &Output) ->
 /// Returns the line for a rate limit.
 fn limit_line(limit: &Limit, question: &Question<'_>) -> String {
     let window = if limit.window == "five_hour" { "5 h" } else { "7 d" };
-    let mut line = format!("{} {window} limit: {:.0}% used", limit.agent, limit.used_pct);
+    let mut line = format!("{} {window} limit: {:.0}% used", limit.agent.name(), limit.used_pct);
     if let Some(resets) = limit.resets_at {
         line.push_str(&format!(", begins anew {}", question.zone.minute(resets)));
     }
