@@ -51,7 +51,7 @@ test('dry runs are distinguished from enforced rules, and a decision opens its c
 
 test('a draft is back-tested by a signed-in browser: mistakes by line, then calls by rule', async () => {
   const page = await world.page('/policies');
-  const backtest = page.getByRole('region', { name: /^Back-test/ });
+  const backtest = page.getByRole('region', { name: /^Backtest/ });
   await backtest.getByText(/Read-only/).waitFor();
   assert.ok(await backtest.getByRole('button', { name: 'Run' }).isDisabled());
   await page.goto(world.link);

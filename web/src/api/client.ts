@@ -38,7 +38,7 @@ async function problemOf(response: Response): Promise<Problem> {
     const errors = list.map(({ at, reason }) => ({ at: String(at ?? ''), reason: String(reason ?? '') }));
     return new Problem(response.status, String(body.title ?? response.statusText), String(body.detail ?? ''), errors);
   } catch {
-    return new Problem(response.status, response.statusText || `status ${response.status}`, 'the answer is not JSON');
+    return new Problem(response.status, response.statusText || `status ${response.status}`, 'the response is not JSON');
   }
 }
 

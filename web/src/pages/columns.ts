@@ -18,7 +18,7 @@ export const taskColumns = (isTeam: boolean, isPhone: boolean): readonly Column[
   { key: 'calls', label: 'Calls', width: '42px', align: 'right', hint: 'incl. subagents' },
   { key: 'failures', label: 'Failed', width: '44px', align: 'right', hint: 'incl. subagents' },
   { key: 'context', label: 'Context', width: '76px' },
-  { key: 'cost', label: 'Cost', width: '72px', align: 'right', hint: 'incl. subagents, by the price table' },
+  { key: 'cost', label: 'Cost', width: '72px', align: 'right', hint: 'incl. subagents, from the price table' },
   { key: 'duration', label: 'Duration', width: '64px', align: 'right' },
   { key: 'last', label: 'Last event', width: '92px', align: 'right' },
 ];

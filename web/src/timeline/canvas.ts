@@ -13,7 +13,7 @@ export class Surface {
     this.canvas = canvas;
     this.paint = paint;
     const pen = canvas.getContext('2d', { alpha: false });
-    if (!pen) throw new Error('the browser gives no canvas');
+    if (!pen) throw new Error('this browser does not support canvas');
     this.pen = pen;
     this.observer = new ResizeObserver(([entry]) => {
       if (!entry) return;

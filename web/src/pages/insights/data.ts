@@ -123,7 +123,7 @@ export const knownCost = (usage: UsageView): number | null =>
 /** How long people were waited for, as far as it was recorded. */
 export const sumWaiting = (numbers: InsightsData): number => sum(numbers.activity, (row) => row.waitingMs);
 export const WAITING_HINT =
-  'recorded by hooks only: transcripts hold no permission prompts, so imported sessions add nothing';
+  'recorded by hooks only: transcripts do not contain permission prompts, so imported sessions add nothing';
 /** Nothing recorded is not the same as no wait. */
 export const formatWaiting = (ms: number): string => (ms > 0 ? duration(ms) : 'none recorded');
 

@@ -43,19 +43,19 @@ describe('findings', () => {
   it('name the session that holds much of the cost, and call it priced cost where a part has no price', () => {
     const sessions = [spent('a', 7.2, {}, 'Mend the fence'), spent('b', 2.8)];
     expect(sentences({ models: [spent('m', 10)], sessions })).toEqual([
-      '72 % of the cost ($7.20) was one session: Mend the fence',
+      '72 % of the cost ($7.20) came from one session: Mend the fence',
     ]);
     const models = [spent('m', 10), spent('other', 0, { provenance: { responses: 6, unpriced: 6, copies: 0 } })];
     expect(sentences({ models, sessions })).toEqual([
-      '6 of 10 responses have no price, so costs are lower bounds; most are of other',
-      '72 % of the priced cost ($7.20) was one session: Mend the fence',
+      '6 of 10 responses have no price, so costs are lower bounds; most are from other',
+      '72 % of the priced cost ($7.20) came from one session: Mend the fence',
     ]);
   });
 
   it('say what a change of the cost is made of, and compare no partial costs', () => {
     const now = { models: [spent('big', 9), spent('small', 3)] };
     expect(sentences(now, { models: [spent('big', 1), spent('small', 1)] })).toEqual([
-      'Cost rose from $2.00 to $12.00; 80 % of the rise is big.',
+      'Cost rose from $2.00 to $12.00; 80 % of the rise comes from big.',
     ]);
     expect(sentences({ models: [spent('big', 1)] }, now)).toEqual(['Cost fell from $12.00 to $1.00.']);
     const partial = { models: [spent('big', 1, { provenance: { responses: 4, unpriced: 1, copies: 0 } })] };
@@ -76,7 +76,7 @@ describe('findings', () => {
 
   it('compare failures and percentiles only over enough calls', () => {
     expect(sentences({ tools: [tool('Read', 100, 15, 300)] }, { tools: [tool('Read', 100, 5, 100)] })).toEqual([
-      'The slowest calls (p95) took 300 ms instead of 100 ms: Read',
+      'The p95 duration rose from 100 ms to 300 ms: Read',
       'The share of failed calls rose from 5 % to 15 %.',
     ]);
     expect(sentences({ tools: [tool('Read', 10, 3, 300)] }, { tools: [tool('Read', 10, 0, 100)] })).toEqual([]);

@@ -63,7 +63,7 @@ function costliestSession(data: InsightsData): Finding[] {
   if (!top || whole.costUsd < COST_AT_LEAST_USD || part < LARGE_SHARE || part > 1) return [];
   return [
     {
-      text: `${percent(part * 100)} of the ${isPartial(whole) ? 'priced cost' : 'cost'} (${money(top.usage.costUsd)}) was one session:`,
+      text: `${percent(part * 100)} of the ${isPartial(whole) ? 'priced cost' : 'cost'} (${money(top.usage.costUsd)}) came from one session:`,
       subject: top.label ?? top.key,
       href: taskUrl(top.key, { owner: top.owner, tab: 'tokens' }),
       weight: part,
@@ -78,7 +78,7 @@ function costChange(data: InsightsData, past: InsightsData | undefined, links: I
   const change = now.costUsd / before.costUsd - 1;
   if (Math.abs(change) < CHANGE_AT_LEAST) return [];
   const cause = change > 0 ? growth(data.models, past.models) : undefined;
-  const by = cause && `; ${percent(cause.part * 100)} of the rise is ${agents.modelName(cause.key)}`;
+  const by = cause && `; ${percent(cause.part * 100)} of the rise comes from ${agents.modelName(cause.key)}`;
   return [
     {
       text: `Cost ${change > 0 ? 'rose' : 'fell'} from ${cost(before)} to ${cost(now)}${by ?? ''}.`,
@@ -147,7 +147,7 @@ function slowerTool(data: InsightsData, past: InsightsData | undefined, links: I
   if (!worst) return [];
   return [
     {
-      text: `The slowest calls (p95) took ${duration(worst.row.p95Ms)} instead of ${duration(worst.before.p95Ms)}:`,
+      text: `The p95 duration rose from ${duration(worst.before.p95Ms)} to ${duration(worst.row.p95Ms)}:`,
       subject: worst.row.tool,
       href: links.search(`tool:${quote(worst.row.tool)}`, `>${Math.floor((worst.before.p95Ms ?? 0) / 1000)}s`),
       weight:
@@ -188,7 +188,7 @@ function unpriced(data: InsightsData, links: InsightsLinks): Finding[] {
   );
   return [
     {
-      text: `${count(provenance.unpriced)} of ${count(total)} responses have no price, so costs are lower bounds${model ? '; most are of' : '.'}`,
+      text: `${count(provenance.unpriced)} of ${count(total)} responses have no price, so costs are lower bounds${model ? '; most are from' : '.'}`,
       ...(model ? { subject: agents.modelName(model.key) } : {}),
       href: model ? links.tasks({ model: model.key }) : links.tasks(),
       weight: Math.min(provenance.unpriced / total + 0.2, 1),

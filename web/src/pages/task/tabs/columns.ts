@@ -70,7 +70,7 @@ export const TOKENS_COLUMNS: readonly Column[] = [
   { key: 'written', label: 'Cache written', width: '88px', align: 'right' },
   { key: 'output', label: 'Output', width: '64px', align: 'right', hint: 'includes reasoning' },
   { key: 'reasoning', label: 'Reasoning', width: '70px', align: 'right' },
-  { key: 'cost', label: 'Cost', width: '78px', align: 'right', hint: 'by the price table' },
+  { key: 'cost', label: 'Cost', width: '78px', align: 'right', hint: 'from the price table' },
   {
     key: 'client',
     label: 'Client cost',
