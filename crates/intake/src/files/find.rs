@@ -93,6 +93,14 @@ pub fn find(root: &Root, each: &mut dyn FnMut(Found)) -> Vec<(PathBuf, io::Error
     failed
 }
 
+/// Calls `each` for files of a root until so many entries of folders were read. Returns `true` if that were all of them.
+///
+/// Takes as long as the limit allows, however many files there are; folders that cannot be listed count as empty.
+pub fn find_up_to(root: &Root, entries_max: usize, each: &mut dyn FnMut(Found)) -> bool {
+    let mut left = entries_max;
+    walk(root, &root.folder, &mut left, each, &mut Vec::new())
+}
+
 /// Searches a folder somewhere below the root, as [`find`] does the root.
 pub(crate) fn find_in(
     root: &Root,
@@ -100,6 +108,18 @@ pub(crate) fn find_in(
     each: &mut dyn FnMut(Found),
     failed: &mut Vec<(PathBuf, io::Error)>,
 ) {
+    let mut left = usize::MAX;
+    walk(root, folder, &mut left, each, failed);
+}
+
+/// Searches a folder until `left` entries were read. Returns `false` if some are left.
+fn walk(
+    root: &Root,
+    folder: &Path,
+    left: &mut usize,
+    each: &mut dyn FnMut(Found),
+    failed: &mut Vec<(PathBuf, io::Error)>,
+) -> bool {
     let mut waiting = vec![(folder.to_owned(), 0)];
     while let Some((folder, depth)) = waiting.pop() {
         let entries = match fs::read_dir(&folder) {
@@ -111,6 +131,8 @@ pub(crate) fn find_in(
             }
         };
         for entry in entries {
+            let Some(rest) = left.checked_sub(1) else { return false };
+            *left = rest;
             let seen = entry.and_then(|entry| look_at(root, &entry));
             match seen {
                 Ok(Seen::File(found)) => each(found),
@@ -121,6 +143,7 @@ pub(crate) fn find_in(
             }
         }
     }
+    true
 }
 
 enum Seen {
@@ -207,6 +230,21 @@ mod tests {
     #[test]
     fn a_folder_that_is_missing_is_an_empty_one() {
         assert_eq!(names(&Root::of(Agent::CODEX, "/nowhere/at/all")), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_limited_search_ends_at_its_limit_and_reports_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::of(Agent::CLAUDE_CODE, folder.path());
+        for name in ["a", "b", "c"] {
+            put(folder.path(), &format!("p/{name}.jsonl"));
+        }
+        // The folder itself is an entry, too.
+        for (entries_max, files, is_whole) in [(0, 0, false), (2, 1, false), (4, 3, true), (100, 3, true)] {
+            let mut seen = 0;
+            assert_eq!(find_up_to(&root, entries_max, &mut |_| seen += 1), is_whole, "{entries_max}");
+            assert_eq!(seen, files, "{entries_max}");
+        }
     }
 
     #[test]

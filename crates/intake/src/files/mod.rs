@@ -14,7 +14,7 @@ mod reader;
 mod registry;
 
 pub use bytes::open;
-pub use find::{Facts, Found, Root, find, find_named};
+pub use find::{Facts, Found, Root, find, find_named, find_up_to};
 pub(crate) use find::{find_in, look};
 pub(crate) use mark::without_content;
 pub use read::{Files, ReadError, Work};
