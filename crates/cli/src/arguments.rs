@@ -12,6 +12,7 @@ mod maintenance;
 mod policy;
 mod query;
 mod shipping;
+mod up;
 mod usage;
 
 use std::path::PathBuf;
@@ -32,6 +33,7 @@ pub(crate) use query::{
     Export, FormatName, Search, Show, StatusName, Tail, TaskKindName, TaskWords, Tasks, Tools,
 };
 pub(crate) use shipping::{Engine, Migrate, Ship, Team, TeamCommand, Token, TokenCommand, TokenScopeName};
+pub(crate) use up::Up;
 pub(crate) use usage::{ByName, PeriodName, Usage};
 
 use agent_tracer_event::Agent;
@@ -45,7 +47,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
     max_term_width = 100,
     after_help = "\
 Examples:
-  agent-tracer serve               record and show, until Ctrl-C
+  agent-tracer                     look at what is here, and choose the next step
+  agent-tracer up                  record, read the history, open the dashboard; until Ctrl-C
   agent-tracer install claude      connect Claude Code
   agent-tracer install codex       connect Codex
   agent-tracer tasks               list their tasks
@@ -57,7 +60,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) options: Options,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 /// Holds the options of every command.
@@ -71,6 +74,7 @@ pub(crate) struct Options {
 /// Lists the commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Up(Up),
     Serve(Serve),
     Install(Install),
     Uninstall(Uninstall),
@@ -120,6 +124,9 @@ pub(crate) enum ScopeName {
     Local,
 }
 
+/// Megabytes of the ledger that are checked per second unless another number is given.
+const CHECK_RATE: u32 = 16;
+
 /// Records what the agents do and shows it in the browser
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -139,7 +146,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4747")]
     pub(crate) listen: std::net::SocketAddr,
     /// Megabytes of the ledger to check for damage per second in the background; 0 switches the check off
-    #[arg(long, value_name = "MB", default_value_t = 16)]
+    #[arg(long, value_name = "MB", default_value_t = CHECK_RATE)]
     pub(crate) check_rate: u32,
     /// Serve a team from this ClickHouse store, `clickhouse://user@host:8123/database`
     ///
@@ -165,6 +172,23 @@ pub(crate) struct Serve {
     pub(crate) cluster: Option<String>,
     #[command(flatten)]
     pub(crate) log: LogOptions,
+}
+
+impl Serve {
+    /// Returns the arguments of a server for this machine alone.
+    pub(crate) fn at(listen: std::net::SocketAddr, log: LogOptions) -> Serve {
+        Serve {
+            listen,
+            check_rate: CHECK_RATE,
+            store: None,
+            name: Vec::new(),
+            proxy_header: None,
+            proxy_from: Vec::new(),
+            admin: Vec::new(),
+            cluster: None,
+            log,
+        }
+    }
 }
 
 /// Imports the history from the agents' own files

@@ -50,6 +50,11 @@ pub(crate) fn start(options: &LogOptions, environment: &Environment, clock: &Clo
         .map_err(|_| Failure::new("cannot start the log: it was started before"))
 }
 
+/// Returns `true` if the environment names a level.
+pub(crate) fn is_level_set(environment: &Environment) -> bool {
+    environment.variable(VARIABLE).is_some()
+}
+
 /// Returns the level that the environment names.
 fn level_of(environment: &Environment) -> Result<LogLevelName, Failure> {
     let Some(value) = environment.variable(VARIABLE) else { return Ok(LogLevelName::Info) };

@@ -8,10 +8,12 @@ mod agents;
 mod alert_job;
 mod arguments;
 mod backup_job;
+mod browser;
 mod client_drift;
 mod clients;
 mod commands;
 mod config;
+mod connection;
 mod context_job;
 mod dashboard;
 mod demo;
@@ -21,6 +23,7 @@ mod figures;
 mod files;
 mod home;
 mod instance;
+mod local_server;
 mod local_time;
 mod log;
 mod moment;
@@ -69,7 +72,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut output = Output::of_process();
     let outcome = Environment::of_process().and_then(|environment| {
-        commands::run(&arguments.command, &arguments.options, &environment, &mut output)
+        commands::run(arguments.command.as_ref(), &arguments.options, &environment, &mut output)
     });
     match outcome {
         Ok(code) => code,

@@ -14,6 +14,7 @@ mod install;
 mod maintenance;
 mod manual;
 mod migrate;
+mod overview;
 mod policy;
 mod purge;
 mod rebuild;
@@ -31,6 +32,7 @@ mod team;
 mod token;
 mod tools;
 mod uninstall;
+mod up;
 mod usage;
 
 use std::process::ExitCode;
@@ -40,14 +42,16 @@ use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// Does what was asked.
+/// Runs a command; without one, shows what is here.
 pub(crate) fn run(
-    command: &Command,
+    command: Option<&Command>,
     options: &Options,
     environment: &Environment,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
+    let Some(command) = command else { return overview::run(options, environment, output) };
     match command {
+        Command::Up(arguments) => up::run(arguments, options, environment, output),
         Command::Install(arguments) => install::run(arguments, options, environment, output),
         Command::Uninstall(arguments) => uninstall::run(arguments, options, environment, output),
         Command::Doctor(arguments) => doctor::run(arguments, options, environment, output),

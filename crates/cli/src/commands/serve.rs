@@ -12,15 +12,17 @@ mod server_deps;
 mod start_message;
 mod team;
 
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_tracer_event::Agent;
 use agent_tracer_intake::tail::NamedFiles;
-use agent_tracer_intake::{Intake, Running, Setup, Sink, StartError, Stop};
+use agent_tracer_intake::{History, Intake, Running, Setup, Sink, StartError, Stop};
 use agent_tracer_ledger::{CheckPace, Ledger};
 use agent_tracer_policy::daemon::ActiveRules;
 use agent_tracer_server::{Capabilities, Config, Live, ServeError, Server, owner_token};
+use agent_tracer_spool::Home;
 use tracing::{info, warn};
 
 use crate::arguments::{LogFormatName, Options, Serve};
@@ -39,11 +41,51 @@ use crate::{
 const UNFINISHED_PURGE: &str = "a purge was not finished, and bytes of what it deleted may still be in the store\n\
     hint: stop the server and run any `agent-tracer purge`: it ends what was begun first";
 
+/// A server that answers.
+pub(super) struct Ready<'a> {
+    /// The one-time link to its dashboard.
+    pub(super) link: &'a str,
+    /// The address.
+    pub(super) address: SocketAddr,
+    /// The home.
+    home: &'a Home,
+    intake: &'a Arc<Mutex<Option<Intake>>>,
+}
+
+impl Ready<'_> {
+    /// Returns a look at how far the history is read; it sees nothing once the server stops.
+    pub(super) fn history(&self) -> Arc<dyn Fn() -> Option<History> + Send + Sync> {
+        let intake = Arc::clone(self.intake);
+        Arc::new(move || {
+            let intake = intake.lock().unwrap_or_else(PoisonError::into_inner);
+            intake.as_ref().map(|intake| intake.state().history)
+        })
+    }
+}
+
+/// Greets the user of a server that answers.
+pub(super) type Greet<'a> = dyn FnMut(&Ready<'_>, &mut Output) -> Result<(), Failure> + 'a;
+
 pub(super) fn run(
     arguments: &Serve,
     options: &Options,
     environment: &Environment,
     output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    run_greeting(arguments, options, environment, output, &mut |ready, output| {
+        start_message::lines(ready.link, ready.address, &environment.program(), ready.home)
+            .iter()
+            .try_for_each(|line| output.say(line))
+    })
+}
+
+/// Serves, and greets the user by other words.
+pub(super) fn run_greeting(
+    arguments: &Serve,
+    options: &Options,
+    environment: &Environment,
+    output: &mut Output,
+    greet: &mut Greet<'_>,
 ) -> Result<ExitCode, Failure> {
     signals::hold()?;
     let clock = sources::clock();
@@ -142,9 +184,8 @@ pub(super) fn run(
         // A line that is not JSON would be one that a program cannot read, and the link is a secret while it works.
         LogFormatName::Json => info!(address = %server.address(), "Agent Tracer is running"),
         LogFormatName::Text => {
-            for line in start_message::lines(&link, server.address(), &environment.program(), &tracer) {
-                output.say(&line)?;
-            }
+            let (address, intake) = (server.address(), &shared.intake);
+            greet(&Ready { link: &link, address, home: &tracer, intake }, output)?;
         }
     }
     let signal = signals::wait()?;

@@ -22,8 +22,13 @@ impl Server {
 
     /// Starts it with more arguments, and waits for the line that says that it listens.
     pub(crate) fn start_with(world: &World, arguments: &[&str], ready: &str) -> Server {
+        Server::start_by("serve", world, arguments, ready)
+    }
+
+    /// Starts it by another command.
+    pub(crate) fn start_by(command: &str, world: &World, arguments: &[&str], ready: &str) -> Server {
         let mut child = Command::new(world.path("bin/agent-tracer"))
-            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args([command, "--listen", "127.0.0.1:0"])
             .args(arguments)
             .env_clear()
             .env("HOME", world.path("home"))
@@ -57,6 +62,11 @@ impl Server {
         let (_, rest) = self.said.split_once("127.0.0.1:").expect("an address");
         let port: String = rest.chars().take_while(char::is_ascii_digit).collect();
         format!("127.0.0.1:{port}")
+    }
+
+    /// Returns everything that it has said so far.
+    pub(crate) fn said(&self) -> &str {
+        &self.said
     }
 
     pub(crate) fn get(&self, path: &str) -> String {

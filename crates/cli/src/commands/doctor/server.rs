@@ -1,19 +1,13 @@
 //! Checks whether a server reads the spool, and its health. A server is optional: without one nothing is lost.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::net::SocketAddr;
 
 use agent_tracer_spool::Home;
 use serde_json::Value;
 
 use super::check::{Check, Group, State};
 use crate::instance::Instance;
-
-/// Time limit for a server to accept, and to answer.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// The most that is read of an answer.
-const ANSWER_BYTES: u64 = 1 << 20;
+use crate::local_server::{self, HEALTH};
 
 fn check(name: &'static str, state: State, text: impl Into<String>) -> Check {
     Check::new(Group::Server, name, state, text)
@@ -30,7 +24,7 @@ pub(super) fn checks(home: &Home) -> Vec<Check> {
         let text = "not running; nothing is lost, the spool keeps events until it is";
         return vec![check("server", State::Info, text).fix("agent-tracer serve")];
     };
-    match health(address) {
+    match local_server::get(address, HEALTH) {
         Some((200, health)) => judge(address, &health),
         // A problem in its own words; any other program would not say one.
         Some((status, problem)) if problem.get("title").is_some() || problem.get("detail").is_some() => {
@@ -41,22 +35,6 @@ pub(super) fn checks(home: &Home) -> Vec<Check> {
                 .fix("stop it and start it again with `agent-tracer serve`; nothing is lost meanwhile"),
         ],
     }
-}
-
-/// Asks the server how it is. HTTP/1.0, so that the answer comes as it is.
-fn health(address: SocketAddr) -> Option<(u16, Value)> {
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE).ok()?;
-    stream.set_read_timeout(Some(PATIENCE)).ok()?;
-    stream.set_write_timeout(Some(PATIENCE)).ok()?;
-    // In one piece: a server may answer and hang up as soon as it has read the first line.
-    let request =
-        format!("GET /api/v1/health HTTP/1.0\r\nHost: {address}\r\nAccept: application/json\r\n\r\n");
-    stream.write_all(request.as_bytes()).ok()?;
-    let mut answer = String::new();
-    stream.take(ANSWER_BYTES).read_to_string(&mut answer).ok()?;
-    let (head, body) = answer.split_once("\r\n\r\n")?;
-    let status = head.split(' ').nth(1)?.parse().ok()?;
-    Some((status, serde_json::from_str(body).ok()?))
 }
 
 /// A server that cannot say how it is.
@@ -119,6 +97,7 @@ fn judge(address: SocketAddr, health: &Value) -> Vec<Check> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read, Write};
     use std::net::TcpListener;
 
     use serde_json::json;

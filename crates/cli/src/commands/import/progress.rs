@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use agent_tracer_intake::import::{Plan, Progress, Summary};
 
+use crate::table;
+
 /// A line on the terminal that is written over.
 pub(in crate::commands) struct Display {
     is_shown: bool,
@@ -19,6 +21,11 @@ impl Display {
         Display { is_shown: io::stderr().is_terminal() && capable, begun: Instant::now(), is_dirty: false }
     }
 
+    /// Returns whether anything is shown.
+    pub(in crate::commands) fn is_shown(&self) -> bool {
+        self.is_shown
+    }
+
     pub(in crate::commands) fn show(&mut self, progress: &Progress) {
         let elapsed = self.begun.elapsed();
         self.say(&line(progress, elapsed));
@@ -27,8 +34,19 @@ impl Display {
     pub(in crate::commands) fn say(&mut self, line: &str) {
         if self.is_shown {
             self.is_dirty = true;
+            // A line that is longer than the terminal is wide cannot be written over.
+            let room =
+                terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| usize::from(width.0));
+            let line = table::cut(line, room.saturating_sub(1));
             // A terminal that is gone is no reason to stop.
             drop(write!(io::stderr().lock(), "\r\x1b[K{line}"));
+        }
+    }
+
+    /// Ends the line, so that it stays.
+    pub(in crate::commands) fn keep(&mut self) {
+        if std::mem::take(&mut self.is_dirty) {
+            drop(writeln!(io::stderr().lock()));
         }
     }
 

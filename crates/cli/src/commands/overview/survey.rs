@@ -1,0 +1,144 @@
+//! Surveys what is here: agents, their histories and connections, the server. Everything is read, nothing is started or changed.
+//!
+//! Law: it takes a moment, however much there is. Folders are walked up to a limit, and beyond it a number says "over".
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use agent_tracer_agents::sessions::Form;
+use agent_tracer_event::{Agent, Channel, Millis};
+use agent_tracer_intake::files::find_up_to;
+use agent_tracer_spool::Spool;
+
+use crate::arguments::Options;
+use crate::connection::Connection;
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::instance::Instance;
+use crate::reading::Reading;
+use crate::{clients, sources, target};
+
+/// Entries of an agent's folders that are looked at. With twice as many the answer is no longer there at once.
+const ENTRIES_MAX: usize = 30_000;
+
+/// The findings.
+#[derive(Debug)]
+pub(super) struct Survey {
+    pub(super) agents: Vec<FoundAgent>,
+    pub(super) server: ServerState,
+    /// Envelopes in the spool.
+    pub(super) waiting: u64,
+    /// The last call of a hook that was recorded, of any agent.
+    pub(super) called_at: Option<Millis>,
+    pub(super) now: Millis,
+}
+
+/// The server of this home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ServerState {
+    /// It answers here.
+    Running(SocketAddr),
+    /// Another process writes to the ledger, or a server is starting.
+    Busy,
+    /// There is none.
+    Off,
+}
+
+/// An agent of which there is a trace, or which is listed anyway.
+#[derive(Debug)]
+pub(super) struct FoundAgent {
+    pub(super) agent: Agent,
+    /// Its home as a person writes it; none if there is no such folder.
+    pub(super) home: Option<String>,
+    /// Its program is on this machine.
+    pub(super) has_program: bool,
+    pub(super) history: History,
+    pub(super) connection: Connection,
+}
+
+/// The session files of an agent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct History {
+    pub(super) files: u64,
+    pub(super) bytes: u64,
+    /// The last change of any of them.
+    pub(super) newest: Option<Millis>,
+    /// There are more than were counted.
+    pub(super) is_cut: bool,
+}
+
+impl Survey {
+    /// Looks at this machine.
+    pub(super) fn make(options: &Options, environment: &Environment) -> Result<Survey, Failure> {
+        let (home, _) = environment.home(options.home.as_deref())?;
+        let user_home = environment.user_home().ok();
+        let mut agents = Vec::new();
+        for agent in Agent::rows() {
+            let folder = target::home_of(agent, environment).ok().filter(|folder| folder.is_dir());
+            let found = FoundAgent {
+                agent,
+                home: folder.map(|folder| shorten(folder, user_home.as_deref())),
+                has_program: !clients::find(agent, environment).is_empty(),
+                history: history(agent, environment)?,
+                connection: Connection::of(agent, environment),
+            };
+            if agent.spec().listed_when_absent || found.home.is_some() || found.has_program {
+                agents.push(found);
+            }
+        }
+        let server = match Instance::address(&home) {
+            Some(address) => ServerState::Running(address),
+            None if Instance::is_held(&home) => ServerState::Busy,
+            None => ServerState::Off,
+        };
+        // A spool or a ledger that cannot be read is for `doctor` to judge.
+        let waiting = Spool::at(&home.spool()).stats().map_or(0, |stats| stats.waiting);
+        let called_at = Reading::open(options, environment).ok().and_then(|reading| {
+            let sources = reading.store()?.sources().ok()?;
+            let hook = Channel::Hook.to_string();
+            sources.into_iter().find(|source| source.name == hook)?.last_at
+        });
+        Ok(Survey { agents, server, waiting, called_at, now: environment.now() })
+    }
+
+    /// Returns the agents that a person can connect: here, with hooks, and none of ours among them.
+    pub(super) fn unconnected(&self) -> Vec<Agent> {
+        let may = |found: &&FoundAgent| match found.connection {
+            Connection::Absent => found.home.is_some() || found.has_program,
+            Connection::Broken { .. } => true,
+            Connection::NoHooks | Connection::Hooks(_) | Connection::Other(_) => false,
+        };
+        self.agents.iter().filter(may).map(|found| found.agent).collect()
+    }
+
+    /// Returns whether there is any history to see.
+    pub(super) fn has_history(&self) -> bool {
+        self.called_at.is_some()
+            || self.waiting > 0
+            || self.agents.iter().any(|found| found.history.files > 0)
+    }
+}
+
+fn history(agent: Agent, environment: &Environment) -> Result<History, Failure> {
+    let mut history = History::default();
+    for root in sources::roots(agent, environment).unwrap_or_default() {
+        let is_whole = find_up_to(&root, ENTRIES_MAX, &mut |found| {
+            if found.file.form != Form::Description {
+                history.files += 1;
+                history.bytes += found.facts.length;
+                history.newest =
+                    history.newest.max(Some(Millis(found.facts.changed_ns.div_euclid(1_000_000))));
+            }
+        });
+        history.is_cut |= !is_whole;
+    }
+    Ok(history)
+}
+
+/// Returns a path with `~` for the user's home.
+fn shorten(path: PathBuf, user_home: Option<&std::path::Path>) -> String {
+    match user_home.and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    }
+}
