@@ -14,11 +14,13 @@ releases_of_this_script=''
 
 usage() {
   cat <<'USAGE'
-usage: install.sh [--prefix DIR] [--version X.Y.Z] [--from DIR] [--uninstall]
+usage: install.sh [--prefix DIR | --bin DIR] [--version X.Y.Z] [--from DIR] [--check | --uninstall]
 
   --prefix DIR      put the programs into DIR/bin (default: ~/.local)
+  --bin DIR         put the programs into DIR itself
   --version X.Y.Z   install this version (default: the latest)
   --from DIR        take the tarball and SHA256SUMS from this folder (also $AGENT_TRACER_DIST)
+  --check           print the name of the tarball for this machine, and install nothing
   --uninstall       remove the programs; recordings and settings stay
 
 $AGENT_TRACER_RELEASES replaces the address of the releases.
@@ -108,14 +110,34 @@ uninstall() {
 swap() { # FOLDER
   had=
   if [ -e "$bin/agent-tracer" ]; then
-    cp -p "$bin/agent-tracer" "$work/before"
+    ln "$bin/agent-tracer" "$work/before" 2>/dev/null || cp -p "$bin/agent-tracer" "$work/before"
     had=1
   fi
+  # Between the two moves an end would leave programs of two versions.
+  trap '' INT TERM HUP
   mv -f "$1/agent-tracer" "$bin/agent-tracer" || fail "cannot write \`$bin/agent-tracer\`"
   if ! mv -f "$1/agent-tracer-hook" "$bin/agent-tracer-hook"; then
     if [ -n "$had" ]; then mv -f "$work/before" "$bin/agent-tracer"; else rm -f "$bin/agent-tracer"; fi
     fail "cannot write \`$bin/agent-tracer-hook\`: nothing was changed"
   fi
+}
+
+# Sets `line` to the sum and the name of the tarball for this machine.
+choose() { # SHA256SUMS
+  if [ -n "$version" ]; then wanted="agent-tracer-$version-$target.tar.gz"; else wanted="agent-tracer-[0-9][^ /]*-$target\\.tar\\.gz"; fi
+  line=$(grep -E "^[0-9a-f]{64}  $wanted\$" "$1" | tail -n 1)
+  [ -n "$line" ] || fail "the release has no build for $target${version:+ of version $version}" "build from source: see README.md"
+}
+
+check() {
+  target=$(find_target)
+  work=$(mktemp -d) || fail "cannot make a temporary folder"
+  trap 'rm -rf "$work"' EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+  fetch SHA256SUMS "$work/SHA256SUMS"
+  choose "$work/SHA256SUMS"
+  say "${line##* }"
 }
 
 install() {
@@ -127,9 +149,7 @@ install() {
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
   fetch SHA256SUMS "$work/SHA256SUMS"
-  if [ -n "$version" ]; then wanted="agent-tracer-$version-$target.tar.gz"; else wanted="agent-tracer-[0-9][^ /]*-$target\\.tar\\.gz"; fi
-  line=$(grep -E "^[0-9a-f]{64}  $wanted\$" "$work/SHA256SUMS" | tail -n 1)
-  [ -n "$line" ] || fail "the release has no build for $target${version:+ of version $version}" "build from source: see README.md"
+  choose "$work/SHA256SUMS"
   expected=${line%% *} archive=${line##* }
   say "getting $archive"
   fetch "$archive" "$work/archive.tar.gz"
@@ -148,9 +168,9 @@ install() {
   if [ -n "$before" ]; then
     say "replaced $before by $reported in $bin"
     say "a server that runs is still the old one: restart it when it suits you"
-  else
-    say "installed $reported in $bin"
+    return
   fi
+  say "installed $reported in $bin"
   program="agent-tracer"
   case :$PATH: in
     *":$bin:"*) ;;
@@ -159,32 +179,32 @@ install() {
       say "$bin is not on your PATH; add it: export PATH=\"$bin:\$PATH\""
       ;;
   esac
-  say "next: $program demo             recorded sessions, played back"
+  say "next: $program                  look at what is here, and choose the next step"
   say "      $program install claude   connect Claude Code (or: codex), then start a new session"
-  say "      $program serve            record and show, at http://127.0.0.1:4747"
+  say "      $program up               record, read your history, open the dashboard"
 }
 
 # In a function, so that a script that arrives only in part does nothing.
 main() {
-  prefix='' version='' from=${AGENT_TRACER_DIST:-} action=install
+  prefix='' bin='' version='' from=${AGENT_TRACER_DIST:-} action=install
   releases=${AGENT_TRACER_RELEASES:-$releases_of_this_script}
   while [ $# -gt 0 ]; do
     case $1 in
-      --prefix | --version | --from)
+      --prefix | --bin | --version | --from)
         [ $# -ge 2 ] || fail "\`$1\` needs a value"
-        case $1 in --prefix) prefix=$2 ;; --version) version=${2#v} ;; --from) from=$2 ;; esac
+        case $1 in --prefix) prefix=$2 ;; --bin) bin=$2 ;; --version) version=${2#v} ;; --from) from=$2 ;; esac
         shift 2
         ;;
       --uninstall) action=uninstall && shift ;;
+      --check) action=check && shift ;;
       --help | -h) usage && return ;;
       *) usage >&2 && fail "unknown option \`$1\`" ;;
     esac
   done
-  [ -n "$prefix" ] || prefix=${HOME:?}/.local
-  case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
-  bin=$prefix/bin
+  if [ -z "$bin" ]; then bin=${prefix:-${HOME:?}/.local}/bin; fi
+  case $bin in /*) ;; *) bin=$PWD/$bin ;; esac
   case $version in *[!0-9A-Za-z.+-]*) fail "\`$version\` is no version" ;; esac
-  if [ "$action" = install ] && [ -z "$from$releases" ]; then
+  if [ "$action" != uninstall ] && [ -z "$from$releases" ]; then
     fail "this copy of the script does not know where releases are" "use --from, or set AGENT_TRACER_RELEASES"
   fi
   releases=${releases%/}

@@ -13,6 +13,7 @@ mod policy;
 mod query;
 mod shipping;
 mod up;
+mod upgrade;
 mod usage;
 
 use std::path::PathBuf;
@@ -34,6 +35,7 @@ pub(crate) use query::{
 };
 pub(crate) use shipping::{Engine, Migrate, Ship, Team, TeamCommand, Token, TokenCommand, TokenScopeName};
 pub(crate) use up::Up;
+pub(crate) use upgrade::Upgrade;
 pub(crate) use usage::{ByName, PeriodName, Usage};
 
 use agent_tracer_event::Agent;
@@ -108,6 +110,7 @@ pub(crate) enum Command {
 Examples:
   echo '{\"cost\": {\"total_cost_usd\": 0.25}}' | agent-tracer statusline")]
     Statusline,
+    Upgrade(Upgrade),
     Demo(Demo),
     Completions(Completions),
     Manual(Manual),

@@ -27,6 +27,7 @@ mod local_server;
 mod local_time;
 mod log;
 mod moment;
+mod origin;
 mod output;
 mod periodic;
 mod policy_files;

@@ -33,6 +33,7 @@ mod token;
 mod tools;
 mod uninstall;
 mod up;
+mod upgrade;
 mod usage;
 
 use std::process::ExitCode;
@@ -54,6 +55,7 @@ pub(crate) fn run(
         Command::Up(arguments) => up::run(arguments, options, environment, output),
         Command::Install(arguments) => install::run(arguments, options, environment, output),
         Command::Uninstall(arguments) => uninstall::run(arguments, options, environment, output),
+        Command::Upgrade(arguments) => upgrade::run(arguments, options, environment, output),
         Command::Doctor(arguments) => doctor::run(arguments, options, environment, output),
         Command::Serve(arguments) => serve::run(arguments, options, environment, output),
         Command::Import(arguments) => import::run(arguments, options, environment, output),

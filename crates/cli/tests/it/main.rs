@@ -32,6 +32,7 @@ mod ship;
 mod terminal;
 mod uninstall;
 mod up;
+mod upgrade;
 mod usage;
 mod words;
 mod world;
