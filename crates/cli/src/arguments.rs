@@ -11,6 +11,7 @@ mod log;
 mod maintenance;
 mod policy;
 mod query;
+mod service;
 mod shipping;
 mod up;
 mod upgrade;
@@ -33,6 +34,7 @@ pub(crate) use policy::{
 pub(crate) use query::{
     Export, FormatName, Search, Show, StatusName, Tail, TaskKindName, TaskWords, Tasks, Tools,
 };
+pub(crate) use service::{Service, ServiceCommand, ServiceInstall, ServiceRemove, ServiceStatus};
 pub(crate) use shipping::{Engine, Migrate, Ship, Team, TeamCommand, Token, TokenCommand, TokenScopeName};
 pub(crate) use up::Up;
 pub(crate) use upgrade::Upgrade;
@@ -80,6 +82,7 @@ pub(crate) enum Command {
     Serve(Serve),
     Install(Install),
     Uninstall(Uninstall),
+    Service(Service),
     Doctor(Doctor),
     Import(Import),
     Tasks(Tasks),

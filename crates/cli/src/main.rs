@@ -38,6 +38,7 @@ mod record;
 mod reference;
 mod replay;
 mod retention;
+mod service;
 mod ship_job;
 mod signals;
 mod sources;

@@ -23,6 +23,7 @@ mod reread;
 mod retain;
 mod search;
 mod serve;
+mod service;
 mod ship;
 mod show;
 mod statusline;
@@ -55,6 +56,7 @@ pub(crate) fn run(
         Command::Up(arguments) => up::run(arguments, options, environment, output),
         Command::Install(arguments) => install::run(arguments, options, environment, output),
         Command::Uninstall(arguments) => uninstall::run(arguments, options, environment, output),
+        Command::Service(arguments) => service::run(arguments, options, environment, output),
         Command::Upgrade(arguments) => upgrade::run(arguments, options, environment, output),
         Command::Doctor(arguments) => doctor::run(arguments, options, environment, output),
         Command::Serve(arguments) => serve::run(arguments, options, environment, output),

@@ -160,7 +160,7 @@ fn unchain(conf: &SettingsFile, known: Option<&Installation>, change: &Plan) -> 
 }
 
 /// Removes the folders that `install` made for the file, as far as they are empty again.
-fn remove_made_folder(file: &Path, topmost: Option<&Path>) {
+pub(super) fn remove_made_folder(file: &Path, topmost: Option<&Path>) {
     let Some(topmost) = topmost else { return };
     let folders: Vec<PathBuf> = file
         .ancestors()

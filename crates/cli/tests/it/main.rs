@@ -28,6 +28,7 @@ mod purge;
 mod queries;
 mod recovery;
 mod serve;
+mod service;
 mod ship;
 mod terminal;
 mod uninstall;

@@ -11,6 +11,7 @@ pub(crate) mod installed;
 mod program;
 mod report;
 mod server;
+mod service;
 mod store;
 
 use std::process::ExitCode;
@@ -65,6 +66,7 @@ pub(super) fn run(
     }
     checks.extend(of_agents.into_iter().flat_map(|findings| findings.checks));
     checks.extend(server::checks(&context.home));
+    checks.extend(service::checks(&context));
     let text = if arguments.json {
         report::json(&checks, &context.home)
     } else if arguments.brief {
