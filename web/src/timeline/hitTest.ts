@@ -2,7 +2,7 @@
 import { eachRun, RUN_OPTIONS } from '../layout/runs';
 import { firstEndingAfter } from '../layout/tracks';
 import type { Bar } from './bars';
-import { RULER_PX, scaleOf, trackTop, type Scene } from './draw';
+import { RULER_PX, scaleOf, trackTop, type Scene } from './scene';
 import type { LaneRow } from './lanes';
 
 export interface Hit {
