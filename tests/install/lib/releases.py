@@ -3,28 +3,30 @@ import base64, contextlib, hashlib, http.server, json, os, pathlib, stat, subpro
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 OLDER = "0.0.1"
-# An older release is one by its version alone: what upgrades a package looks at nothing else.
+NEWER = "99.0.0"
+# Another release is one by its version alone: what upgrades a package looks at nothing else.
 PROGRAM = """#!/bin/sh
 case $1 in
-  --version) echo "%s {version}" ;;
+  --version) echo "%s @VERSION@" ;;
   manual) echo '.TH agent-tracer 1' >"$2/agent-tracer.1" ;;
   completions) echo '#' ;;
   *) exit 0 ;;
 esac
-""".replace("{version}", OLDER)
+"""
+PACKAGES = ("tarball", "debian", "rpm", "npm", "wheel")
 
 
-def older(folder, targets):
-    """Makes the packages of an older release of TARGETS in FOLDER/release."""
+def stub(folder, targets, version=OLDER, packages=PACKAGES):
+    """Makes the packages of another release of TARGETS in FOLDER/release."""
     for target in targets:
         for profile, name in (("dist", "agent-tracer"), ("hook", "agent-tracer-hook")):
             program = folder / "build" / target / profile / name
             program.parent.mkdir(parents=True)
-            program.write_text(PROGRAM % name)
+            program.write_text(PROGRAM.replace("@VERSION@", version) % name)
             program.chmod(0o755)
     subprocess.run(
-        [ROOT / "packaging/assemble", "--build", folder / "build", "--release", folder / "release", "--version", OLDER,
-         "--targets", *targets, "--packages", "tarball", "debian", "rpm", "npm", "wheel"],
+        [ROOT / "packaging/assemble", "--build", folder / "build", "--release", folder / "release", "--version", version,
+         "--targets", *targets, "--packages", *packages],
         check=True, stdout=subprocess.DEVNULL, env=dict(os.environ, SOURCE_DATE_EPOCH="1700000000"),
     )
     return folder / "release"

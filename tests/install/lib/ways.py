@@ -1,17 +1,18 @@
 """The ways to get Agent Tracer. Each installs an older version, upgrades it, uses it, and removes it."""
 import os, pwd, re, shutil, signal, subprocess, sys
 
-from releases import OLDER, ROOT, download, registry
+from releases import NEWER, OLDER, ROOT, download, registry, stub
 from world import World, expect
 
 
-def life(world, version, install, upgrade, remove, settled=()):
-    """Runs the life of an installed copy. Nothing but recordings and SETTLED, what the way itself keeps, may stay."""
+def life(world, version, install, upgrade, remove, settled=(), way=None):
+    """Runs the life of an installed copy, which knows its WAY. Nothing but recordings and SETTLED, what the way itself
+    keeps, may stay."""
     before = world.files()
     install()
     world.version(OLDER)
     upgrade()
-    world.exercise(version)
+    world.exercise(version, way)
     world.disconnect()
     remove()
     left = {name for name in world.files() - before if not any(re.search(pattern, name) for pattern in settled)}
@@ -37,8 +38,11 @@ def script(release, older, **_):
             expect("next: " in said and "is not on your PATH" in said, said)
             world.on_path(bin)
 
-        life(world, release.version, install, upgrade, remove)
+        life(world, release.version, install, upgrade, remove, way="install.sh")
 
+        world.run("sh", copy, env=env)
+        world.up()
+        upgrade_by_itself(world, release, older, link)
         world.run("sh", copy, env=env)
         with world.started("serve", "--listen", "127.0.0.1:0", signal_at_end=signal.SIGTERM) as (server, address):
             said = world.run("sh", copy, env=env)
@@ -78,6 +82,20 @@ def script(release, older, **_):
         remove()
 
 
+def upgrade_by_itself(world, release, older, link):
+    """`agent-tracer upgrade`: from a folder, a tarball and an address, never to an older version"""
+    program = world.home / ".local/bin/agent-tracer"
+    newer = stub(world.folder / "newer", [release.target], NEWER, ["tarball"])
+    said = world.run(program, "upgrade", "--check", "--url", link)
+    expect(f"{release.version} is the version of both" in said, said)
+    said = world.run(program, "upgrade", "--from", older, code=1)
+    expect(f"{OLDER} is older than this {release.version}" in said, said)
+    world.version(release.version)
+    said = world.run(program, "upgrade", "--from", newer / f"agent-tracer-{NEWER}-{release.target}.tar.gz")
+    expect(f"replaced agent-tracer {release.version}" in said and f"by agent-tracer {NEWER}" in said, said)
+    world.version(NEWER)
+
+
 def damage_sum(world, release, bad):
     for name in ("SHA256SUMS", tarball(release)):
         shutil.copy(release.folder / name, bad)
@@ -114,7 +132,8 @@ def folder(release, older, **_):
             return world.run("unshare", "--net", "sh", ROOT / "install.sh", "--prefix", prefix, *words) if os.getuid() == 0 \
                 else world.run("sh", ROOT / "install.sh", "--prefix", prefix, *words)
 
-        life(world, release.version, lambda: run("--from", older), lambda: run("--from", release.folder), lambda: run("--uninstall"))
+        life(world, release.version, lambda: run("--from", older), lambda: run("--from", release.folder), lambda: run("--uninstall"),
+             way="install.sh")
 
 
 def unpack(release, older, **_):
@@ -128,7 +147,8 @@ def unpack(release, older, **_):
         def put(folder, version):
             world.run("tar", "-xzf", folder / f"agent-tracer-{version}-{release.target}.tar.gz", "-C", prefix, "--strip-components=1")
 
-        life(world, release.version, lambda: put(older, OLDER), lambda: put(release.folder, release.version), lambda: shutil.rmtree(prefix))
+        life(world, release.version, lambda: put(older, OLDER), lambda: put(release.folder, release.version), lambda: shutil.rmtree(prefix),
+             way="a tarball")
         prefix.mkdir()
         put(release.folder, release.version)
         for name in ("LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY-NOTICES", "README.md", "man/agent-tracer.1", "man/agent-tracer-install.1",
@@ -159,7 +179,7 @@ def npm(release, older, **_):
             # Exit codes pass through the launcher, and signals: the demo is ended by one.
             world.run(*world.program(), "frobnicate", code=2)
 
-        life(world, release.version, lambda: install(OLDER), upgrade, remove, settled)
+        life(world, release.version, lambda: install(OLDER), upgrade, remove, settled, way="npm")
         said = world.run("npx", "--yes", "agent-tracer", "--version")
         expect(f"agent-tracer {release.version}" in said, said)
         said = world.run("npx", "--yes", "agent-tracer", "install", "claude", code=1)
@@ -181,7 +201,7 @@ def pip(release, older, tools, **_):
             world.run(environment / "bin/pip", "uninstall", "--quiet", "--yes", "agent-tracer")
             expect(not list((environment / "bin").glob("agent-tracer*")), "`pip uninstall` left a program")
 
-        life(world, release.version, lambda: install(f"agent-tracer=={OLDER}"), lambda: install("--upgrade", "agent-tracer"), remove)
+        life(world, release.version, lambda: install(f"agent-tracer=={OLDER}"), lambda: install("--upgrade", "agent-tracer"), remove, way="pip")
 
 
 def pipx(release, older, tools, **_):
@@ -195,7 +215,7 @@ def pipx(release, older, tools, **_):
         run = lambda *words: world.run(tools / "bin/pipx", *words)
         life(world, release.version, lambda: run("install", f"agent-tracer=={OLDER}"),
              lambda: run("install", "--force", "agent-tracer"), lambda: run("uninstall", "agent-tracer"),
-             (r"home/\.(local|cache)/", ))
+             (r"home/\.(local|cache)/", ), way="pipx")
 
 
 def uv(release, older, tools, **_):
@@ -207,7 +227,7 @@ def uv(release, older, tools, **_):
         world.on_path(prefix)
         run = lambda *words: world.run(tools / "bin/uv", *words)
         life(world, release.version, lambda: run("tool", "install", f"agent-tracer=={OLDER}"),
-             lambda: run("tool", "install", "--force", "agent-tracer"), lambda: run("tool", "uninstall", "agent-tracer"))
+             lambda: run("tool", "install", "--force", "agent-tracer"), lambda: run("tool", "uninstall", "agent-tracer"), way="uv")
         said = world.run(tools / "bin/uvx", "agent-tracer", "--version")
         expect(f"agent-tracer {release.version}" in said, said)
 

@@ -94,9 +94,14 @@ class World:
             said = self.run(*self.program(name), "--version")
             expect(said.split()[:2] == [name, expected], f"`{name} --version` is {said!r}, not {expected}")
 
-    def exercise(self, version):
+    def exercise(self, version, way):
         """Does what a new user does: the version, the demo, a connection, an event, the checks."""
         self.version(version)
+        if way:
+            said = self.run(*self.program(), "upgrade")
+            expect(said.startswith(f"agent-tracer {version}, by {way}, in "), f"`upgrade` says {said!r}")
+        said = self.run(*self.program(), "service", "install", "--dry-run")
+        expect("agent-tracer serve --listen 127.0.0.1:4747" in said and "nothing was written" in said, said)
         self.demo()
         self.run(*self.program(), "install", "claude", "--no-verify")
         settings = json.loads((self.home / ".claude/settings.json").read_text())
@@ -142,6 +147,13 @@ class World:
             if child.poll() is None:
                 child.kill()
                 child.communicate()
+
+    def up(self):
+        """Starts the server by `up`; a second one gets a link of the first and ends."""
+        with self.started("up", "--listen", "127.0.0.1:0") as (_, address):
+            said = self.run(*self.program(), "up")
+            expect("runs already" in said and f"{address}/login?code=" in said, said)
+            self.ask_until(f"{address}/api/v1/health", lambda answer: answer["status"] == "ok")
 
     def demo(self):
         with self.started("demo", "--once", "--speed", "10000", "--days", "0") as (_, address):
