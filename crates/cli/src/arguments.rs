@@ -5,6 +5,7 @@
 mod agent;
 mod alerts;
 mod backup;
+mod config;
 mod context;
 mod demo;
 mod log;
@@ -23,6 +24,7 @@ pub(crate) use alerts::{Alerts, AlertsCommand};
 pub(crate) use backup::{
     Backup, BackupCommand, BackupCreate, BackupList, BackupRemove, BackupRestore, Recover,
 };
+pub(crate) use config::{Config, ConfigCommand, ConfigGet, ConfigList, ConfigSet, ConfigUnset};
 pub(crate) use context::{Context, ContextCommand, ContextOn, ContextShow};
 pub(crate) use demo::Demo;
 pub(crate) use log::{LogFormatName, LogLevelName, LogOptions};
@@ -94,6 +96,7 @@ pub(crate) enum Command {
     Export(Export),
     Policy(Policy),
     Guard(Guard),
+    Config(Config),
     Context(Context),
     Alerts(Alerts),
     Backup(Backup),

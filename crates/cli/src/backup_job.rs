@@ -1,8 +1,8 @@
-//! Copies of what goes into compactions: the user's `backup.conf`, and the thread of the server that makes them.
+//! Copies of what goes into compactions: the table `[backup]` of `config.toml`, and the thread of the server that makes
+//! them.
 //!
-//! The file has lines of a word and its value: `on`, `days N` (30 unless given), `megabytes N` (1024 unless given), and for
-//! backups of the store `store-every N` (minutes; none are made unless it is given) and `store-keep N` (7 unless given).
-//! Law: what is not understood copies nothing and removes nothing.
+//! The table also holds the schedule of the store's backups. Law: what is not understood copies nothing and removes
+//! nothing.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,36 +16,86 @@ use agent_tracer_jobs::compaction::{backup, file};
 use agent_tracer_ledger::view::Row;
 use agent_tracer_ledger::{AppendError, ClockTrust, Ledger, QueryError, Store};
 use agent_tracer_spool::Home;
-use serde_json::Value;
+use serde::Deserialize;
 use tracing::info;
 
+use crate::config::{self, Form, OldFile, Repeats, Section, Value, Word, between};
 use crate::failure::{Failure, plain};
 use crate::periodic::PeriodicJob;
-use crate::{files, retention};
+use crate::retention;
 
 /// Pause between two checks.
 const EVERY: Duration = Duration::from_secs(5);
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 const HOUR_MS: u64 = 60 * 60 * 1000;
 const ROWS_MAX: u32 = 1000;
-const FILE_BYTES: usize = 64 << 10;
+/// The most of anything that is counted in the settings.
+pub(crate) const COUNT_MAX: i64 = 1_000_000;
 
-/// Holds the user's backup settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Holds the table of the user's settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 pub(crate) struct BackupSettings {
-    pub(crate) is_on: bool,
-    pub(crate) days: u32,
-    pub(crate) megabytes: u32,
-    /// Interval between backups of the store, in minutes.
-    pub(crate) store_every: Option<u32>,
-    /// Number of those backups to keep.
-    pub(crate) store_keep: u32,
+    /// Copies of what goes into compactions.
+    pub(crate) compactions: CompactionCopies,
+    /// Backups of the store.
+    pub(crate) store: StoreSchedule,
 }
 
-impl Default for BackupSettings {
+/// Holds the settings of copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
+pub(crate) struct CompactionCopies {
+    pub(crate) enabled: bool,
+    /// Days for which a copy is kept.
+    #[serde(deserialize_with = "between::<1, COUNT_MAX, _, _>")]
+    pub(crate) days: u32,
+    /// Room for all copies.
+    #[serde(deserialize_with = "between::<1, COUNT_MAX, _, _>")]
+    pub(crate) megabytes: u32,
+}
+
+impl Default for CompactionCopies {
     fn default() -> Self {
-        Self { is_on: false, days: 30, megabytes: 1024, store_every: None, store_keep: 7 }
+        Self { enabled: false, days: 30, megabytes: 1024 }
     }
+}
+
+/// Holds the schedule of backups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
+pub(crate) struct StoreSchedule {
+    /// Interval between two backups; none are made without it.
+    #[serde(deserialize_with = "between::<1, COUNT_MAX, _, _>")]
+    pub(crate) every_minutes: Option<u32>,
+    /// Number of backups to keep.
+    #[serde(deserialize_with = "between::<1, COUNT_MAX, _, _>")]
+    pub(crate) keep: u32,
+}
+
+impl Default for StoreSchedule {
+    fn default() -> Self {
+        Self { every_minutes: None, keep: 7 }
+    }
+}
+
+impl Section for BackupSettings {
+    const NAME: &'static str = "backup";
+    const OLD_FILE: OldFile = OldFile {
+        name: "backup.conf",
+        form: Form::Lines {
+            words: &[
+                Word { word: "on", key: "compactions.enabled", value: Value::Switch(true) },
+                Word { word: "off", key: "compactions.enabled", value: Value::Switch(false) },
+                Word { word: "days", key: "compactions.days", value: Value::Number },
+                Word { word: "megabytes", key: "compactions.megabytes", value: Value::Number },
+                Word { word: "store-every", key: "store.every_minutes", value: Value::Number },
+                Word { word: "store-keep", key: "store.keep", value: Value::Number },
+            ],
+            repeats: Repeats::Replace,
+        },
+    };
+    const HINT: &'static str = "correct the line; nothing is copied and nothing removed until then";
 }
 
 /// Returns the folder of the copies.
@@ -53,57 +103,9 @@ pub(crate) fn folder(home: &Home) -> PathBuf {
     home.data().join("backup")
 }
 
-/// Returns the path of the settings file.
-pub(crate) fn path(home: &Home) -> PathBuf {
-    home.config().join("backup.conf")
-}
-
-/// Reads the file; nothing is on if there is none.
+/// Reads the table; nothing is on if there is none.
 pub(crate) fn read(home: &Home) -> Result<BackupSettings, Failure> {
-    let path = path(home);
-    let Some(bytes) = files::read_own(&path, FILE_BYTES)? else { return Ok(BackupSettings::default()) };
-    parse(&String::from_utf8_lossy(&bytes)).map_err(|(line, what)| {
-        Failure::new(format!("cannot read `{}`: line {line}: {what}", path.display()))
-            .hint("correct the line, or run `agent-tracer backup on` or `off`, which rewrites the file")
-    })
-}
-
-fn parse(text: &str) -> Result<BackupSettings, (usize, String)> {
-    let mut settings = BackupSettings::default();
-    for (number, line) in text.lines().enumerate() {
-        let line = line.split('#').next().unwrap_or_default();
-        let count = |text: &str| match text.parse() {
-            Ok(count @ 1..=1_000_000) => Ok(count),
-            _ => Err((number + 1, format!("`{text}` is not between 1 and 1000000"))),
-        };
-        match line.split_whitespace().collect::<Vec<_>>().as_slice() {
-            [] => {}
-            ["on"] => settings.is_on = true,
-            ["off"] => settings.is_on = false,
-            ["days", text] => settings.days = count(text)?,
-            ["megabytes", text] => settings.megabytes = count(text)?,
-            ["store-every", text] => settings.store_every = Some(count(text)?),
-            ["store-keep", text] => settings.store_keep = count(text)?,
-            [word, ..] => return Err((number + 1, format!("`{word}` is no setting"))),
-        }
-    }
-    Ok(settings)
-}
-
-/// The file that says this.
-pub(crate) fn write(settings: BackupSettings) -> String {
-    let state = if settings.is_on { "on" } else { "off" };
-    let compactions = format!(
-        "# Copies of what goes into compactions. See docs/compaction.md.\n{state}\ndays {}\nmegabytes {}\n",
-        settings.days, settings.megabytes
-    );
-    match settings.store_every {
-        None => compactions,
-        Some(minutes) => format!(
-            "{compactions}# Backups of the store, in minutes. See docs/recovery.md.\nstore-every {minutes}\nstore-keep {}\n",
-            settings.store_keep
-        ),
-    }
+    Ok(config::read(home)?.unwrap_or_default())
 }
 
 struct BackupJob {
@@ -118,17 +120,17 @@ struct BackupJob {
 
 impl BackupJob {
     fn look(&mut self, now: Millis) -> Result<(), String> {
-        let settings = read(&self.home).map_err(|failure| failure.to_string())?;
+        let settings = read(&self.home).map_err(|failure| failure.to_string())?.compactions;
         let folder = folder(&self.home);
         let failed = |cause: std::io::Error| format!("cannot keep a copy of a compaction: {}", plain(&cause));
-        if !settings.is_on && !folder.exists() {
+        if !settings.enabled && !folder.exists() {
             self.seen = None;
             return Ok(());
         }
         let newest = self.store.seq().map_err(|error| error.to_string())?;
         let after = self.seen.replace(newest);
         if let Some(mut after) = after.filter(|after| *after < newest) {
-            while settings.is_on && after < newest {
+            while settings.enabled && after < newest {
                 let rows = self.store.changes(after, ROWS_MAX).map_err(|error| error.to_string())?;
                 let Some(last) = rows.last() else { break };
                 after = last.seq.max(after + 1);
@@ -178,7 +180,7 @@ impl BackupJob {
 
     /// Copies the file of the task of a row up to where it reached then.
     fn keep(&self, row: &Row, now: Millis) -> std::io::Result<Option<PathBuf>> {
-        let bytes = row.metadata.get(attributes::TRANSCRIPT_BYTES).and_then(Value::as_u64);
+        let bytes = row.metadata.get(attributes::TRANSCRIPT_BYTES).and_then(serde_json::Value::as_u64);
         let task = TaskId::parse(&row.task_id).and_then(|id| self.store.task(now, &id).ok());
         let (Some(bytes), Some(task)) = (bytes, task) else { return Ok(None) };
         let Some(found) = file::of_task(&self.roots, &task) else { return Ok(None) };
@@ -211,6 +213,7 @@ pub(crate) fn start(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files;
 
     #[test]
     fn a_clock_that_jumps_ahead_makes_no_copy_old_and_the_room_counts_all_the_same() {
@@ -218,8 +221,8 @@ mod tests {
         let home = Home::in_folder(folder.path());
         let copies = super::folder(&home);
         std::fs::create_dir_all(&copies).expect("a folder");
-        let settings = BackupSettings { is_on: true, days: 30, megabytes: 1, ..BackupSettings::default() };
-        files::write_private(&path(&home), write(settings).as_bytes()).expect("written");
+        let text = "[backup.compactions]\nenabled = true\nmegabytes = 1\n";
+        files::write_private(&config::path(&home), text.as_bytes()).expect("written");
         let ledger = Arc::new(
             Ledger::open(&home.data().join("ledger.db"), agent_tracer_ledger::Options::default())
                 .expect("a ledger"),
@@ -258,21 +261,33 @@ mod tests {
         ledger.close();
     }
 
+    /// Reads a text of the file that held these settings before.
+    fn parse(text: &str) -> Result<BackupSettings, String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = Home::in_folder(folder.path());
+        files::write_private(&BackupSettings::OLD_FILE.path(&home), text.as_bytes()).expect("written");
+        read(&home).map_err(|failure| failure.to_string())
+    }
+
     #[test]
-    fn nothing_is_copied_unless_the_user_says_so() {
-        assert!(!parse("").unwrap().is_on && !parse("# on\ndays 3\n").unwrap().is_on);
-        for store_every in [None, Some(60)] {
-            let store_keep = if store_every.is_some() { 3 } else { 7 };
-            let all = BackupSettings { is_on: true, days: 3, megabytes: 9, store_every, store_keep };
-            assert_eq!(parse(&write(all)), Ok(all));
+    fn nothing_is_copied_unless_the_user_enables_it() {
+        for text in ["", "# on\ndays 3\n", "on\noff\n"] {
+            assert!(!parse(text).expect(text).compactions.enabled, "{text}");
         }
         assert_eq!(
-            parse("store-keep 2").unwrap().store_every,
-            None,
-            "the store is backed up only where that is asked for"
+            parse("# mine\non\ndays 3 # few\nmegabytes 9\nstore-every 60\nstore-keep 3\n"),
+            Ok(BackupSettings {
+                compactions: CompactionCopies { enabled: true, days: 3, megabytes: 9 },
+                store: StoreSchedule { every_minutes: Some(60), keep: 3 },
+            })
         );
-        for text in ["\nyes", "\ndays 0", "\nmegabytes -1", "\nstore-every 0", "\nstore-keep x"] {
-            assert_eq!(parse(text).unwrap_err().0, 2, "{text}");
+        let kept = parse("store-keep 2").expect("settings").store;
+        assert_eq!(kept.every_minutes, None, "the store is backed up only where that is asked for");
+        for text in
+            ["\nyes", "\ndays 0", "\nmegabytes -1", "\nstore-every 0", "\nstore-keep x", "\ndays 1000001"]
+        {
+            let failure = parse(text).expect_err(text);
+            assert!(failure.contains("backup.conf`: line 2: "), "{text}: {failure}");
         }
     }
 }

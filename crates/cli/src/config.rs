@@ -10,29 +10,48 @@
 //! Where a table is absent, the file that held these settings before is read in its place ([`old_file`]). Law: settings
 //! that are not understood are an error with a line, and never half of them.
 
+mod editor;
 mod fault;
 mod number;
 mod old_file;
+#[cfg(test)]
+mod reference;
+mod registry;
+mod values;
 
 use std::path::{Path, PathBuf};
 
+use agent_tracer_jobs::{alerts, context};
+use agent_tracer_prices::Overrides;
 use agent_tracer_spool::Home;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
+use crate::backup_job::BackupSettings;
 use crate::failure::Failure;
 use crate::files;
+use crate::retention::RetentionSettings;
 
-pub(crate) use fault::Fault;
+pub(crate) use editor::{Edit, adopt_all, apply, key_of, set, switch};
+pub(crate) use fault::{Fault, nearest};
 pub(crate) use number::between;
-pub(crate) use old_file::{Form, OldFile, Value, Word};
+pub(crate) use old_file::{Form, OldFile, Repeats, Value, Word};
+pub(crate) use registry::{SETTINGS, Setting, find, parts};
+pub(crate) use values::{InForce, Values};
 
 /// The most bytes of a settings file.
 const FILE_BYTES: usize = 1 << 20;
 
 /// The tables, in the order in which they are listed.
-const TABLES: [&str; 2] = ["alerts", "retention"];
+pub(crate) const TABLES: [Table; 6] = [
+    Table::of::<alerts::Settings>(),
+    Table::of::<BackupSettings>(),
+    Table::of::<context::Settings>(),
+    Table::of::<Overrides>(),
+    Table::of::<RetentionSettings>(),
+    Table::of::<agent_tracer_fleet::ship::Settings>(),
+];
 
 /// A table of `config.toml`.
 pub(crate) trait Section: DeserializeOwned {
@@ -42,6 +61,58 @@ pub(crate) trait Section: DeserializeOwned {
     const OLD_FILE: OldFile;
     /// The consequence of a mistake, and the way out.
     const HINT: &'static str;
+
+    /// Checks what the types cannot, and returns the offset and the text of a mistake.
+    fn verify(&self) -> Result<(), (usize, String)> {
+        Ok(())
+    }
+}
+
+/// A table without the type of its settings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Table {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// The file that held these settings before.
+    pub(crate) old_file: OldFile,
+    /// The consequence of a mistake, and the way out.
+    pub(crate) hint: &'static str,
+    check: fn(&str, Spanned<DeValue<'_>>) -> Result<(), Fault>,
+    check_old: fn(&str) -> Result<(), Fault>,
+}
+
+impl Table {
+    const fn of<T: Section>() -> Self {
+        Self {
+            name: T::NAME,
+            old_file: T::OLD_FILE,
+            hint: T::HINT,
+            check: |text, table| parse::<T>(text, table).map(drop),
+            check_old: |text| T::OLD_FILE.parse::<T>(text).map(drop),
+        }
+    }
+
+    /// Returns the table of this name.
+    pub(crate) fn named(name: &str) -> Option<&'static Self> {
+        static ALL: [Table; TABLES.len()] = TABLES;
+        ALL.iter().find(|table| table.name == name)
+    }
+
+    /// Returns the failure to read a file of this table.
+    pub(crate) fn failure(&self, path: &Path, fault: &Fault) -> Failure {
+        fault.failure(path).hint(self.hint)
+    }
+}
+
+/// The old file of a table, where there is one.
+#[derive(Debug)]
+pub(crate) struct Leftover {
+    /// The table that takes its place.
+    pub(crate) table: &'static str,
+    /// The path of the file.
+    pub(crate) path: PathBuf,
+    /// True if it is read, because the table is absent.
+    pub(crate) is_read: bool,
 }
 
 /// Returns the path of the file.
@@ -59,8 +130,42 @@ pub(crate) fn read<T: Section>(home: &Home) -> Result<Option<T>, Failure> {
         return parse(&text, table).map(Some).map_err(|fault| failure(&path, &fault));
     }
     let path = T::OLD_FILE.path(home);
-    let Some(bytes) = files::read_own(&path, FILE_BYTES)? else { return Ok(None) };
-    T::OLD_FILE.parse(&String::from_utf8_lossy(&bytes)).map(Some).map_err(|fault| failure(&path, &fault))
+    let Some(text) = T::OLD_FILE.read(home)? else { return Ok(None) };
+    T::OLD_FILE.parse(&text).map(Some).map_err(|fault| failure(&path, &fault))
+}
+
+/// Returns the path of the file that holds a table: the old one only if it is read.
+pub(crate) fn path_in_force<T: Section>(home: &Home) -> PathBuf {
+    let is_old = leftovers(home).iter().any(|old| old.table == T::NAME && old.is_read);
+    if is_old { T::OLD_FILE.path(home) } else { path(home) }
+}
+
+/// Returns the old files that are there. Where `config.toml` is not understood, each of them counts as read.
+pub(crate) fn leftovers(home: &Home) -> Vec<Leftover> {
+    let text = read_text(&path(home)).ok().flatten().unwrap_or_default();
+    let leftover = |table: &Table| {
+        let path = table.old_file.path(home);
+        let is_absent = || table_of(&text, table.name).map_or(true, |table| table.is_none());
+        path.exists().then(|| Leftover { table: table.name, path, is_read: is_absent() })
+    };
+    TABLES.iter().filter_map(leftover).collect()
+}
+
+/// Returns the mistakes of the settings in force, one for each table that has one.
+pub(crate) fn faults(home: &Home) -> Vec<(&'static str, Failure)> {
+    let check = |table: &Table| -> Result<(), Failure> {
+        let path = path(home);
+        let failure = |path: &Path, fault: Fault| table.failure(path, &fault);
+        if let Some(text) = read_text(&path)?
+            && let Some(found) = table_of(&text, table.name).map_err(|fault| failure(&path, fault))?
+        {
+            return (table.check)(&text, found).map_err(|fault| failure(&path, fault));
+        }
+        let path = table.old_file.path(home);
+        let Some(text) = table.old_file.read(home)? else { return Ok(()) };
+        (table.check_old)(&text).map_err(|fault| failure(&path, fault))
+    };
+    TABLES.iter().filter_map(|table| check(table).err().map(|failure| (table.name, failure))).collect()
 }
 
 fn read_text(path: &Path) -> Result<Option<String>, Failure> {
@@ -75,15 +180,17 @@ fn read_text(path: &Path) -> Result<Option<String>, Failure> {
 /// Returns a table of a text, if it has it.
 fn table_of<'t>(text: &'t str, name: &str) -> Result<Option<Spanned<DeValue<'t>>>, Fault> {
     let root = DeTable::parse(text).map_err(|error| Fault::of(text, &error))?.into_inner();
-    let known = |key: &str| TABLES.contains(&key);
-    if let Some(foreign) = root.keys().find(|key| !known(key.get_ref())) {
-        return Err(Fault::unknown(text, foreign.span().start, "", foreign.get_ref(), &TABLES));
+    let known = TABLES.map(|table| table.name);
+    if let Some(foreign) = root.keys().find(|key| !known.contains(&&**key.get_ref())) {
+        return Err(Fault::unknown(text, foreign.span().start, "", foreign.get_ref(), &known));
     }
     Ok(root.into_iter().find(|(key, _)| key.get_ref() == name).map(|(_, value)| value))
 }
 
 fn parse<T: Section>(text: &str, table: Spanned<DeValue<'_>>) -> Result<T, Fault> {
-    T::deserialize(ValueDeserializer::from(table)).map_err(|error| Fault::of(text, &error))
+    let settings = T::deserialize(ValueDeserializer::from(table)).map_err(|error| Fault::of(text, &error))?;
+    settings.verify().map_err(|(offset, what)| Fault::at(text, offset, what))?;
+    Ok(settings)
 }
 
 #[cfg(test)]
@@ -91,7 +198,6 @@ mod tests {
     use agent_tracer_jobs::alerts::Settings;
 
     use super::*;
-    use crate::retention::RetentionSettings;
 
     fn home() -> (tempfile::TempDir, Home) {
         let folder = tempfile::tempdir().expect("a folder");
@@ -140,7 +246,7 @@ mod tests {
             ),
             (
                 "days = 3",
-                "line 1, column 1: unknown table `days`\nhint: the tables are `alerts`, `retention`",
+                "line 1, column 1: unknown table `days`\nhint: the tables are `alerts`, `backup`, `context`, `prices`, `retention`, `ship`",
             ),
             ("[retention]\ndays = 3\ndays = 4\n", "line 3, column 1: duplicate key"),
             ("days 3\n", "line 1, column "),

@@ -1,6 +1,5 @@
-//! Applies the user's `context.conf`: a thread of the server writes the context pages.
+//! Applies the table `[context]` of `config.toml`: a thread of the server writes the context pages.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -11,8 +10,8 @@ use agent_tracer_jobs::context::{Keeper, Settings};
 use agent_tracer_ledger::Store;
 use agent_tracer_spool::Home;
 
+use crate::config::{self, Form, OldFile, Repeats, Section, Value, Word};
 use crate::failure::{Failure, plain};
-use crate::files;
 use crate::local_time::LocalTime;
 use crate::periodic::PeriodicJob;
 
@@ -20,22 +19,28 @@ use crate::periodic::PeriodicJob;
 const EVERY: Duration = Duration::from_secs(30);
 /// Interval at which unchanged pages are written too: from their age an agent sees that a server runs.
 const ANYWAY_MS: i64 = 15 * 60 * 1000;
-/// The most bytes of the file.
-const FILE_BYTES: usize = 64 << 10;
 
-/// Returns the path of the settings file.
-pub(crate) fn path(home: &Home) -> PathBuf {
-    home.config().join("context.conf")
+impl Section for Settings {
+    const NAME: &'static str = "context";
+    const OLD_FILE: OldFile = OldFile {
+        name: "context.conf",
+        form: Form::Lines {
+            words: &[
+                Word { word: "on", key: "enabled", value: Value::Switch(true) },
+                Word { word: "off", key: "enabled", value: Value::Switch(false) },
+                Word { word: "export-task", key: "export_task", value: Value::Switch(true) },
+                Word { word: "bytes", key: "bytes", value: Value::Number },
+                Word { word: "budget-usd", key: "budget_usd", value: Value::Amount },
+            ],
+            repeats: Repeats::Replace,
+        },
+    };
+    const HINT: &'static str = "correct the line; no context is refreshed until then";
 }
 
-/// Reads the file; nothing is on if there is none.
+/// Reads the table; nothing is on if there is none.
 pub(crate) fn read(home: &Home) -> Result<Settings, Failure> {
-    let path = path(home);
-    let Some(bytes) = files::read_own(&path, FILE_BYTES)? else { return Ok(Settings::default()) };
-    Settings::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| {
-        Failure::new(format!("cannot read `{}`: {error}", path.display()))
-            .hint("correct the line, or run `agent-tracer context on` or `off`, which rewrites the file")
-    })
+    Ok(config::read(home)?.unwrap_or_default())
 }
 
 struct ContextJob {
@@ -50,7 +55,7 @@ impl ContextJob {
     fn look(&mut self, now: Millis) -> Result<(), String> {
         let settings = read(&self.home).map_err(|failure| failure.to_string())?;
         let keeper = Keeper::of(self.home.clone());
-        if !settings.is_on {
+        if !settings.enabled {
             self.seen = None;
             return keeper
                 .clear()

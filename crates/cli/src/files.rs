@@ -104,14 +104,21 @@ pub(crate) fn replace(found: &SettingsFile, bytes: &[u8]) -> Result<Option<PathB
     let made = make_folder(folder, 0o700)?;
     check_unchanged(found)?;
     let before = fs::metadata(path).ok();
-    write(path, bytes, before.as_ref(), 0o600)?;
+    write(path, bytes, before.as_ref(), Mode::Kept)?;
     Ok(made)
+}
+
+/// Replaces a file of our own that was found as `found`, for its owner alone. Its folder must be there.
+pub(crate) fn replace_private(found: &SettingsFile, bytes: &[u8]) -> Result<(), Failure> {
+    check_unchanged(found)?;
+    let before = fs::metadata(&found.target).ok();
+    write(&found.target, bytes, before.as_ref(), Mode::Private)
 }
 
 /// Writes a file of our own, for us alone.
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     make_folder(path.parent().unwrap_or(Path::new("/")), 0o700)?;
-    write(path, bytes, None, 0o600)
+    write(path, bytes, None, Mode::Private)
 }
 
 /// Removes a settings file that was found as `found`.
@@ -155,7 +162,16 @@ fn check_unchanged(found: &SettingsFile) -> Result<(), Failure> {
         .hint("run the command again; nothing was written"))
 }
 
-fn write(path: &Path, bytes: &[u8], before: Option<&Metadata>, mode: u32) -> Result<(), Failure> {
+/// The mode of a file that takes the place of another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// That of the other, except that others may no longer write it.
+    Kept,
+    /// For its owner alone.
+    Private,
+}
+
+fn write(path: &Path, bytes: &[u8], before: Option<&Metadata>, mode: Mode) -> Result<(), Failure> {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(format!(".agent-tracer-{}", std::process::id()));
@@ -174,8 +190,8 @@ fn write(path: &Path, bytes: &[u8], before: Option<&Metadata>, mode: u32) -> Res
     })
 }
 
-fn fill(temporary: &Path, bytes: &[u8], before: Option<&Metadata>, mode: u32) -> io::Result<()> {
-    let create = || OpenOptions::new().write(true).create_new(true).mode(mode).open(temporary);
+fn fill(temporary: &Path, bytes: &[u8], before: Option<&Metadata>, mode: Mode) -> io::Result<()> {
+    let create = || OpenOptions::new().write(true).create_new(true).mode(0o600).open(temporary);
     let mut file = match create() {
         // Left behind by a dead process with our number: no other process uses this name.
         Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
@@ -196,7 +212,11 @@ fn fill(temporary: &Path, bytes: &[u8], before: Option<&Metadata>, mode: u32) ->
         }
         // The mode stays as it was, but a file that names commands is not left for others to write.
         let writable = if before.gid() == before.uid() { 0o002 } else { 0o022 };
-        file.set_permissions(fs::Permissions::from_mode(before.mode() & 0o7777 & !writable))?;
+        let kept = match mode {
+            Mode::Kept => before.mode() & 0o7777 & !writable,
+            Mode::Private => 0o600,
+        };
+        file.set_permissions(fs::Permissions::from_mode(kept))?;
     }
     // The rename must not become durable before the content does.
     file.sync_all()

@@ -38,17 +38,21 @@ fn reference() -> String {
     text
 }
 
+/// Holds a page to a text, or writes it anew if that is asked for.
+pub(crate) fn hold(path: &str, text: &str) {
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        let folder = Path::new(path).parent().expect("a folder");
+        let file = tempfile::NamedTempFile::new_in(folder).expect("a file");
+        std::io::Write::write_all(&mut file.as_file(), text.as_bytes()).expect("written");
+        file.persist(path).expect("renamed");
+    }
+    let written = std::fs::read_to_string(path).unwrap_or_default();
+    assert_eq!(written, text, "run `UPDATE_DOCS=1 cargo test -p agent-tracer-cli reference`");
+}
+
 #[test]
 fn the_reference_is_what_the_commands_say() {
-    let reference = reference();
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        let folder = Path::new(PATH).parent().expect("a folder");
-        let file = tempfile::NamedTempFile::new_in(folder).expect("a file");
-        std::io::Write::write_all(&mut file.as_file(), reference.as_bytes()).expect("written");
-        file.persist(PATH).expect("renamed");
-    }
-    let written = std::fs::read_to_string(PATH).expect("docs/cli.md");
-    assert_eq!(written, reference, "run `UPDATE_DOCS=1 cargo test -p agent-tracer-cli reference`");
+    hold(PATH, &reference());
 }
 
 #[test]

@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use tracing::{info, warn};
 
-use crate::config::{self, Form, OldFile, Section, Value, Word, between};
+use crate::config::{self, Form, OldFile, Repeats, Section, Value, Word, between};
 use crate::failure::Failure;
 use crate::periodic::PeriodicJob;
 
@@ -31,7 +31,7 @@ const DAY_MS: i64 = 86_400_000;
 #[serde(deny_unknown_fields, default, expecting = "a table")]
 pub(crate) struct RetentionSettings {
     /// Days for which events are kept; for ever without it.
-    #[serde(deserialize_with = "between::<1, { MOST_DAYS as i64 }, _>")]
+    #[serde(deserialize_with = "between::<1, { MOST_DAYS as i64 }, _, _>")]
     pub(crate) days: Option<u32>,
 }
 
@@ -39,7 +39,10 @@ impl Section for RetentionSettings {
     const NAME: &'static str = "retention";
     const OLD_FILE: OldFile = OldFile {
         name: "retention.conf",
-        form: Form::Lines(&[Word { word: "days", key: "days", value: Value::Number }]),
+        form: Form::Lines {
+            words: &[Word { word: "days", key: "days", value: Value::Number }],
+            repeats: Repeats::AreFaults,
+        },
     };
     const HINT: &'static str =
         "correct the line, or remove the table to keep everything; nothing was deleted";

@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use agent_tracer_fleet::ship::{Backoff, Cursor, Http, Policy, SendCounts, Shipper, Step, Target};
+use agent_tracer_fleet::ship::{Backoff, Cursor, Http, Policy, SendCounts, Settings, Shipper, Step, Target};
 use agent_tracer_intake::Stop;
 use agent_tracer_ledger::Outbox;
 use agent_tracer_ledger::view::ShipHealth;
 use agent_tracer_spool::Home;
 use tracing::warn;
 
+use crate::config::{self, Form, OldFile, Section};
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
 use crate::{files, sources};
@@ -29,8 +30,10 @@ pub(crate) fn cursor_path(home: &Home) -> PathBuf {
     home.data().join("ship.json")
 }
 
-fn policy_path(home: &Home) -> PathBuf {
-    home.config().join("ship.toml")
+impl Section for Settings {
+    const NAME: &'static str = "ship";
+    const OLD_FILE: OldFile = OldFile { name: "ship.toml", form: Form::Toml };
+    const HINT: &'static str = "correct the line; nothing leaves until then";
 }
 
 fn read(path: &Path) -> Result<Option<String>, Failure> {
@@ -44,20 +47,20 @@ pub(crate) fn failure_of(error: &dyn std::error::Error) -> Failure {
     Failure::from_text(&error.to_string())
 }
 
-/// Returns the policy: a named file must exist, `ship.toml` need not.
+/// Returns the policy: that of a named file, which must exist, or the table `[ship]`, which need not.
 pub(crate) fn policy(
     home: &Home,
     environment: &Environment,
     named: Option<&Path>,
 ) -> Result<Policy, Failure> {
-    let path = named.map_or_else(|| policy_path(home), |path| environment.absolute(path));
-    let text = match read(&path)? {
-        Some(text) => text,
-        None if named.is_none() => String::new(),
-        None => return Err(Failure::new(format!("no file `{}`", path.display()))),
-    };
     let user = environment.user_home().ok();
     let user = user.as_ref().map(|user| user.as_os_str().as_encoded_bytes());
+    let Some(path) = named.map(|path| environment.absolute(path)) else {
+        return Ok(Policy::of(config::read(home)?.unwrap_or_default(), user));
+    };
+    let Some(text) = read(&path)? else {
+        return Err(Failure::new(format!("no file `{}`", path.display())));
+    };
     Policy::parse(&text, user).map_err(|error| {
         let failure = failure_of(&error);
         failure.hint(format!("correct `{}`", path.display()))
@@ -148,7 +151,7 @@ impl Progress {
     }
 }
 
-/// Ships beside the server, if `ship.toml` says where to.
+/// Ships beside the server, if `ship.to` names a server.
 pub(crate) fn start(
     home: &Home,
     environment: &Environment,

@@ -11,15 +11,23 @@ use agent_tracer_event::{Agent, Millis};
 use agent_tracer_intake::files::Root;
 use agent_tracer_intake::{Clock, PrivacyFile};
 use agent_tracer_ledger::{CheckPace, Ledger, OpenError, Options};
-use agent_tracer_prices::Prices;
+use agent_tracer_prices::{Overrides, Prices};
 use agent_tracer_spool::{Home, settings_file};
 
+use crate::config::{self, Form, OldFile, Section};
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
-use crate::{files, store_backups, target, upgrade_progress};
+use crate::{store_backups, target, upgrade_progress};
 
-/// The most bytes of `prices.toml`.
-const PRICES_BYTES: usize = 1 << 20;
+impl Section for Overrides {
+    const NAME: &'static str = "prices";
+    const OLD_FILE: OldFile = OldFile { name: "prices.toml", form: Form::Toml };
+    const HINT: &'static str = "correct the line, or remove the table to use the built-in prices";
+
+    fn verify(&self) -> Result<(), (usize, String)> {
+        Prices::of_user(self).map(drop).map_err(|error| (error.offset, error.what))
+    }
+}
 
 /// Opens the ledger of a home. The caller must hold the [`crate::instance::Instance`].
 ///
@@ -32,12 +40,13 @@ pub(crate) fn ledger(home: &Home) -> Result<Ledger, Failure> {
 /// The same, looked through for damage at this pace.
 pub(crate) fn ledger_checked(home: &Home, check: CheckPace) -> Result<Ledger, Failure> {
     let path = home.data().join("ledger.db");
-    let (prices_toml, prices) = own_prices(home)?;
+    let prices = prices(home)?;
+    let own_prices = prices.fingerprint();
     let options = Options { check, ..options_with(prices) };
     let ledger = Ledger::open_watched(&path, options, upgrade_progress::report())
         .map_err(|error| unopened(&path, &error))?;
-    ledger.reprice(&prices_toml).map_err(|error| {
-        Failure::new(format!("cannot apply the prices of `prices.toml`: {error}"))
+    ledger.reprice(&own_prices).map_err(|error| {
+        Failure::new(format!("cannot apply your own prices: {error}"))
             .hint("nothing was changed; the next start tries again")
     })?;
     Ok(ledger)
@@ -65,22 +74,12 @@ pub(crate) fn unopened(path: &Path, error: &OpenError) -> Failure {
     }
 }
 
-/// The user's `prices.toml` as it is written, and the prices with it before those that are built in.
-pub(crate) fn own_prices(home: &Home) -> Result<(String, Prices), Failure> {
-    let path = home.config().join("prices.toml");
-    let bytes = files::read_own(&path, PRICES_BYTES)?.unwrap_or_default();
-    let text = String::from_utf8(bytes)
-        .map_err(|_| Failure::new(format!("cannot read `{}`: it is not UTF-8", path.display())))?;
-    let prices = Prices::with_overrides(&text).map_err(|error| {
-        Failure::from_text(&format!("cannot parse `{}`: {error}", path.display()))
-            .hint("correct the line, or move the file away to use the built-in prices")
-    })?;
-    Ok((text, prices))
-}
-
-/// Returns the prices of responses: those of `prices.toml` before the built-in ones.
+/// Returns the prices of responses: those of the table `[prices]` before the built-in ones.
 pub(crate) fn prices(home: &Home) -> Result<Prices, Failure> {
-    own_prices(home).map(|(_, prices)| prices)
+    match config::read::<Overrides>(home)? {
+        Some(own) => Prices::of_user(&own).map_err(|error| Failure::from_text(&error.to_string())),
+        None => Ok(Prices::embedded()),
+    }
 }
 
 /// The name of this machine.

@@ -16,6 +16,6 @@ mod spent;
 mod table;
 
 pub use money::{MicroDollars, PicoDollars};
-pub use overrides::OverrideError;
+pub use overrides::{EntryError, OverrideError, Overrides};
 pub use prices::{About, Price, Prices, Source};
 pub use spent::{Prompt, Region, Spent, Tier};

@@ -1,4 +1,4 @@
-//! The user's own prices: `prices.toml`. Its form is shown at [`crate::Prices::with_overrides`].
+//! The user's own prices: the table `[prices]` of the settings. Its form is shown at [`Overrides`].
 //!
 //! Law: nothing is guessed. A word that we do not know, a price that is none and a model without a price are errors
 //! that name their line, because a price that is silently not used costs its user trust in all the others.
@@ -27,15 +27,43 @@ pub struct OverrideError {
     pub what: String,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    #[serde(default)]
+/// An entry that was read and makes no price, with its place in the text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct EntryError {
+    /// The offset in the text that was read, in bytes.
+    pub offset: usize,
+    /// Holds what is wrong there, with a hint where there is one.
+    pub what: String,
+}
+
+/// The user's prices as they are written.
+///
+/// ```toml
+/// [models."my-deployment"]       # any name that a client says
+/// same_as = "gpt-5.5"            # begin with this model's prices
+/// input = 4                      # US dollars per million tokens
+/// output = 24
+/// cache_read = 0.4
+/// cache_write_5m = 5
+/// cache_write_1h = 8
+/// web_search = 10                # US dollars per thousand
+/// window = 400_000               # tokens
+/// us_only = 1.1                  # factor
+/// priority.input = 8             # also batch, fast, flex, ultrafast
+/// long = { above = 272_000, input = 8, output = 36 }
+/// ```
+///
+/// What a model of the table does not get a new price for keeps its old one. A model that is not in the table needs
+/// `input` and `output`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
+pub struct Overrides {
     models: BTreeMap<Spanned<String>, Entry>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 struct Entry {
     same_as: Option<Spanned<String>>,
     input: Option<Amount>,
@@ -54,8 +82,8 @@ struct Entry {
     long: Option<Long>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 struct Tiered {
     input: Option<Amount>,
     output: Option<Amount>,
@@ -64,8 +92,8 @@ struct Tiered {
     cache_write_1h: Option<Amount>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 struct Long {
     above: u64,
     input: Amount,
@@ -76,7 +104,7 @@ struct Long {
 }
 
 /// A number with at most six decimals, in millionths.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Amount(u64);
 
 /// A million: a dollar per token, or a dollar per thousandth of a search.
@@ -124,13 +152,13 @@ impl Visitor<'_> for AmountVisitor {
     }
 }
 
-/// Reads the user's prices. What they leave open comes from `base`.
+/// Reads the user's prices from a text of their own. What they leave open comes from `base`.
 pub(crate) fn read(text: &str, base: &Table) -> Result<Table, OverrideError> {
     let at = |offset: usize, what: String| {
         let (line, column) = place_of(text, offset);
         OverrideError { line, column, what }
     };
-    let file: File = toml::from_str(text).map_err(|error| {
+    let overrides: Overrides = toml::from_str(text).map_err(|error| {
         let mut error = at(error.span().map_or(0, |span| span.start), error.message().trim_end().to_owned());
         let line = text.lines().nth(error.line - 1).unwrap_or_default();
         if error.what.starts_with("unknown field") && line.trim_start().starts_with("[models.") {
@@ -138,8 +166,14 @@ pub(crate) fn read(text: &str, base: &Table) -> Result<Table, OverrideError> {
         }
         error
     })?;
+    resolve(&overrides, base).map_err(|error| at(error.offset, error.what))
+}
+
+/// Returns the table that the user's prices make. What they leave open comes from `base`.
+pub(crate) fn resolve(overrides: &Overrides, base: &Table) -> Result<Table, EntryError> {
+    let at = |offset: usize, what: String| EntryError { offset, what };
     let mut table = Table::default();
-    for (said, entry) in &file.models {
+    for (said, entry) in &overrides.models {
         let start = said.span().start;
         let said = said.get_ref();
         let name = name::folded(said).ok_or_else(|| at(start, format!("`{said}` is no name of a model")))?;

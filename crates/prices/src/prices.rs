@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use crate::money::PicoDollars;
-use crate::overrides::{self, OverrideError};
+use crate::overrides::{self, EntryError, OverrideError, Overrides};
 use crate::spent::Spent;
 use crate::table::{Model, Origin, Table};
 use crate::{name, rates};
@@ -56,7 +56,7 @@ pub enum Source {
         /// The day it was published, as `2026-11-09`.
         date: &'static str,
     },
-    /// The user's `prices.toml`.
+    /// The table `[prices]` of the user's settings.
     User,
 }
 
@@ -64,7 +64,7 @@ impl fmt::Display for Source {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Litellm { version, date } => write!(out, "litellm {version} of {date}"),
-            Self::User => out.write_str("prices.toml"),
+            Self::User => out.write_str("own prices"),
         }
     }
 }
@@ -76,27 +76,26 @@ impl Prices {
         Self { table: &EMBEDDED, overrides: Table::default() }
     }
 
-    /// The prices that are built in, and before them those of the user's `prices.toml`.
+    /// Reads the user's own prices from a text of their own and puts them before those that are built in.
     ///
-    /// ```toml
-    /// [models."my-deployment"]       # any name that a client says
-    /// same_as = "gpt-5.5"            # begin with this model's prices
-    /// input = 4                      # US dollars per million tokens
-    /// output = 24
-    /// cache_read = 0.4
-    /// cache_write_5m = 5
-    /// cache_write_1h = 8
-    /// web_search = 10                # US dollars per thousand
-    /// window = 400_000               # tokens
-    /// us_only = 1.1                  # factor
-    /// priority.input = 8             # also batch, fast, flex, ultrafast
-    /// long = { above = 272_000, input = 8, output = 36 }
-    /// ```
-    ///
-    /// What a model of the table does not get a new price for keeps its old one. A model that is not in the table
-    /// needs `input` and `output`.
+    /// # Errors
+    /// The first mistake, with its place.
     pub fn with_overrides(prices_toml: &str) -> Result<Self, OverrideError> {
         Ok(Self { table: &EMBEDDED, overrides: overrides::read(prices_toml, &EMBEDDED)? })
+    }
+
+    /// Returns the prices that are built in, and before them those of the user.
+    ///
+    /// # Errors
+    /// The first entry that makes no price, with its place.
+    pub fn of_user(overrides: &Overrides) -> Result<Self, EntryError> {
+        Ok(Self { table: &EMBEDDED, overrides: overrides::resolve(overrides, &EMBEDDED)? })
+    }
+
+    /// Returns a text that differs where the user's own prices differ; it is empty if there are none.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        if self.overridden() == 0 { String::new() } else { format!("{:?}", self.overrides) }
     }
 
     /// The price of a model; nothing if the model is unknown.

@@ -92,7 +92,7 @@ impl Tier {
     pub const ALL: [Self; 6] =
         [Self::Standard, Self::Batch, Self::Fast, Self::Flex, Self::Priority, Self::Ultrafast];
 
-    /// The name that the price table and `prices.toml` use.
+    /// The name that the price table and the user's own prices use.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

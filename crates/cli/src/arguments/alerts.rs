@@ -9,8 +9,8 @@ Examples:
   agent-tracer alerts show      the alerts that are on, and where they are sent
   agent-tracer alerts test      send a test alert everywhere, and print the results
 
-What you want is in `alerts.toml` in the configuration folder, never in a project: docs/alerts.md. A
-running server watches and sends.")]
+What you want is in the table `[alerts]` of `config.toml`, never in a project: docs/alerts.md. A running
+server watches and sends.")]
 pub(crate) struct Alerts {
     #[command(subcommand)]
     pub(crate) command: AlertsCommand,

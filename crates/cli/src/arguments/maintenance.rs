@@ -51,15 +51,15 @@ pub(crate) struct Reread {
 #[command(after_help = "\
 Examples:
   agent-tracer retain --days 90 --dry-run    print what would be dropped
-  agent-tracer retain                        with the days of `retention.conf`
+  agent-tracer retain                        with the days of `retention.days`
 
-Off unless you want it: with a line `days 90` in `retention.conf` beside `privacy.conf` the server does
-this once a day. Numbers over time, costs and the list of tasks stay; timelines and search lose the
+Off unless you want it: after `agent-tracer config set retention.days 90` the server does this once a
+day. Numbers over time, costs and the list of tasks stay; timelines and search lose the
 events. The agents' own transcripts stay where they are, and dropped events are not read from them
 again. A clock more than 7 days ahead of its last trusted time drops nothing, unless events were
 recorded on 3 different days of the 14 before it, or `--yes` confirms the clock. Stop the server first.")]
 pub(crate) struct Retain {
-    /// Days to keep, instead of `retention.conf`
+    /// Days to keep, instead of `retention.days`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(crate::retention::MOST_DAYS)))]
     pub(crate) days: Option<u32>,
     /// Print what would be dropped, and drop nothing

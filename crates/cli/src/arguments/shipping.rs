@@ -14,18 +14,18 @@ Examples:
   agent-tracer ship --to https://tracer.example --once     the present backlog
   agent-tracer ship --once --dry-run                       print the size of the backlog
 
-The token is read from `ship.token` beside `privacy.conf`, or from `$AGENT_TRACER_SHIP_TOKEN`. What may
-leave is said by `ship.toml` there: `level = \"metadata\"`, `projects = [\"~/code/**\"]`,
-`drop = [\"gitBranch\"]`. With a line `to = \"https://…\"` in it `serve` ships by itself. A policy that
-is not understood lets nothing leave. Works beside a running server.")]
+The token is read from `ship.token` beside `privacy.conf`, or from `$AGENT_TRACER_SHIP_TOKEN`. The table
+`[ship]` of `config.toml` selects what may leave: `level = \"metadata\"`, `projects = [\"~/code/**\"]`,
+`drop = [\"gitBranch\"]`. With `to = \"https://…\"` in it `serve` ships by itself. A policy that is not
+understood lets nothing leave. Works beside a running server.")]
 pub(crate) struct Ship {
-    /// Server to send to; by default the one in `ship.toml`
+    /// Server to send to; by default that of `ship.to`
     #[arg(long, value_name = "URL")]
     pub(crate) to: Option<String>,
     /// Exit when the backlog is sent
     #[arg(long)]
     pub(crate) once: bool,
-    /// Policy file to use instead of `ship.toml`
+    /// File with the keys of `[ship]` to use instead of that table
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
     /// Print the size of the backlog, and send nothing

@@ -49,7 +49,8 @@ Examples:
 
 A response counts once, in however many files, forks and channels it occurs. Usage that only the client's own account
 records (compactions, the request behind a web search) is part of the sums, and shown as RESIDUAL. `≥$1.20` and
-`no price` mean that a model has no price: its tokens count, its cost does not; `prices.toml` can add one.")]
+`no price` mean that a model has no price: its tokens count, its cost does not; the table
+`[prices]` of `config.toml` can add one.")]
 pub(crate) struct Usage {
     /// Period of each line
     #[arg(value_enum, default_value_t = PeriodName::Daily)]

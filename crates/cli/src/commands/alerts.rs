@@ -35,7 +35,7 @@ fn nothing(home: &Home) -> Failure {
 }
 
 /// An address without what may be secret in it.
-fn host(url: &str) -> &str {
+pub(super) fn host(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
     host.rsplit('@').next().unwrap_or(host)

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use crate::arguments::{Backup, BackupCommand, BackupCreate, BackupList, BackupRemove, Options};
 use crate::backup_job::{self, BackupSettings};
 use crate::commands::import::progress::Display;
+use crate::config::{self, Edit};
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
-use crate::files;
 use crate::instance::Instance;
 use crate::output::Output;
 use crate::reading::json as json_of;
@@ -32,16 +32,17 @@ pub(super) fn run(
     match &arguments.command {
         BackupCommand::Create(wanted) => create(wanted, &home, environment, output)?,
         BackupCommand::On(wanted) => {
-            let before = backup_job::read(&home).unwrap_or_default();
-            switch(
-                &home,
-                BackupSettings { is_on: true, days: wanted.days, megabytes: wanted.megabytes, ..before },
-            )?;
+            let edits = [
+                set(&["compactions", "enabled"], "true")?,
+                set(&["compactions", "days"], &wanted.days.to_string())?,
+                set(&["compactions", "megabytes"], &wanted.megabytes.to_string())?,
+            ];
+            change(&home, &edits, output)?;
             output.say("backup is on: a running server copies the input of automatic compactions")?;
             output.say("the copies hold the agent's own file unchanged, and are readable by you alone")?;
         }
         BackupCommand::Off => {
-            switch(&home, BackupSettings { is_on: false, ..backup_job::read(&home).unwrap_or_default() })?;
+            change(&home, &[set(&["compactions", "enabled"], "false")?], output)?;
             output.say(
                 "nothing is copied any more\nhint: `agent-tracer backup remove --all` removes what there is",
             )?;
@@ -53,9 +54,13 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-fn switch(home: &Home, wanted: BackupSettings) -> Result<(), Failure> {
-    files::make_folder(home.config(), 0o700)?;
-    files::write_private(&backup_job::path(home), backup_job::write(wanted).as_bytes())
+fn set(key: &[&str], value: &str) -> Result<Edit, Failure> {
+    config::set(&config::key_of::<BackupSettings>(key), value)
+}
+
+fn change(home: &Home, edits: &[Edit], output: &mut Output) -> Result<(), Failure> {
+    let applied = config::switch::<BackupSettings>(home, edits)?;
+    applied.notes().iter().try_for_each(|note| output.say(note))
 }
 
 fn unreadable(cause: &io::Error) -> Failure {
@@ -73,8 +78,17 @@ fn create(
     output: &mut Output,
 ) -> Result<(), Failure> {
     if let Some(every) = wanted.every {
-        let before = backup_job::read(home)?;
-        switch(home, BackupSettings { store_every: every.0, store_keep: wanted.keep, ..before })?;
+        let edits = match every.0 {
+            Some(minutes) => [
+                set(&["store", "every_minutes"], &minutes.to_string())?,
+                set(&["store", "keep"], &wanted.keep.to_string())?,
+            ],
+            None => ["every_minutes", "keep"]
+                .map(|name| Edit::Unset(config::key_of::<BackupSettings>(&["store", name]))),
+        };
+        // A schedule is no reason to write settings anew that are not understood.
+        backup_job::read(home)?;
+        change(home, &edits, output)?;
         match every.0 {
             Some(minutes) => output.say(&format!(
                 "the server backs up the store every {} from now on and keeps {}",

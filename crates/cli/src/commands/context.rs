@@ -8,10 +8,10 @@ use agent_tracer_spool::Home;
 use serde_json::json;
 
 use crate::arguments::{Context, ContextCommand, ContextOn, ContextShow, Options};
+use crate::config::{self, Edit};
 use crate::context_job;
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
-use crate::files;
 use crate::local_time::LocalTime;
 use crate::output::Output;
 use crate::reading::{self, Reading};
@@ -26,9 +26,7 @@ pub(super) fn run(
     match &arguments.command {
         ContextCommand::On(wanted) => switch_on(wanted, &home, options, environment, output)?,
         ContextCommand::Off => {
-            // A file that makes no sense is no reason to go on telling.
-            let settings = context_job::read(&home).unwrap_or_default();
-            write(&home, &Settings { is_on: false, ..settings })?;
+            change(&home, &[set("enabled", "false")?], output)?;
             clear(&home)?;
             output.say("context is off: new sessions get no summary")?;
         }
@@ -37,9 +35,13 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-fn write(home: &Home, settings: &Settings) -> Result<(), Failure> {
-    files::make_folder(home.config(), 0o700)?;
-    files::write_private(&context_job::path(home), settings.write().as_bytes())
+fn set(name: &str, value: &str) -> Result<Edit, Failure> {
+    config::set(&config::key_of::<Settings>(&[name]), value)
+}
+
+fn change(home: &Home, edits: &[Edit], output: &mut Output) -> Result<(), Failure> {
+    let applied = config::switch::<Settings>(home, edits)?;
+    applied.notes().iter().try_for_each(|note| output.say(note))
 }
 
 fn clear(home: &Home) -> Result<(), Failure> {
@@ -54,12 +56,19 @@ fn switch_on(
     environment: &Environment,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let mut settings = Settings { is_on: true, exports_task: wanted.export_task, ..Settings::default() };
-    settings.bytes = wanted.bytes.unwrap_or(settings.bytes);
-    settings.budget_usd = wanted.budget_usd;
-    // Read back, so that nothing is written that the server would not understand.
-    Settings::parse(&settings.write()).map_err(|error| Failure::usage(error.what))?;
-    write(home, &settings)?;
+    // An option that is not given has its default again.
+    let or_default = |name: &str, value: Option<String>| match value {
+        Some(value) => set(name, &value),
+        None => Ok(Edit::Unset(config::key_of::<Settings>(&[name]))),
+    };
+    let edits = [
+        set("enabled", "true")?,
+        or_default("bytes", wanted.bytes.map(|bytes| bytes.to_string()))?,
+        or_default("budget_usd", wanted.budget_usd.map(|budget| budget.to_string()))?,
+        or_default("export_task", wanted.export_task.then(|| "true".to_owned()))?,
+    ];
+    change(home, &edits, output)?;
+    let settings = context_job::read(home)?;
     let marked = Keeper::of(home.clone()).mark_task(&settings);
     marked.map_err(|cause| Failure::new(format!("cannot write the context pages: {}", plain(&cause))))?;
     let reading = Reading::open(options, environment)?;
@@ -97,7 +106,7 @@ fn show(
     if wanted.json {
         let bytes = text.as_ref().map_or(0, String::len);
         return output.data(&reading::json(&json!({
-            "on": settings.is_on, "exportTask": settings.exports_task, "budgetUsd": settings.budget_usd,
+            "on": settings.enabled, "exportTask": settings.export_task, "budgetUsd": settings.budget_usd,
             "bytesMax": settings.bytes, "project": project, "text": text, "bytes": bytes,
         }))?);
     }
@@ -105,7 +114,7 @@ fn show(
         Some(text) => output.data(&(text + "\n"))?,
         None => output.say(&format!("no summary for `{project}` yet"))?,
     }
-    if !settings.is_on {
+    if !settings.enabled {
         output.say("context is off: new sessions do not get this\nhint: run `agent-tracer context on` to switch it on")?;
     }
     Ok(())

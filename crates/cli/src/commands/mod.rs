@@ -4,6 +4,7 @@ mod agreement;
 mod alerts;
 mod backup;
 mod completions;
+mod config;
 mod context;
 mod demo;
 pub(crate) mod doctor;
@@ -70,6 +71,7 @@ pub(crate) fn run(
         Command::Export(arguments) => export::run(arguments, options, environment, output),
         Command::Policy(arguments) => policy::run(arguments, options, environment, output),
         Command::Guard(arguments) => guard::run(arguments, options, environment, output),
+        Command::Config(arguments) => config::run(arguments, options, environment, output),
         Command::Context(arguments) => context::run(arguments, options, environment, output),
         Command::Alerts(arguments) => alerts::run(arguments, options, environment, output),
         Command::Backup(arguments) => backup::run(arguments, options, environment, output),

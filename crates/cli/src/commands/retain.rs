@@ -28,9 +28,7 @@ pub(super) fn run(
     let Some(days) = days else {
         let path = config::path(&home);
         let failure = Failure::usage(format!("`{}` sets no `retention.days`", path.display()));
-        return Err(
-            failure.hint("add `--days 90`, or write `days = 90` into the table `[retention]` of that file")
-        );
+        return Err(failure.hint("add `--days 90`, or run `agent-tracer config set retention.days 90`"));
     };
     let Some(tended) = maintenance::open(options, environment, output)? else {
         return Ok(ExitCode::SUCCESS);

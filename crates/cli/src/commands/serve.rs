@@ -27,6 +27,7 @@ use tracing::{info, warn};
 
 use crate::arguments::{LogFormatName, Options, Serve};
 use crate::commands::maintenance;
+use crate::config;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::instance::Instance;
@@ -104,6 +105,10 @@ pub(super) fn run_greeting(
     if let Some(mended) = mended {
         warn!("{mended}");
     }
+    for old in config::leftovers(&tracer).iter().filter(|old| old.is_read) {
+        let name = old.path.file_name().unwrap_or_default().to_string_lossy();
+        info!("{name} is read in place of the table [{}]: `agent-tracer config migrate` moves it", old.table);
+    }
     let privacy = Arc::new(sources::privacy(&tracer, environment)?);
     let check = CheckPace { bytes_per_second: u64::from(arguments.check_rate) << 20, ..CheckPace::default() };
     let ledger = Arc::new(sources::ledger_checked(&tracer, check)?);
@@ -159,7 +164,7 @@ pub(super) fn run_greeting(
     let mut config = Config::new(token);
     config.listen = arguments.listen;
     config.time_zone = environment.time_zone();
-    config.own_prices = sources::own_prices(&tracer)?.1.overridden() as u64;
+    config.own_prices = sources::prices(&tracer)?.overridden() as u64;
     let server = start(config, &shared)?;
     instance.tell(server.address());
     let running = running(&ledger)?;

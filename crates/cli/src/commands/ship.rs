@@ -37,7 +37,7 @@ pub(super) fn run(
     }
     let Some(to) = to else {
         return Err(Failure::usage("no destination configured")
-            .hint("add `--to https://…`, or write `to = \"https://…\"` into `ship.toml`"));
+            .hint("add `--to https://…`, or run `agent-tracer config set ship.to https://…`"));
     };
     log::start(&arguments.log, environment, &sources::clock())?;
     let mut shipper = ship_job::shipper(&home, environment, &to, policy)?;

@@ -50,7 +50,14 @@ impl Fault {
             let mut words = quoted(rest);
             let name = words.next().unwrap_or_default();
             let table = key.rsplit_once('.').map_or("", |(table, _)| table);
-            return Self::unknown(text, offset, table, name, &words.collect::<Vec<_>>());
+            let mut fault = Self::unknown(text, offset, table, name, &words.collect::<Vec<_>>());
+            let before = text.get(..offset).unwrap_or(text);
+            if before.rsplit('\n').next().is_some_and(|line| line.trim_start().starts_with("[prices.models."))
+            {
+                let quoted = "a name with dots needs quotes: `[prices.models.\"gpt-5.5\"]`";
+                fault.hint = Some(quoted.to_owned());
+            }
+            return fault;
         }
         let mut fault = Self::at(text, offset, format!("`{key}`: {message}"));
         if let Some(rest) = message.strip_prefix("unknown variant ") {

@@ -16,9 +16,10 @@ use agent_tracer_spool::Home;
 use tracing::info;
 
 use super::{Kind, StoreBackup, damaged, failure_mark, list, make, note_failure, retain, size};
+use crate::backup_job::{self, BackupSettings};
 use crate::failure::Failure;
 use crate::periodic::PeriodicJob;
-use crate::{backup_job, figures};
+use crate::{config, figures};
 
 /// Pause between two checks for a due backup.
 const EVERY: Duration = Duration::from_secs(60);
@@ -42,12 +43,12 @@ pub(crate) struct Standing {
 /// Looks how they stand.
 pub(crate) fn standing(home: &Home, now: Millis) -> Standing {
     let wanted = match backup_job::read(home) {
-        Ok(wanted) => wanted,
+        Ok(wanted) => wanted.store,
         Err(failure) => return Standing { problem: Some(failure.to_string()), ..Standing::default() },
     };
     let all = list(home).unwrap_or_default();
     let last = last_made(&all, now);
-    let schedule = wanted.store_every.map(|every| (every, wanted.store_keep));
+    let schedule = wanted.every_minutes.map(|every| (every, wanted.keep));
     let failed = fs::read_to_string(failure_mark(home)).ok();
     let problem = match (failed, schedule) {
         (Some(text), _) => {
@@ -82,8 +83,8 @@ fn last_made(all: &[StoreBackup], now: Millis) -> Option<Millis> {
 fn is_overdue(home: &Home, last: Option<Millis>, every: u32, now: Millis) -> bool {
     // Without any, it is due since the schedule was written.
     let written = || {
-        let since =
-            fs::metadata(backup_job::path(home)).ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        let since = fs::metadata(config::path_in_force::<BackupSettings>(home)).ok()?.modified().ok()?;
+        let since = since.duration_since(UNIX_EPOCH).ok()?;
         i64::try_from(since.as_millis()).ok().map(Millis)
     };
     let span = i64::from(every) * MINUTE_MS;
@@ -157,8 +158,8 @@ fn is_damaged(faults: &StoreFaults) -> bool {
 }
 
 fn tend(home: &Home, ledger: &Ledger, now: Millis, stop: &Stop) -> Result<(), Failure> {
-    let wanted = backup_job::read(home)?;
-    let Some(every) = wanted.store_every else { return Ok(()) };
+    let wanted = backup_job::read(home)?.store;
+    let Some(every) = wanted.every_minutes else { return Ok(()) };
     let due = |last: Millis| now.0.saturating_sub(last.0) >= i64::from(every) * MINUTE_MS;
     if last_made(&list(home)?, now).is_some_and(|last| !due(last)) {
         return Ok(());
@@ -182,7 +183,7 @@ fn tend(home: &Home, ledger: &Ledger, now: Millis, stop: &Stop) -> Result<(), Fa
     if faults.changed_pages > 0 || faults.damaged_commits > 0 {
         return Ok(());
     }
-    retain(home, wanted.store_keep, now).map(drop)
+    retain(home, wanted.keep, now).map(drop)
 }
 
 #[cfg(test)]
@@ -197,13 +198,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let home = Home::in_folder(folder.path());
         fs::create_dir_all(backup_job::folder(&home)).expect("a folder");
-        let wanted = backup_job::BackupSettings {
-            store_every: Some(60),
-            store_keep: 1,
-            ..backup_job::BackupSettings::default()
-        };
-        files::write_private(&backup_job::path(&home), backup_job::write(wanted).as_bytes())
-            .expect("written");
+        let text = "[backup.store]\nevery_minutes = 60\nkeep = 1\n";
+        files::write_private(&config::path(&home), text.as_bytes()).expect("written");
         let store = home.data().join("ledger.db");
         let ledger = Ledger::open(&store, agent_tracer_ledger::Options::default()).expect("a ledger");
         ledger.move_log_now().expect("moved");
@@ -250,13 +246,8 @@ mod tests {
         let now = Millis(1_790_000_000_000);
         assert_eq!(standing(&home, now), Standing::default());
         fs::create_dir_all(backup_job::folder(&home)).expect("a folder");
-        let wanted = backup_job::BackupSettings {
-            store_every: Some(60),
-            store_keep: 2,
-            ..backup_job::BackupSettings::default()
-        };
-        files::write_private(&backup_job::path(&home), backup_job::write(wanted).as_bytes())
-            .expect("written");
+        let text = "[backup.store]\nevery_minutes = 60\nkeep = 2\n";
+        files::write_private(&config::path(&home), text.as_bytes()).expect("written");
         for minutes in [300, 200, 100] {
             let at = Millis(now.0 - minutes * MINUTE_MS);
             fs::File::create(backup_job::folder(&home).join(format!("store-{}.db", stamp(at))))

@@ -159,8 +159,12 @@ fn the_server_backs_up_when_it_is_due_and_keeps_as_many_as_asked_for() {
     world.run(&["backup", "on", "--days", "7"]).ended_with(0);
     let said = world.run(&["backup", "create", "--every", "1d", "--keep", "2"]).ended_with(0);
     assert!(said.stderr.contains("every 1d from now on and keeps 2"), "{}", said.stderr);
-    let conf = world.read("home/.config/agent-tracer/backup.conf");
-    assert!(conf.contains("on\ndays 7\n") && conf.contains("store-every 1440\nstore-keep 2\n"), "{conf}");
+    let conf = world.read("home/.config/agent-tracer/config.toml");
+    assert_eq!(
+        conf,
+        "[backup.compactions]\nenabled = true\ndays = 7\nmegabytes = 1024\n\n\
+         [backup.store]\nevery_minutes = 1440\nkeep = 2\n"
+    );
     let doctor = |world: &World| {
         let checks = world.run(&["doctor", "--json"]).stdout;
         let checks: Value = serde_json::from_str(&checks).expect("JSON");
@@ -189,7 +193,7 @@ fn the_server_backs_up_when_it_is_due_and_keeps_as_many_as_asked_for() {
     assert!(kept.len() == 2 && kept[0].contains("20200103"), "{kept:?}");
     world.run(&["backup", "create", "--every", "off"]).ended_with(0);
     world.run(&["backup", "off"]).ended_with(0);
-    assert!(!world.read("home/.config/agent-tracer/backup.conf").contains("store-every"));
+    assert!(!world.read("home/.config/agent-tracer/config.toml").contains("every_minutes"));
     for arguments in [&["--every", "soon"][..], &["--every", "1m"], &["--every", "1d", "--keep", "0"]] {
         world.run(&[&["backup", "create"], arguments].concat()).ended_with(2);
     }

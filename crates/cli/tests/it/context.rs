@@ -8,7 +8,9 @@ use serde_json::Value;
 use crate::serve::Server;
 use crate::world::World;
 
-const CONF: &str = "home/.config/agent-tracer/context.conf";
+const CONF: &str = "home/.config/agent-tracer/config.toml";
+/// The file that held the table before.
+const OLD: &str = "home/.config/agent-tracer/context.conf";
 const PAGES: &str = "home/.local/share/agent-tracer/context";
 const SESSION: &str = "5a133364-48e1-40c2-b568-cfba1112cbce";
 
@@ -76,16 +78,17 @@ fn a_server_writes_the_context_pages_and_removes_them() {
     let server = Server::start(&world);
     assert!(begin(&world).contains("cargo test"));
     drop(server);
-    world.write(CONF, "off\n");
+    world.write(CONF, "[context]\nenabled = false\n");
     let server = Server::start(&world);
     assert_eq!(begin(&world), "");
     drop(server);
-    world.write(CONF, "on\nbytes many\n");
+    std::fs::remove_file(world.path(CONF)).expect("removed");
+    world.write(OLD, "on\nbytes many\n");
     let mut server = Server::start(&world);
     assert_eq!(begin(&world), "", "what is not understood switches nothing on");
     drop(server.end(Signal::SIGTERM));
     server = Server::start(&world);
-    assert!(server.end(Signal::SIGTERM).contains("line 2: `many` is not between"));
+    assert!(server.end(Signal::SIGTERM).contains("line 2: `many` is not a whole number"));
 }
 
 #[test]
@@ -95,12 +98,12 @@ fn odd_wishes_are_refused_and_a_broken_file_can_be_written_anew() {
         world.run(&[&["context", "on"][..], &wish[..]].concat()).ended_with(2);
         assert!(!world.exists(CONF));
     }
-    world.write(CONF, "nonsense\n");
+    world.write(OLD, "nonsense\n");
     let broken = world.run(&["context", "show"]).ended_with(1);
     assert!(broken.stderr.contains("line 1: `nonsense` is no setting"), "{}", broken.stderr);
     world.run(&["context", "off"]).ended_with(0);
     let none = world.run(&["context", "show"]).ended_with(0);
     assert!(none.stderr.contains("no summary for"), "{}", none.stderr);
     world.run(&["context", "on"]).ended_with(0);
-    assert_eq!(world.read(CONF).lines().nth(1), Some("on"));
+    assert_eq!(world.read(CONF), "[context]\nenabled = true\n");
 }

@@ -5,6 +5,7 @@ mod answers;
 mod backups;
 mod client_versions;
 mod compactions;
+mod config;
 mod context;
 mod demo;
 mod doctor;

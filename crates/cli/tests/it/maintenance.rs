@@ -223,7 +223,20 @@ fn own_prices_count_from_the_next_start_and_mistakes_are_named() {
         assert!(wrong.contains("prices.toml`: line 3, column 10: "), "{wrong}");
         assert!(wrong.contains("hint: "), "{wrong}");
     }
-    world.write("home/.config/agent-tracer/prices.toml", "");
+    world.write("home/.config/agent-tracer/config.toml", "[prices.models.gpt-5.5]\ninput = 1\n");
+    let wrong = world.run(&["import"]).ended_with(1).stderr;
+    assert!(
+        wrong.contains("config.toml`: line 1, column ") && wrong.contains("dots needs quotes"),
+        "{wrong}"
+    );
+    world.write("home/.config/agent-tracer/config.toml", "\n[prices.models.x]\ninput = 1\n");
+    let wrong = world.run(&["import"]).ended_with(1).stderr;
+    assert!(wrong.contains("config.toml`: line 2, column 16: `x` is not built in"), "{wrong}");
+    let table = "[prices.models.'gpt-5.5'] # ours\ninput = 1000\noutput = 1000\n";
+    world.write("home/.config/agent-tracer/config.toml", table);
+    world.run(&["import"]).ended_with(0);
+    assert!(cost(&world) > built_in, "the table is read, and the older file is not");
+    world.write("home/.config/agent-tracer/config.toml", "[prices]\n");
     world.run(&["rebuild"]).ended_with(0);
     assert!((cost(&world) - built_in).abs() < 1e-9);
 }

@@ -20,5 +20,5 @@ pub use backoff::Backoff;
 pub use copy::Copier;
 pub use cursor::{Cursor, CursorError};
 pub use http::{Http, Target, TargetError};
-pub use policy::{Policy, PolicyError};
+pub use policy::{Policy, PolicyError, Settings};
 pub use shipper::{Carrier, SendCounts, ShipError, Shipper, Step, lag};

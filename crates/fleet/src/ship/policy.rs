@@ -1,4 +1,6 @@
-//! Reads the team's policy, a small TOML file that selects the data that may leave the machine.
+//! The policy: selects the data that may leave the machine.
+//!
+//! The table `[ship]` of the user's settings, or a file of its own with the same keys at its root:
 //!
 //! ```toml
 //! to = "https://tracer.example"   # where `serve` ships to by itself
@@ -9,26 +11,32 @@
 
 use agent_tracer_privacy::{Glob, Level};
 use serde::Deserialize;
+use serde::de::{Deserializer, Error};
 
-/// Why a policy is none.
+/// Why a policy is none: it is not TOML, or has an unknown key or value.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PolicyError {
-    /// It is not TOML, or has an unknown key or value.
-    #[error("the policy is not understood, so nothing may leave: {0}")]
-    Unknown(String),
-    /// There is no such level.
-    #[error("`level` cannot be `{0}`, so nothing may leave\nhint: it is `metadata`, `actions` or `full`")]
-    Level(String),
+#[error("the policy is not understood, so nothing may leave: {0}")]
+pub struct PolicyError(String);
+
+/// The policy as it is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
+pub struct Settings {
+    /// The server that `serve` ships to.
+    pub to: Option<String>,
+    /// The part of what the machine kept that may leave.
+    #[serde(deserialize_with = "level")]
+    pub level: Level,
+    /// Patterns of the projects that may leave; all without it.
+    pub projects: Option<Vec<String>>,
+    /// Fields that never leave.
+    pub drop: Vec<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    to: Option<String>,
-    level: Option<String>,
-    projects: Option<Vec<String>>,
-    #[serde(default)]
-    drop: Vec<String>,
+fn level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Level, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    let level = [Level::Metadata, Level::Actions, Level::Full].into_iter().find(|level| level.name() == word);
+    level.ok_or_else(|| D::Error::unknown_variant(&word, &["metadata", "actions", "full"]))
 }
 
 /// Selects the data that may leave the machine.
@@ -42,29 +50,26 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Reads a policy. `home_dir` is what `~/` stands for.
+    /// Reads a policy from a text of its own. `home_dir` is what `~/` stands for.
     ///
     /// # Errors
     /// If anything in it is not understood: a misspelt rule must not let out what it was to keep.
     pub fn parse(text: &str, home_dir: Option<&[u8]>) -> Result<Self, PolicyError> {
-        let file: File =
-            toml::from_str(text).map_err(|error| PolicyError::Unknown(error.message().to_owned()))?;
-        let level = match file.level.as_deref() {
-            None => Level::default(),
-            Some(word) => [Level::Metadata, Level::Actions, Level::Full]
-                .into_iter()
-                .find(|level| level.name() == word)
-                .ok_or_else(|| PolicyError::Level(word.to_owned()))?,
-        };
-        Ok(Self {
-            to: file.to,
-            level,
-            projects: file
-                .projects
-                .map(|globs| globs.iter().map(|glob| Glob::new(glob.as_bytes())).collect()),
-            drop: file.drop,
+        let settings = toml::from_str(text).map_err(|error| PolicyError(error.message().to_owned()))?;
+        Ok(Self::of(settings, home_dir))
+    }
+
+    /// Returns the policy of these settings. `home_dir` is what `~/` stands for.
+    #[must_use]
+    pub fn of(settings: Settings, home_dir: Option<&[u8]>) -> Self {
+        let globs = |globs: Vec<String>| globs.iter().map(|glob| Glob::new(glob.as_bytes())).collect();
+        Self {
+            to: settings.to,
+            level: settings.level,
+            projects: settings.projects.map(globs),
+            drop: settings.drop,
             home_dir: home_dir.map(<[u8]>::to_vec),
-        })
+        }
     }
 
     /// The server that it names, if it names one.

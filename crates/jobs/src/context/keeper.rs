@@ -50,7 +50,7 @@ impl Keeper {
     /// If the system does not let us.
     pub fn mark_task(&self, settings: &Settings) -> io::Result<()> {
         let mark = context::task_mark(&self.home);
-        if settings.is_on && settings.exports_task {
+        if settings.enabled && settings.export_task {
             fs::DirBuilder::new().recursive(true).mode(0o700).create(self.home.context())?;
             return replace(&mark, b"");
         }
@@ -81,7 +81,7 @@ impl Keeper {
             let text = summary::text(store, &ask).map_err(|error| io::Error::other(error.to_string()))?;
             let Some(text) = text else { continue };
             let page =
-                Page { written_s, exports_task: settings.exports_task, escaped: context::escape(&text) };
+                Page { written_s, exports_task: settings.export_task, escaped: context::escape(&text) };
             for folder in folders {
                 let Some(bytes) = context::encode(&page, folder) else { continue };
                 let path = context::path(&self.home, folder);

@@ -1,6 +1,6 @@
 //! Context for an agent that starts, if the user switched it on: counts of earlier work in its project.
 //!
-//! [`Settings`] is the user's `context.conf`, [`summary`] makes the text from the ledger, [`Keeper`] keeps one page for
+//! [`Settings`] is the table `[context]`, [`summary`] makes the text from the ledger, [`Keeper`] keeps one page for
 //! each folder with recent work; the hook reads that page and nothing else.
 //!
 //! Laws: off unless the user switches it on. Our words, counts, and names of a plain shape: a text of a payload never
@@ -12,4 +12,4 @@ pub mod summary;
 mod words;
 
 pub use keeper::Keeper;
-pub use settings::{Settings, SettingsError};
+pub use settings::Settings;

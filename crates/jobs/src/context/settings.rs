@@ -1,98 +1,48 @@
-//! `context.conf`: switches the context for starting agents on, and bounds it.
+//! The table `[context]` of the user's settings: switches the context for starting agents on, and bounds it.
 //!
-//! Lines of a word and its value; `#` begins a comment. `on` switches it on, `export-task` names the session in the
-//! agent's shells, `bytes N` bounds the text, `budget-usd N` is what a day may cost. Law: what is not understood switches
-//! nothing on.
-
-use std::fmt;
+//! Law: without the table no agent receives anything, and one that is not understood is an error with its place.
 
 use agent_tracer_spool::context::TEXT_MAX;
+use serde::Deserialize;
+use serde::de::{Deserializer, Error};
 
 /// The usual length of the text, in bytes.
 const TEXT_USUAL: usize = 1500;
-/// The shortest that says anything.
+/// The shortest text that holds anything, in bytes.
 const TEXT_LEAST: usize = 200;
 
 /// The settings of the user.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct Settings {
     /// True if agents receive context.
-    pub is_on: bool,
+    pub enabled: bool,
     /// True if the name of the task goes into the agent's shells.
-    pub exports_task: bool,
+    pub export_task: bool,
     /// The longest text, in bytes.
+    #[serde(deserialize_with = "bytes")]
     pub bytes: usize,
     /// The budget of a day, in dollars.
+    #[serde(deserialize_with = "budget")]
     pub budget_usd: Option<f64>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { is_on: false, exports_task: false, bytes: TEXT_USUAL, budget_usd: None }
+        Self { enabled: false, export_task: false, bytes: TEXT_USUAL, budget_usd: None }
     }
 }
 
-/// A line that is not understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SettingsError {
-    /// The line, counted from one.
-    pub line: usize,
-    /// The reason.
-    pub what: String,
+fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    let number = i64::deserialize(deserializer)?;
+    let sound = usize::try_from(number).ok().filter(|bytes| (TEXT_LEAST..=TEXT_MAX).contains(bytes));
+    sound.ok_or_else(|| D::Error::custom(format!("`{number}` is not between {TEXT_LEAST} and {TEXT_MAX}")))
 }
 
-impl fmt::Display for SettingsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.what)
-    }
-}
-
-impl std::error::Error for SettingsError {}
-
-impl Settings {
-    /// Reads the file.
-    ///
-    /// # Errors
-    /// The first line that is not understood.
-    pub fn parse(text: &str) -> Result<Self, SettingsError> {
-        let mut settings = Self::default();
-        for (number, line) in text.lines().enumerate() {
-            let line = line.split('#').next().unwrap_or_default();
-            let wrong = |what: String| Err(SettingsError { line: number + 1, what });
-            match line.split_whitespace().collect::<Vec<_>>().as_slice() {
-                [] => {}
-                ["on"] => settings.is_on = true,
-                ["off"] => settings.is_on = false,
-                ["export-task"] => settings.exports_task = true,
-                ["bytes", count] => match count.parse() {
-                    Ok(count @ TEXT_LEAST..=TEXT_MAX) => settings.bytes = count,
-                    _ => return wrong(format!("`{count}` is not between {TEXT_LEAST} and {TEXT_MAX}")),
-                },
-                ["budget-usd", amount] => match amount.parse::<f64>() {
-                    Ok(amount) if amount > 0.0 && amount < 1e9 => settings.budget_usd = Some(amount),
-                    _ => return wrong(format!("`{amount}` is not an amount of dollars")),
-                },
-                [word, ..] => return wrong(format!("`{word}` is no setting")),
-            }
-        }
-        Ok(settings)
-    }
-
-    /// The file that says this.
-    #[must_use]
-    pub fn write(&self) -> String {
-        let mut text = "# Context that agents receive when they start. See docs/context.md.\n".to_owned();
-        text.push_str(if self.is_on { "on\n" } else { "off\n" });
-        if self.exports_task {
-            text.push_str("export-task\n");
-        }
-        if self.bytes != TEXT_USUAL {
-            text.push_str(&format!("bytes {}\n", self.bytes));
-        }
-        if let Some(budget) = self.budget_usd {
-            text.push_str(&format!("budget-usd {budget}\n"));
-        }
-        text
+fn budget<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    match f64::deserialize(deserializer)? {
+        amount if amount > 0.0 && amount < 1e9 => Ok(Some(amount)),
+        amount => Err(D::Error::custom(format!("`{amount}` is not an amount of dollars"))),
     }
 }
 
@@ -100,28 +50,33 @@ impl Settings {
 mod tests {
     use super::*;
 
-    #[test]
-    fn nothing_is_on_unless_the_user_says_so() {
-        for text in ["", "# on\n", "export-task\nbytes 400\n", "on\noff\n"] {
-            assert!(!Settings::parse(text).unwrap().is_on, "{text}");
-        }
-        assert!(Settings::parse("  on  # yes\n").unwrap().is_on);
+    fn parse(text: &str) -> Result<Settings, toml::de::Error> {
+        toml::from_str(text)
     }
 
     #[test]
-    fn what_is_written_reads_back() {
-        let all = Settings { is_on: true, exports_task: true, bytes: 900, budget_usd: Some(12.5) };
-        for settings in [all, Settings::default()] {
-            assert_eq!(Settings::parse(&settings.write()), Ok(settings));
+    fn nothing_is_on_unless_the_user_enables_it() {
+        for text in ["", "# enabled = true\n", "export_task = true\nbytes = 400\n", "enabled = false\n"] {
+            assert!(!parse(text).unwrap().enabled, "{text}");
         }
+        let all = Settings { enabled: true, export_task: true, bytes: 900, budget_usd: Some(12.5) };
+        let text = "enabled = true # yes\nexport_task = true\nbytes = 900\nbudget_usd = 12.5\n";
+        assert_eq!(parse(text), Ok(all));
     }
 
     #[test]
-    fn an_invalid_line_is_reported_with_its_number() {
-        for text in
-            ["\nyes", "\nbytes 1", "\nbytes 999999", "\nbudget-usd -3", "\nbudget-usd NaN", "\non now"]
-        {
-            assert_eq!(Settings::parse(text).unwrap_err().line, 2, "{text}");
+    fn invalid_settings_are_refused_with_a_reason() {
+        for (text, what) in [
+            ("yes = true", "unknown field `yes`"),
+            ("enabled = 1", "invalid type"),
+            ("bytes = 1", "`1` is not between 200 and 8192"),
+            ("bytes = 999999", "is not between"),
+            ("bytes = -300", "is not between"),
+            ("budget_usd = -3", "`-3` is not an amount of dollars"),
+            ("budget_usd = nan", "is not an amount of dollars"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.message().contains(what), "{text}: {error}");
         }
     }
 }

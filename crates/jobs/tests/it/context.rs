@@ -115,7 +115,7 @@ fn every_captured_project_gets_words_of_ours_only() {
         world.bring(observed);
     }
     let keeper = Keeper::of(world.home());
-    let settings = Settings { is_on: true, ..Settings::default() };
+    let settings = Settings { enabled: true, ..Settings::default() };
     let written = keeper.refresh(world.ledger.store().as_ref(), &settings, now, now).unwrap();
     assert!(written > 1, "{written}");
     let mut starts: BTreeMap<String, u64> = BTreeMap::new();
@@ -147,7 +147,7 @@ fn pages_are_private_stand_for_their_folders_and_go_when_it_is_switched_off() {
     let mut world = World::new();
     world.call("Bash", &json!({"command": "ls"}), false);
     let keeper = Keeper::of(world.home());
-    let settings = Settings { is_on: true, exports_task: true, ..Settings::default() };
+    let settings = Settings { enabled: true, export_task: true, ..Settings::default() };
     assert_eq!(keeper.refresh(world.ledger.store().as_ref(), &settings, NOW, NOW).unwrap(), 1);
     let path = context::path(&world.home(), Path::new("/code"));
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);

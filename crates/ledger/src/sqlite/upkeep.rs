@@ -130,14 +130,15 @@ impl Ledger {
     }
 
     /// Folds everything anew if the user's own prices are not those that costs were counted with, or if another version
-    /// folded it by other rules (`FOLD`). Totals of what was dropped keep the prices they were sealed with.
+    /// folded it by other rules (`FOLD`). `own_prices` is a text that differs where the prices differ, empty if there are
+    /// none. Totals of what was dropped keep the prices they were sealed with.
     ///
     /// # Errors
     /// If it could not be written; then nothing changed, and the next try does it.
-    pub fn reprice(&self, prices_toml: &str) -> Result<Option<Upkeep>, AppendError> {
-        let mark = match prices_toml.trim() {
+    pub fn reprice(&self, own_prices: &str) -> Result<Option<Upkeep>, AppendError> {
+        let mark = match own_prices.trim() {
             "" => 0,
-            // Any number but the one for no file. Only compared for being the same.
+            // Any number but the one for no prices. Only compared for being the same.
             text => (xxh3_64(text.as_bytes()) as i64) | 1,
         };
         self.on_writer(move |writer| writer.reprice(mark))?

@@ -114,7 +114,7 @@ fn names_of_clouds_dates_and_windows_lead_to_a_price() {
 fn a_source_is_named_in_words() {
     let prices = Prices::embedded();
     assert_eq!(prices.about("claude-opus-5-5").unwrap().source.to_string(), "litellm 1.108.4 of 2026-11-09");
-    assert_eq!(Source::User.to_string(), "prices.toml");
+    assert_eq!(Source::User.to_string(), "own prices");
 }
 
 #[test]

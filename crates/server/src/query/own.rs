@@ -30,7 +30,7 @@ pub(crate) struct Settings {
     /// Days without an event after which the events of a task are dropped; absent if they are kept for ever.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) retention_days: Option<u32>,
-    /// The number of models with a price of the user's own, from `prices.toml`.
+    /// The number of models with a price of the user's own, from the table `[prices]`.
     pub(crate) own_prices: u64,
     /// True if the client may change things: with the token, or in a browser that opened the one-time link.
     pub(crate) may_write: bool,

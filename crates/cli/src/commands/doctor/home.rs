@@ -15,7 +15,7 @@ use super::DoctorContext;
 use super::check::{Check, Group, State, counted};
 use crate::failure::plain;
 use crate::output::one_line;
-use crate::ship_job;
+use crate::{config, ship_job};
 
 /// Below this the user should know: a busy day of a few agents writes some hundred megabytes.
 const FREE_BYTES_LOW: u64 = 512 << 20;
@@ -37,6 +37,7 @@ pub(super) fn checks(context: &DoctorContext<'_>) -> Vec<Check> {
     let mut checks = vec![folder(context)];
     checks.extend(private_files(context));
     checks.extend(refused_files(context));
+    checks.extend(settings(home));
     checks.extend(room(home.data()));
     checks.push(privacy(context));
     checks.extend(spool(&Spool::at(&home.spool())));
@@ -54,7 +55,7 @@ fn shipped(context: &DoctorContext<'_>) -> Option<Check> {
         Err(failure) => {
             return Some(
                 check("ship", State::Fail, one_line(failure.message()))
-                    .fix("correct `ship.toml` beside `privacy.conf`"),
+                    .fix("correct the line; nothing leaves until then"),
             );
         }
     };
@@ -133,24 +134,16 @@ fn private_files(context: &DoctorContext<'_>) -> Option<Check> {
     )
 }
 
-/// Files that are obeyed, in the folder of what the user edits and in that of what the product writes.
-const CONFIG_FILES: [&str; 9] = [
-    "privacy.conf",
-    "policy.toml",
-    "statusline.conf",
-    "alerts.toml",
-    "retention.conf",
-    "prices.toml",
-    "context.conf",
-    "backup.conf",
-    "ship.toml",
-];
+/// Files that are obeyed, in the folder of what the user edits and in that of what the product writes. The files that held
+/// a table of `config.toml` before are obeyed, too.
+const CONFIG_FILES: [&str; 4] = ["privacy.conf", "policy.toml", "statusline.conf", "config.toml"];
 const DATA_FILES: [&str; 5] = ["key", "token", "policy.tbl", "policy-trust.json", "install.json"];
 
 /// Reports files that other users can write: rules, exclusions and commands in them are not in force.
 fn refused_files(context: &DoctorContext<'_>) -> Vec<Check> {
     let home = &context.home;
-    let config = CONFIG_FILES.iter().map(|name| home.config().join(name));
+    let old = config::TABLES.map(|table| table.old_file.name);
+    let config = CONFIG_FILES.iter().chain(&old).map(|name| home.config().join(name));
     let data = DATA_FILES.iter().map(|name| home.data().join(name));
     let mut checks: Vec<Check> = Vec::new();
     for path in config.chain(data) {
@@ -167,6 +160,30 @@ fn refused_files(context: &DoctorContext<'_>) -> Vec<Check> {
             checks.push(found);
         }
     }
+    checks
+}
+
+/// Reports mistakes in `config.toml`, and the files that held its tables before.
+fn settings(home: &Home) -> Vec<Check> {
+    let mut checks: Vec<Check> = Vec::new();
+    for (table, failure) in config::faults(home) {
+        // Two tables have checks of their own, and a mistake outside of every table is reported once.
+        let found = check("config", State::Warn, one_line(failure.message()));
+        if !matches!(table, "backup" | "ship") && checks.iter().all(|check| check.text != found.text) {
+            checks.push(found.fix("correct the line; `agent-tracer config list` shows what is in force"));
+        }
+    }
+    checks.extend(config::leftovers(home).into_iter().map(|old| {
+        let (path, table) = (old.path.display(), old.table);
+        if old.is_read {
+            let text = format!("`{path}` is still read; the table `[{table}]` of `config.toml` replaces it");
+            check("config", State::Info, text)
+                .fix("run `agent-tracer config migrate` to move its settings there")
+        } else {
+            let text = format!("`{path}` is ignored: the table `[{table}]` of `config.toml` takes its place");
+            check("config", State::Info, text).fix(format!("rm '{path}'"))
+        }
+    }));
     checks
 }
 
