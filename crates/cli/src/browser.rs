@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 
 use crate::environment::Environment;
 use crate::files;
+use crate::signals;
 
 /// Lists the reasons to open no browser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,15 +62,11 @@ pub(crate) fn open(link: &str, environment: &Environment) -> Result<(), NoBrowse
         on_path: &|name| environment.all_on_path(name).into_iter().next(),
     };
     let program = choose(&surroundings)?;
-    let mut child = Command::new(program)
-        .arg(link)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        // Ctrl-C ends the server, not the browser.
-        .process_group(0)
-        .spawn()
-        .map_err(|_| NoBrowser::NotStarted)?;
+    let mut command = Command::new(program);
+    command.arg(link).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // Ctrl-C ends the server, not the browser.
+    command.process_group(0);
+    let mut child = signals::unheld(|| command.spawn()).map_err(|_| NoBrowser::NotStarted)?;
     // It may live as long as its windows; when it ends, no dead process is left.
     std::thread::spawn(move || child.wait());
     Ok(())

@@ -38,6 +38,19 @@ pub(crate) fn release() {
     ends().thread_unblock().ok();
 }
 
+/// Calls `start`, which starts a process, with no signal held back: a process inherits what this thread holds back, and
+/// could then be ended by nothing but `kill -9`. A signal that arrives meanwhile ends this process at once.
+pub(crate) fn unheld<T>(start: impl FnOnce() -> T) -> T {
+    let held = SigSet::thread_get_mask();
+    // Without the mask nothing was held back, as far as is known.
+    SigSet::empty().thread_set_mask().ok();
+    let started = start();
+    if let Ok(held) = held {
+        held.thread_set_mask().ok();
+    }
+    started
+}
+
 /// Makes the next signal request a stop. Call it before any other thread is started, or after [`hold`].
 pub(crate) fn request_on_end(stop: &Stop) -> Result<(), Failure> {
     hold()?;
@@ -54,4 +67,22 @@ pub(crate) fn request_on_end(stop: &Stop) -> Result<(), Failure> {
     };
     let started = Builder::new().name("signals".to_owned()).spawn(watch);
     started.map(drop).map_err(|error| Failure::new(format!("cannot start a thread: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_process_that_is_started_can_be_ended_and_this_thread_goes_on_holding() {
+        hold().expect("held");
+        let run = || Command::new("/bin/sh").args(["-c", "kill -TERM $$"]).status().expect("a shell");
+        assert_eq!(run().signal(), None, "it inherits what is held back");
+        assert_eq!(unheld(run).signal(), Some(Signal::SIGTERM as i32));
+        let held = SigSet::thread_get_mask().expect("a mask");
+        assert!(held.contains(Signal::SIGTERM) && held.contains(Signal::SIGXFSZ));
+    }
 }

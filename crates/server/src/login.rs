@@ -42,7 +42,7 @@ pub(crate) async fn open(State(app): State<Arc<App>>, request: Request) -> Respo
     let Some(cookie) = cookie.and_then(|cookie| HeaderValue::try_from(cookie).ok()) else {
         return Problem::new(
             StatusCode::FORBIDDEN,
-            "this link was used already or is too old\nhint: start `agent-tracer serve` again for a new one",
+            "this link was used already or is too old\nhint: run `agent-tracer up` for a new one",
         )
         .into_response();
     };

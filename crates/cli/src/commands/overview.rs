@@ -153,7 +153,7 @@ impl Screen<'_> {
         let words = self.words(words);
         self.show(&words, output)?;
         let program = self.environment.main_program();
-        let status = Command::new(&program).args(words).status();
+        let status = signals::unheld(|| Command::new(&program).args(words).status());
         status.map(|status| status.success()).map_err(|cause| Failure::file("start", &program, &cause))
     }
 
@@ -164,7 +164,7 @@ impl Screen<'_> {
             return failure;
         }
         let program = self.environment.main_program();
-        let cause = Command::new(&program).args(words).exec();
+        let cause = signals::unheld(|| Command::new(&program).args(words).exec());
         Failure::file("start", &program, &cause)
     }
 }
