@@ -1,8 +1,6 @@
 //! Kinds of events and the lanes they are shown in.
 
-use std::fmt;
-
-use crate::words::words;
+use crate::words;
 
 words! {
     /// A lane of the timeline.

@@ -1,8 +1,6 @@
 //! Covers what became of something that arrived.
 
-use std::fmt;
-
-use crate::words::words;
+use crate::words;
 
 words! {
     /// Every observation ends in exactly one of these: received = the sum of all.

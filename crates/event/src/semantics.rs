@@ -1,12 +1,10 @@
 //! Covers what a tool call means, in words that are the same for every agent.
 
-use std::fmt;
-
 use crate::attributes;
 use serde_json::Value;
 
 use crate::entry::Metadata;
-use crate::words::words;
+use crate::words;
 
 words! {
     /// Holds what was done.

@@ -1,8 +1,9 @@
 //! Small closed sets of words. Each has one spelling on the wire and in the store.
 
-use std::fmt;
-
 /// Declares an enum whose variants have exactly one spelling, with lossless conversion in both directions.
+///
+/// The caller needs `serde` with its derive.
+#[macro_export]
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$meta])*
@@ -28,14 +29,13 @@ macro_rules! words {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.as_str())
             }
         }
     };
 }
-pub(crate) use words;
 
 words! {
     /// Holds how something reached us. The order is also how far a channel is believed where two differ about

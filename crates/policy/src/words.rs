@@ -1,39 +1,6 @@
 //! The closed sets of words in which rules are written. Each word has exactly one spelling.
 
-use std::fmt;
-
-macro_rules! words {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name {
-            $($(#[$doc])* $variant,)+
-        }
-
-        impl $name {
-            /// Every word, in order.
-            pub const ALL: &[Self] = &[$(Self::$variant),+];
-
-            /// The one spelling.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $text),+ }
-            }
-
-            /// Reads the one spelling; anything else is no word.
-            #[must_use]
-            pub fn parse(text: &str) -> Option<Self> {
-                match text { $($text => Some(Self::$variant),)+ _ => None }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-    };
-}
+use agent_tracer_event::words;
 
 words! {
     /// A moment at which an agent asks its hooks, and listens to the answer. Spelled as both agents spell it.

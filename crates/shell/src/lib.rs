@@ -47,10 +47,9 @@ pub use model::{
     Check, CommandAnalysis, Confidence, Operator, Redirect, Selectors, Step, Structure, Target, TargetType,
     Verdict,
 };
-pub use semantics::{
-    EntityType, Importance, Lane, ProbeKey, Semantics, SubtypeGroup, SubtypeKey, ToolFamily,
-};
+pub use semantics::Semantics;
 
+use agent_tracer_event::Lane;
 use draft::Draft;
 use effect::Effects;
 use exit::Node;

@@ -1,9 +1,10 @@
 //! Translation of an analysis into the semantic fields that every tool call has.
 //!
 //! The first match decides: a configured rule pattern; a test, a linter, a build or a verification anywhere in the
-//! line, in this order; a line that only looks; and else the operation of its decisive step. The spellings are those of
-//! the event vocabulary, repeated here so that this crate depends on no other.
+//! line, in this order; a line that only looks; and else the operation of its decisive step.
 
+use agent_tracer_event::Lane;
+use agent_tracer_event::semantics::{EntityType, Importance, SubtypeGroup, SubtypeKey, ToolFamily};
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
@@ -11,137 +12,6 @@ use crate::decide;
 use crate::draft::{Access, Draft};
 use crate::effect::{Effect, Effects};
 use crate::model::TargetType;
-
-/// Declares a small set of words with one spelling each.
-macro_rules! words {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-        pub enum $name {
-            $($(#[$doc])* #[serde(rename = $text)] $variant,)+
-        }
-
-        impl $name {
-            /// The one spelling.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $text),+ }
-            }
-        }
-    };
-}
-
-words! {
-    /// The kind of tool call that a shell command amounts to.
-    SubtypeKey {
-        /// It looked and changed nothing.
-        ShellProbe = "shell_probe",
-        /// It fetched a page.
-        WebFetch = "web_fetch",
-        /// It made files.
-        CreateFile = "create_file",
-        /// It changed files.
-        ModifyFile = "modify_file",
-        /// It deleted files.
-        DeleteFile = "delete_file",
-        /// It moved or renamed files.
-        RenameFile = "rename_file",
-        /// It applied a patch.
-        ApplyPatch = "apply_patch",
-        /// It ran something.
-        RunCommand = "run_command",
-        /// It ran tests.
-        RunTest = "run_test",
-        /// It built.
-        RunBuild = "run_build",
-        /// It ran a linter, formatter or type checker.
-        RunLint = "run_lint",
-        /// It installed, added or removed packages.
-        InstallDependency = "install_dependency",
-        /// It changed or exchanged versions.
-        Vcs = "vcs",
-        /// It verified something.
-        Verify = "verify",
-        /// It checked a rule.
-        RuleCheck = "rule_check",
-    }
-}
-
-words! {
-    /// The dedicated tool that a probe stands in for.
-    ProbeKey {
-        /// Reads a file.
-        ReadFile = "read_file",
-        /// Lists files.
-        ListFiles = "list_files",
-        /// Searches in files.
-        GrepCode = "grep_code",
-        /// Looks for files by name.
-        GlobFiles = "glob_files",
-    }
-}
-
-words! {
-    /// The family of a [`SubtypeKey`].
-    SubtypeGroup {
-        /// Probes.
-        Shell = "shell",
-        /// The web.
-        Web = "web",
-        /// Files changed.
-        FileOps = "file_ops",
-        /// Things run.
-        Execution = "execution",
-    }
-}
-
-words! {
-    /// The family of the tool: always the terminal.
-    ToolFamily {
-        /// Runs commands.
-        Terminal = "terminal",
-    }
-}
-
-words! {
-    /// The kind of thing that the command acted on.
-    EntityType {
-        /// A program.
-        Command = "command",
-        /// A file.
-        File = "file",
-        /// A directory.
-        Directory = "directory",
-        /// An address.
-        Url = "url",
-        /// A package.
-        Package = "package",
-    }
-}
-
-words! {
-    /// The importance of the command to a person.
-    Importance {
-        /// It only looked.
-        Minor = "minor",
-        /// Everything else.
-        Normal = "normal",
-        /// It may destroy something, or runs what came from elsewhere.
-        Critical = "critical",
-    }
-}
-
-words! {
-    /// The lane of the timeline.
-    Lane {
-        /// Reading the world.
-        Exploration = "exploration",
-        /// Changing and running things.
-        Implementation = "implementation",
-        /// Rules.
-        Rule = "rule",
-    }
-}
 
 /// The semantic fields of a shell call, under their fixed names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -165,7 +35,7 @@ pub struct Semantics {
     pub importance: Importance,
     /// For a probe that does what a dedicated tool does: which one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub probe_key: Option<ProbeKey>,
+    pub probe_key: Option<SubtypeKey>,
 }
 
 const LOOKS: Effects = Effects::READ.and(Effects::NEUTRAL);
@@ -179,11 +49,14 @@ pub(crate) fn derive(
 ) -> (Semantics, Lane) {
     let main = decide::decisive(steps).and_then(|position| steps.get(position)).map(decide::meaning);
     let key = subtype(command, context, steps, main, effects);
-    let lane = match key {
-        SubtypeKey::RuleCheck => Lane::Rule,
-        SubtypeKey::ShellProbe => Lane::Exploration,
-        SubtypeKey::WebFetch if !effects.has(Effect::Write) => Lane::Exploration,
-        _ => Lane::Implementation,
+    let only_looks =
+        key == SubtypeKey::ShellProbe || key == SubtypeKey::WebFetch && !effects.has(Effect::Write);
+    let lane = if key == SubtypeKey::RuleCheck {
+        Lane::Rule
+    } else if only_looks {
+        Lane::Exploration
+    } else {
+        Lane::Implementation
     };
     let importance = if effects.gravest() >= Effect::Destructive {
         Importance::Critical
@@ -196,7 +69,7 @@ pub(crate) fn derive(
     let semantics = Semantics {
         subtype_key: key,
         subtype_label: label(key, main).to_owned(),
-        subtype_group: group(key),
+        subtype_group: key.group(),
         tool_family: ToolFamily::Terminal,
         operation: operation(key, main).to_owned(),
         entity_type,
@@ -270,65 +143,30 @@ fn is_version_control(main: &Draft) -> bool {
 }
 
 /// Returns the dedicated tool that does what a probe does with a shell command.
-fn probe(main: &Draft) -> Option<ProbeKey> {
+fn probe(main: &Draft) -> Option<SubtypeKey> {
     match (main.operation, main.name.as_str()) {
-        ("read_file" | "read_range" | "follow", _) => Some(ProbeKey::ReadFile),
-        ("search", "find" | "gfind" | "fd" | "fdfind" | "locate" | "mdfind") => Some(ProbeKey::GlobFiles),
-        ("search", _) => Some(ProbeKey::GrepCode),
-        ("list", _) => Some(ProbeKey::ListFiles),
+        ("read_file" | "read_range" | "follow", _) => Some(SubtypeKey::ReadFile),
+        ("search", "find" | "gfind" | "fd" | "fdfind" | "locate" | "mdfind") => Some(SubtypeKey::GlobFiles),
+        ("search", _) => Some(SubtypeKey::GrepCode),
+        ("list", _) => Some(SubtypeKey::ListFiles),
         ("limit_output" | "filter" | "sort_output" | "transform" | "compare", _) => main
             .aims
             .iter()
             .any(|aim| aim.access == Access::Read && aim.kind != TargetType::Stream)
-            .then_some(ProbeKey::ReadFile),
+            .then_some(SubtypeKey::ReadFile),
         _ => None,
     }
 }
 
-const fn group(key: SubtypeKey) -> SubtypeGroup {
-    match key {
-        SubtypeKey::ShellProbe => SubtypeGroup::Shell,
-        SubtypeKey::WebFetch => SubtypeGroup::Web,
-        SubtypeKey::CreateFile
-        | SubtypeKey::ModifyFile
-        | SubtypeKey::DeleteFile
-        | SubtypeKey::RenameFile
-        | SubtypeKey::ApplyPatch => SubtypeGroup::FileOps,
-        SubtypeKey::RunCommand
-        | SubtypeKey::RunTest
-        | SubtypeKey::RunBuild
-        | SubtypeKey::RunLint
-        | SubtypeKey::InstallDependency
-        | SubtypeKey::Vcs
-        | SubtypeKey::Verify
-        | SubtypeKey::RuleCheck => SubtypeGroup::Execution,
-    }
-}
-
+/// Returns the words a person reads: those of the vocabulary, unless the program says more.
 fn label(key: SubtypeKey, main: Option<&Draft>) -> &'static str {
-    match key {
-        SubtypeKey::ShellProbe => "Shell probe",
-        SubtypeKey::WebFetch => "Fetch page",
-        SubtypeKey::CreateFile => "Create file",
-        SubtypeKey::ModifyFile => "Modify file",
-        SubtypeKey::DeleteFile => "Delete file",
-        SubtypeKey::RenameFile => "Rename file",
-        SubtypeKey::ApplyPatch => "Apply patch",
-        SubtypeKey::RunCommand => "Run command",
-        SubtypeKey::RunTest => "Run tests",
-        SubtypeKey::RunBuild => "Build",
-        SubtypeKey::RunLint => match main {
-            Some(main) if is_type_check(main) => "Type check",
-            Some(main) if is_format(main) => "Format",
-            _ => "Lint",
-        },
-        SubtypeKey::InstallDependency => match main {
-            Some(main) if main.operation == "remove_dependency" => "Remove dependency",
-            _ => "Install dependency",
-        },
-        SubtypeKey::Vcs => "Version control",
-        SubtypeKey::Verify => "Verify",
-        SubtypeKey::RuleCheck => "Check rule",
+    match main {
+        Some(main) if key == SubtypeKey::RunLint && is_type_check(main) => "Type check",
+        Some(main) if key == SubtypeKey::RunLint && is_format(main) => "Format",
+        Some(main) if key == SubtypeKey::InstallDependency && main.operation == "remove_dependency" => {
+            "Remove dependency"
+        }
+        _ => key.label(),
     }
 }
 
@@ -388,7 +226,20 @@ fn operation(key: SubtypeKey, main: Option<&Draft>) -> &'static str {
         | SubtypeKey::RunBuild
         | SubtypeKey::RunLint
         | SubtypeKey::Verify
-        | SubtypeKey::RuleCheck => "execute",
+        | SubtypeKey::RuleCheck
+        // The rest of the vocabulary belongs to tools of their own; no command line has it.
+        | SubtypeKey::ReadFile
+        | SubtypeKey::GlobFiles
+        | SubtypeKey::GrepCode
+        | SubtypeKey::ListFiles
+        | SubtypeKey::WebSearch
+        | SubtypeKey::McpCall
+        | SubtypeKey::SkillUse
+        | SubtypeKey::Delegation
+        | SubtypeKey::Plan
+        | SubtypeKey::Todo
+        | SubtypeKey::Question
+        | SubtypeKey::Uncategorized => "execute",
     }
 }
 

@@ -45,7 +45,7 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("event", &["agent"]),
         ("spool", &["agent"]),
         ("privacy", &["agent"]),
-        ("shell", &[]),
+        ("shell", &["event"]),
         ("policy-abi", &["agent"]),
         ("hook", &["agent", "spool", "privacy", "policy-abi"]),
         ("agents", &["agent", "privacy", "event", "shell"]),

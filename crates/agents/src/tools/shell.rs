@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use agent_tracer_event::semantics::{EntityType, Importance, Semantics, SubtypeKey, ToolFamily};
 use agent_tracer_event::{Kind, Lane, Metadata, attributes};
+use agent_tracer_shell::{Context, Dialect, Files, describe};
 use serde_json::{Value, json};
 
 use super::input::{Input, PATH_CHARS, PATHS};
@@ -18,27 +19,18 @@ use crate::text::{cut, line, title};
 const COMMAND_CHARS: usize = 10_000;
 const STEP_CHARS: usize = 1_000;
 
-/// Describes which language a shell tool speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    /// A POSIX shell.
-    Posix,
-    /// PowerShell.
-    PowerShell,
-}
-
 /// The tools that run a command, by every name there is for them.
 const SHELLS: &[(&str, Dialect)] = &[
-    ("Bash", Dialect::Posix),
-    ("bash", Dialect::Posix),
+    ("Bash", Dialect::Bash),
+    ("bash", Dialect::Bash),
     ("PowerShell", Dialect::PowerShell),
-    ("exec_command", Dialect::Posix),
-    ("shell", Dialect::Posix),
-    ("shell_command", Dialect::Posix),
-    ("local_shell", Dialect::Posix),
-    ("local_shell_call", Dialect::Posix),
-    ("container.exec", Dialect::Posix),
-    ("user_shell", Dialect::Posix),
+    ("exec_command", Dialect::Bash),
+    ("shell", Dialect::Bash),
+    ("shell_command", Dialect::Bash),
+    ("local_shell", Dialect::Bash),
+    ("local_shell_call", Dialect::Bash),
+    ("container.exec", Dialect::Bash),
+    ("user_shell", Dialect::Bash),
 ];
 
 const SHELL_ID: &[&str] = &["bash_id", "shell_id", "task_id", "taskId", "agent_id", "session_id"];
@@ -265,29 +257,21 @@ pub(super) fn understand(input: &Input<'_>, dialect: Dialect) -> Meaning {
     meaning
 }
 
-/// The seam to the analysis of commands: what the other room says, in the vocabulary's words.
+/// Analyses a command and takes over its meaning.
 fn analyse(command: &str, dialect: Dialect, input: &Input<'_>, meaning: &mut Meaning) {
     let workdir = input.text(&["workdir"]).filter(|path| path.starts_with('/'));
-    let context = agent_tracer_shell::Context {
-        dialect: match dialect {
-            Dialect::Posix => agent_tracer_shell::Dialect::Bash,
-            Dialect::PowerShell => agent_tracer_shell::Dialect::PowerShell,
-        },
-        cwd: workdir.or(input.place.cwd),
-        home: None,
-        rule_patterns: &[],
-    };
-    let call = agent_tracer_shell::describe(command, &context);
+    let context = Context { dialect, cwd: workdir.or(input.place.cwd), home: None, rule_patterns: &[] };
+    let call = describe(command, &context);
     let said = &call.semantics;
     meaning.title = title(&call.title);
-    meaning.lane = Lane::parse(call.lane.as_str()).unwrap_or(Lane::Implementation);
+    meaning.lane = call.lane;
     let semantics = &mut meaning.semantics;
-    semantics.subtype = SubtypeKey::parse(said.subtype_key.as_str()).unwrap_or(SubtypeKey::RunCommand);
+    semantics.subtype = said.subtype_key;
     semantics.label = Some(line(&said.subtype_label, 100)).filter(|label| !label.is_empty());
     semantics.operation = line(&said.operation, 100);
-    semantics.importance = Importance::parse(said.importance.as_str()).unwrap_or(Importance::Normal);
-    let entity = EntityType::parse(said.entity_type.as_str()).unwrap_or(EntityType::Command);
-    semantics.entity = Some((entity, line(&said.entity_name, 300))).filter(|(_, name)| !name.is_empty());
+    semantics.importance = said.importance;
+    semantics.entity =
+        Some((said.entity_type, line(&said.entity_name, 300))).filter(|(_, name)| !name.is_empty());
     if let Some(probe) = said.probe_key {
         meaning.metadata.insert(attributes::PROBE_KEY.to_owned(), Value::from(probe.as_str()));
     }
@@ -303,7 +287,7 @@ fn analyse(command: &str, dialect: Dialect, input: &Input<'_>, meaning: &mut Mea
 }
 
 /// The files that a command names, and what it does to each.
-fn file_operations(files: &agent_tracer_shell::Files, meaning: &mut Meaning) {
+fn file_operations(files: &Files, meaning: &mut Meaning) {
     let mut listed = Vec::new();
     for (paths, operation) in [(&files.written, "modify"), (&files.deleted, "delete"), (&files.read, "read")]
     {

@@ -40,11 +40,9 @@ pub use todo::*;
 pub use tool::*;
 pub use web::*;
 
-use std::fmt;
-
 use serde_json::Value;
 
-use crate::words::words;
+use crate::words;
 
 words! {
     /// The type of an attribute's value.

@@ -1,10 +1,9 @@
 //! Acceptance tests for the analysis of shell commands: classes of input on which an earlier tool of this kind failed,
 //! each with the expected result. Every member of every class is here.
 
-use agent_tracer_shell::{
-    Confidence, Context, Effect, EntityType, Lane, ShellCall, SubtypeKey, Target, TargetType, Verdict,
-    describe,
-};
+use agent_tracer_event::Lane;
+use agent_tracer_event::semantics::{EntityType, SubtypeKey};
+use agent_tracer_shell::{Confidence, Context, Effect, ShellCall, Target, TargetType, Verdict, describe};
 
 fn read(command: &str) -> ShellCall {
     describe(command, &Context::default())
