@@ -11,19 +11,15 @@ use serde_json::Value;
 use crate::environment::Environment;
 use crate::local_time::LocalTime;
 
-/// Pico-dollars in a millionth of a dollar.
-const MICRO: i64 = 1_000_000;
-
 pub(crate) fn setting(environment: &Environment, prices: Prices) -> Setting {
     let zone = LocalTime::of(environment);
     Setting {
         user_home: environment.user_home().ok().and_then(|home| home.to_str().map(str::to_owned)),
         local: Arc::new(move |at| Then { local: zone.of_week(at), midnight: zone.midnight(at) }),
-        cost_micros: Arc::new(move |row| {
+        cost_pico: Arc::new(move |row| {
             let model = row.metadata.get(attributes::MODEL).and_then(Value::as_str)?;
             Tokens::read(&row.metadata)?;
-            let pico = Pricer::cost(&prices, model, &row.metadata)?;
-            u64::try_from(pico / MICRO).ok()
+            u64::try_from(Pricer::cost(&prices, model, &row.metadata)?).ok()
         }),
     }
 }

@@ -34,14 +34,16 @@ pub mod engine {
 pub use aside::AsidePurge;
 pub use fold::{Fact, SourcedEntry, fold};
 pub use observed::{Batch, Cursor, Observed, Receipt, Verdict};
+pub use project::past_action::{
+    PastAction, PastPrompt, PastSpending, failures_in_a_row, interrupts_calls, opened_files,
+};
 pub use sqlite::{
     AppendError, CheckPace, ClockTrust, Committed, Contents, CopyError, FlushToken, Ledger, LostSpan,
-    OpenError, Options, Outbox, Pace, PageReport, PastAction, PastPrompt, PastSpending, PendingOverlay,
-    QueueFull, RetainedPayload, Retention, RunningProcess, Salvage, SalvageError, Stage, Succession,
-    TaskHistory, Upgrade, Upkeep, abandon_swap, check_pages, check_store, contents, copy_holds, copy_store,
-    damaged_commits, finish_swap, foreign_log, has_store, judge_clock, lost_posts, open_read_only,
-    prepare_swap, purge_aside, remains, remove_copy, salvage, set_aside, succeed, swap_store, unpack,
-    upgrade_copies, verify_copy,
+    OpenError, Options, Outbox, Pace, PageReport, PendingOverlay, QueueFull, RetainedPayload, Retention,
+    RunningProcess, Salvage, SalvageError, Stage, Succession, TaskHistory, Upgrade, Upkeep, abandon_swap,
+    check_pages, check_store, contents, copy_holds, copy_store, damaged_commits, finish_swap, foreign_log,
+    has_store, judge_clock, lost_posts, open_read_only, prepare_swap, purge_aside, remains, remove_copy,
+    salvage, set_aside, succeed, swap_store, unpack, upgrade_copies, verify_copy,
 };
 pub use store::{
     Answer, Changes, DecisionFilter, Decisions, Diagnostics, Insights, MAX_LIMIT, OwnerFilter, Paging,

@@ -17,56 +17,47 @@ pub enum Since {
     Minutes(u64),
 }
 
-/// Answers about the history. `None` means unknown.
+/// Answers about the history. `None` means unknown, which is also the answer of every method that is not implemented.
 pub trait History {
     /// Tokens spent so far, of every kind.
-    fn tokens(&self, call: &Call, scope: Scope) -> Option<u64>;
+    fn tokens(&self, _call: &Call, _scope: Scope) -> Option<u64> {
+        None
+    }
     /// Cost so far, in millionths of a dollar.
-    fn cost_micros(&self, call: &Call, scope: Scope) -> Option<u64>;
+    fn cost_micros(&self, _call: &Call, _scope: Scope) -> Option<u64> {
+        None
+    }
     /// Returns how often this very call was made before, in its task.
-    fn repeats(&self, call: &Call) -> Option<u64>;
+    fn repeats(&self, _call: &Call) -> Option<u64> {
+        None
+    }
     /// Returns the number of the task's latest calls that failed in a row.
-    fn failures_in_a_row(&self, call: &Call) -> Option<u64>;
+    fn failures_in_a_row(&self, _call: &Call) -> Option<u64> {
+        None
+    }
     /// Returns whether the task has read a file, by its absolute path.
-    fn was_read(&self, call: &Call, path: &str) -> Option<bool>;
+    fn was_read(&self, _call: &Call, _path: &str) -> Option<bool> {
+        None
+    }
     /// Returns the time since something happened.
-    fn since(&self, call: &Call, moment: Moment) -> Option<Since>;
+    fn since(&self, _call: &Call, _moment: Moment) -> Option<Since> {
+        None
+    }
     /// Returns how often a rule has deferred this stop already.
-    fn deferrals(&self, call: &Call, rule: &str) -> Option<u64>;
+    fn deferrals(&self, _call: &Call, _rule: &str) -> Option<u64> {
+        None
+    }
     /// Returns the actions of the agent that wants to stop.
-    fn work(&self, call: &Call) -> Option<Work>;
+    fn work(&self, _call: &Call) -> Option<Work> {
+        None
+    }
 }
 
 /// An empty history: every answer is unknown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoHistory;
 
-impl History for NoHistory {
-    fn tokens(&self, _: &Call, _: Scope) -> Option<u64> {
-        None
-    }
-    fn cost_micros(&self, _: &Call, _: Scope) -> Option<u64> {
-        None
-    }
-    fn repeats(&self, _: &Call) -> Option<u64> {
-        None
-    }
-    fn failures_in_a_row(&self, _: &Call) -> Option<u64> {
-        None
-    }
-    fn was_read(&self, _: &Call, _: &str) -> Option<bool> {
-        None
-    }
-    fn since(&self, _: &Call, _: Moment) -> Option<Since> {
-        None
-    }
-    fn deferrals(&self, _: &Call, _: &str) -> Option<u64> {
-        None
-    }
-    fn work(&self, _: &Call) -> Option<Work> {
-        None
-    }
-}
+impl History for NoHistory {}
 
 /// The truth of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

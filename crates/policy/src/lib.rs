@@ -38,6 +38,7 @@ mod command;
 mod criteria;
 pub mod daemon;
 mod decide;
+mod evidence;
 mod examples;
 mod glob;
 mod grant;

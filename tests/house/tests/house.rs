@@ -162,16 +162,14 @@ fn deciding_by_rules_has_no_clock_no_disk_and_no_thread() {
         }
         let text = fs::read_to_string(&path).expect("text");
         let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-        let drivers = [
-            "std::fs",
-            "std::thread",
-            "SystemTime",
-            "Instant::",
-            "std::net",
-            "std::process",
-            "agent_tracer_ledger",
-        ];
-        for line in code.filter(|line| drivers.iter().any(|driver| line.contains(driver))) {
+        let drivers = ["std::fs", "std::thread", "SystemTime", "Instant::", "std::net", "std::process"];
+        // Evidence is made of the ledger's values, and queries a store that its caller hands over.
+        let is_over_ledger = inside == Path::new("evidence.rs");
+        let is_wrong = |line: &str| {
+            drivers.iter().any(|driver| line.contains(driver))
+                || !is_over_ledger && line.contains("agent_tracer_ledger")
+        };
+        for line in code.filter(|line| is_wrong(line)) {
             wrong.push(format!("{}: {}", inside.display(), line.trim()));
         }
     }

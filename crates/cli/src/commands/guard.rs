@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use agent_tracer_event::Agent;
-use agent_tracer_policy::daemon::decision::{self, By, Decision, Spent};
+use agent_tracer_policy::daemon::decision::{self, By, Decision, LookupTimes};
 use agent_tracer_policy::daemon::table::{self, known_projects, refresh};
 use agent_tracer_policy::daemon::{InForce, PROJECT_FILE, Question, Sender, in_force};
 use agent_tracer_policy::{Answer, Event, NoHistory, Surroundings, answer, answer_unjudged};
@@ -93,7 +93,7 @@ pub(super) fn run(
             verdict: &verdict,
             by: By::Guard,
             took: began.elapsed(),
-            spent: Spent::default(),
+            times: LookupTimes::default(),
         };
         let nanos = u64::try_from(environment.now().0).unwrap_or(0).saturating_mul(1_000_000);
         decision::write_down(&decision, agent, &home, nanos);

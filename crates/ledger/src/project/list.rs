@@ -1,6 +1,6 @@
 //! The list that a fact stands in: which of a task's pages shows it, and what it means for the task's life.
 
-use agent_tracer_event::{Kind, Lane, attributes};
+use agent_tracer_event::{Kind, Lane, Metadata, attributes};
 use serde_json::Value;
 
 use super::ruling;
@@ -96,15 +96,18 @@ impl List {
     #[must_use]
     pub fn of(fact: &Fact) -> Self {
         let Some(kind) = fact.kind() else { return Self::Turn };
-        let text = |key: &str| fact.metadata.get(key).and_then(Value::as_str);
+        Self::of_fields(kind, fact.tool_name.as_deref(), fact.lane, &fact.metadata)
+    }
+
+    /// The list of an event, by the fields that decide it.
+    pub(crate) fn of_fields(kind: Kind, tool: Option<&str>, lane: Option<Lane>, metadata: &Metadata) -> Self {
+        let text = |key: &str| metadata.get(key).and_then(Value::as_str);
         match kind {
             Kind::UserMessage => Self::Prompt,
             Kind::AssistantResponse => Self::Stop,
             Kind::SessionStarted => Self::SessionStart,
             // A client that says so means the end of a turn: the task waits for its next prompt.
-            Kind::SessionEnded
-                if fact.metadata.get(attributes::COMPLETE_TASK) == Some(&Value::Bool(false)) =>
-            {
+            Kind::SessionEnded if metadata.get(attributes::COMPLETE_TASK) == Some(&Value::Bool(false)) => {
                 Self::Stop
             }
             Kind::SessionEnded => Self::SessionEnd,
@@ -114,15 +117,15 @@ impl List {
             Kind::QuestionLogged => Self::Question,
             Kind::TodoLogged => Self::Todo,
             Kind::ContextSnapshot | Kind::ModelSwitched => Self::Context,
-            Kind::ContextSaved if fact.metadata.contains_key(attributes::COMPACT_PHASE) => Self::Context,
+            Kind::ContextSaved if metadata.contains_key(attributes::COMPACT_PHASE) => Self::Context,
             Kind::TokenUsage => Self::Response,
             // An attempt that says what it used, of which a better account may tell too.
             Kind::ModelRequest if text(attributes::USAGE_SOURCE) == Some("hook") => Self::Response,
             Kind::TurnInterrupted => Self::Interrupt,
             Kind::TerminalCommand => Self::Command,
             _ if matches!(text(attributes::SUBTYPE_KEY), Some("web_search" | "web_fetch")) => Self::Web,
-            _ if fact.tool_name.is_none() => Self::Other,
-            _ if fact.lane == Some(Lane::Exploration) => Self::Exploration,
+            _ if tool.is_none() => Self::Other,
+            _ if lane == Some(Lane::Exploration) => Self::Exploration,
             _ => Self::Call,
         }
     }

@@ -10,6 +10,7 @@ pub mod forecast;
 pub mod latency;
 pub mod list;
 pub mod measures;
+pub mod past_action;
 pub mod presenters;
 pub mod ranking;
 pub mod residual;

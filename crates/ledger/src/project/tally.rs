@@ -6,6 +6,7 @@ use agent_tracer_event::{Channel, Tokens, attributes};
 use serde_json::Value;
 
 use super::measures::Measures;
+use super::past_action::touched_files;
 use super::residual::Residual;
 use super::row::FactRow;
 use super::ruling::RuleKey;
@@ -312,29 +313,6 @@ fn change<T: Default>(map: &mut HashMap<String, T>, key: &str, change: impl FnOn
     }
 }
 
-/// Returns the reads and changes that a call counts for each file that it names.
-fn file_use(row: &FactRow) -> Option<(i64, i64)> {
-    match row.text(attributes::SUBTYPE_KEY)? {
-        "read_file" | "grep_code" => Some((1, 0)),
-        "create_file" | "modify_file" | "delete_file" | "rename_file" | "apply_patch" => Some((0, 1)),
-        _ => None,
-    }
-}
-
-/// Returns the files of a call with their reads and changes: by the analysis of a command, or else by the call itself.
-pub(crate) fn files_of(row: &FactRow) -> Vec<(&str, i64, i64)> {
-    if let Some(Value::Array(operations)) = row.meta(attributes::FILE_OPERATIONS) {
-        let named = operations.iter().filter_map(|operation| {
-            let path = operation.get("path")?.as_str()?;
-            let reads = matches!(operation.get("operation").and_then(Value::as_str), Some("read"));
-            Some((path, i64::from(reads), i64::from(!reads)))
-        });
-        return named.collect();
-    }
-    let Some((reads, changes)) = file_use(row) else { return Vec::new() };
-    row.data.file_paths.iter().map(|path| (path.as_str(), reads, changes)).collect()
-}
-
 /// Program and subcommand of the step that decides.
 fn command_of(row: &FactRow) -> Option<String> {
     let analysis = row.meta(attributes::COMMAND_ANALYSIS)?;
@@ -473,7 +451,7 @@ impl Tally {
             repeat.0 += sign;
             repeat.1 += sign * failed;
         }
-        for (path, reads, changes) in files_of(row) {
+        for (path, reads, changes) in touched_files(row) {
             change(self.files.entry(rollup_key.task).or_default(), path, |sums| {
                 sums.reads += sign * reads;
                 sums.changes += sign * changes;

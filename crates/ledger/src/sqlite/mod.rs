@@ -61,7 +61,7 @@ pub use checkpoint::CheckPace;
 pub use clock::{ClockTrust, judge_clock};
 pub use open::OpenError;
 pub use page_check::{PageReport, check_pages};
-pub use read::{Outbox, PastAction, PastPrompt, PastSpending, PendingOverlay, TaskHistory};
+pub use read::{Outbox, PendingOverlay, TaskHistory};
 pub use running::RunningProcess;
 pub use salvage::{LostSpan, Salvage, SalvageError, foreign_log, remains, salvage};
 pub use snapshot::{

@@ -7,15 +7,16 @@ use crate::{Basis, Call, Decision, FiredRule, Mode, OnOutage, Origin, Outcome, P
 use agent_tracer_event::Millis;
 use agent_tracer_ledger::view::Row;
 
+use crate::backtest::evidence::ReplayEvidence;
 use crate::backtest::missing::{Missing, Parted};
 use crate::backtest::report::{Backtest, Decisions, Found, NotJudged, RuleFound};
-use crate::backtest::task_history::EarlierState;
+use crate::evidence::EvidenceHistory;
 
 /// The most examples of one rule.
 pub const EXAMPLES_MAX: usize = 50;
 
-/// Reasons why a rule about the history could not be judged.
-const PAST: &str = "what had happened before is not known";
+/// The reason why a rule about the history could not be judged.
+const NO_HISTORY: &str = "what had happened before is not known";
 
 pub(crate) struct Judge {
     rules: Vec<(Origin, Rule)>,
@@ -52,7 +53,12 @@ impl Judge {
     }
 
     /// Judges one moment.
-    pub(crate) fn judge(&mut self, call: &Call, missing: Missing, past: &EarlierState<'_>) {
+    pub(crate) fn judge(
+        &mut self,
+        call: &Call,
+        missing: Missing,
+        history: &EvidenceHistory<ReplayEvidence<'_>>,
+    ) {
         self.moments += 1;
         let rules = &self.rules;
         let parted = self.parted.entry(missing).or_insert_with(|| Rc::new(Parted::of(rules, missing)));
@@ -62,7 +68,7 @@ impl Judge {
                 not_judged(found, loose.reason);
             }
         }
-        let verdict = parted.judged.decide(call, past);
+        let verdict = parted.judged.decide(call, history);
         let mut outcome: Option<Outcome> = None;
         let mut is_warned = false;
         for fired in &verdict.fired {
@@ -72,7 +78,7 @@ impl Judge {
                 .position(|(origin, rule)| *origin == fired.origin && rule.name == fired.rule);
             let Some(found) = place.and_then(|place| self.found.get_mut(place)) else { continue };
             if fired.basis == Basis::Outage {
-                not_judged(found, PAST);
+                not_judged(found, NO_HISTORY);
                 continue;
             }
             if fired.mode == Mode::Enforce && !fired.counted {
@@ -80,7 +86,7 @@ impl Judge {
             }
             *decided(&mut found.decisions, fired.decision) += 1;
             if found.examples.len() < EXAMPLES_MAX {
-                found.examples.push(example(fired, call, past.row, past.at));
+                found.examples.push(example(fired, call, history.evidence.row, history.evidence.at));
             }
             if fired.counted {
                 is_warned |= fired.decision == Decision::Warn;

@@ -4,13 +4,14 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use crate::{Event, Surroundings};
-use agent_tracer_event::{CallState, Kind, Millis, attributes};
+use agent_tracer_event::{CallState, Kind, Millis, TaskId, attributes};
 use agent_tracer_ledger::view::{Row, Task};
 use serde_json::Value;
 
+use crate::backtest::evidence::{ReplayEvidence, TreeState};
 use crate::backtest::moment::{self, Moment};
-use crate::backtest::task_history::{EarlierState, Tree};
 use crate::backtest::walk::Walk;
+use crate::evidence::EvidenceHistory;
 
 /// Calls of one tree that are open at the same time; the oldest of more is taken for ended.
 const OPEN_MAX: usize = 10_000;
@@ -57,13 +58,13 @@ impl Open {
 /// One tree while it is replayed.
 pub(crate) struct Replay<'r> {
     root: &'r Task,
-    tree: Tree,
+    tree: TreeState,
     open: Open,
 }
 
 impl<'r> Replay<'r> {
     pub(crate) fn of(root: &'r Task) -> Self {
-        Self { root, tree: Tree::default(), open: Open::default() }
+        Self { root, tree: TreeState::default(), open: Open::default() }
     }
 
     /// Counts its tasks.
@@ -76,11 +77,18 @@ impl<'r> Replay<'r> {
         while let Some(ended) = self.open.pop(row.occurred_at) {
             self.end(walk, &ended);
         }
-        let cost = &walk.ask.setting.cost_micros;
-        self.tree.begins(&row, |row| cost(row));
+        if !self.tree.has_task(&row.task_id) {
+            self.tree.add_task(&row.task_id, self.started_at(walk, &row));
+        }
+        // The row counts before it is judged: a live question, too, waits until the ledger has its event.
+        if moment::is_call(&row) {
+            self.tree.begin_call(&row, self.root.agent);
+        } else {
+            let cost = &walk.ask.setting.cost_pico;
+            self.tree.add_row(&row, self.root.agent, |row| cost(row));
+        }
         if row.kind == Kind::UserMessage {
             self.judge(walk, &row, &moment::of_prompt(&row), row.occurred_at);
-            self.tree.prompted(&row);
         } else if row.kind == Kind::PermissionRequest {
             // The permission itself does not keep its call's input; the call does.
             let asked = moment::of_call(self.open.asked_for(&row).unwrap_or(&row), Event::PermissionRequest);
@@ -92,11 +100,19 @@ impl<'r> Replay<'r> {
                 }
                 self.judge(walk, &row, &moment::of_call(&row, Event::PreToolUse), row.occurred_at);
             }
-            self.tree.made(&row);
             self.open.push(row);
         } else if let Some(end) = moment::of_end(&row) {
             self.judge(walk, &row, &end, row.occurred_at);
         }
+    }
+
+    /// Returns the beginning of the task of a row. It may lie before every row that is replayed.
+    fn started_at(&self, walk: &Walk<'_>, row: &Row) -> Millis {
+        if row.task_id == self.root.id {
+            return self.root.started_at;
+        }
+        let task = TaskId::parse(&row.task_id).and_then(|id| walk.store.task(walk.ask.now, &id).ok());
+        task.map_or(row.occurred_at, |task| task.started_at)
     }
 
     /// Ends what is still open.
@@ -118,11 +134,11 @@ impl<'r> Replay<'r> {
             Some(CallState::Failed) if row.kind == Kind::TerminalCommand => Some(Event::PostToolUse),
             _ => None,
         };
+        self.tree.end_call(row, agent);
         if let Some(event) = event {
             let at = row.ended_at.unwrap_or(row.occurred_at);
             self.judge(walk, row, &moment::of_call(row, event), at);
         }
-        self.tree.ended(row, agent);
     }
 
     fn judge(&self, walk: &mut Walk<'_>, row: &Row, moment: &Moment, at: Millis) {
@@ -137,7 +153,7 @@ impl<'r> Replay<'r> {
         let call = moment.call(self.root.agent, around);
         let Walk { days, judge, .. } = walk;
         let of_day = |at: Millis| days.until(at);
-        let past = EarlierState { tree: &self.tree, row, at, of_day: &of_day };
-        judge.judge(&call, moment.missing, &past);
+        let evidence = ReplayEvidence { tree: &self.tree, row, at, of_day: &of_day };
+        judge.judge(&call, moment.missing, &EvidenceHistory::new(evidence));
     }
 }

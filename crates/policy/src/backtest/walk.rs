@@ -28,7 +28,7 @@ pub struct Then {
     pub midnight: Millis,
 }
 
-/// Returns the cost of a response in millionths of a dollar; none if its model has no price.
+/// Returns the cost of a response in pico-dollars; none if its model has no price.
 pub type CostOf = Arc<dyn Fn(&Row) -> Option<u64> + Send + Sync>;
 
 /// The surroundings of a replay.
@@ -39,7 +39,7 @@ pub struct Setting {
     /// Returns the local time of the human.
     pub local: Arc<dyn Fn(Millis) -> Then + Send + Sync>,
     /// Returns the cost of a response.
-    pub cost_micros: CostOf,
+    pub cost_pico: CostOf,
 }
 
 impl fmt::Debug for Setting {
@@ -116,7 +116,7 @@ pub fn run(
 }
 
 pub(crate) struct Walk<'a> {
-    store: &'a dyn Store,
+    pub(crate) store: &'a dyn Store,
     pub(crate) ask: &'a Ask<'a>,
     pub(crate) judge: Judge,
     pub(crate) days: Days<'a>,

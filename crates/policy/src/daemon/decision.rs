@@ -38,15 +38,15 @@ pub struct Decision<'d> {
     /// The time it took.
     pub took: Duration,
     /// The part spent on the history.
-    pub spent: Spent,
+    pub times: LookupTimes,
 }
 
 /// Times of lookups in the history; zero if no rule needed one.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Spent {
+pub struct LookupTimes {
     /// The wait until the earlier events of the session were in the ledger.
     pub waited: Duration,
-    /// To look it up.
+    /// The lookups themselves.
     pub looked: Duration,
 }
 
@@ -74,7 +74,7 @@ fn body(decision: &Decision<'_>) -> Option<Vec<u8>> {
         decision.verdict.fired.iter().map(|fired| fired_value(fired, decision.root)).collect();
     let outcome = decision.verdict.outcome.decision().map_or("silent", |decision| decision.as_str());
     let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-    let (waited, looked) = (micros(decision.spent.waited), micros(decision.spent.looked));
+    let (waited, looked) = (micros(decision.times.waited), micros(decision.times.looked));
     let mut record = decision.whose.clone();
     let mut decided = json!({
         "answered_by": by, "outcome": outcome, "took_us": micros(decision.took),

@@ -8,14 +8,14 @@
 //! memory.
 
 mod active_rules;
-mod arrivals;
+pub(crate) mod arrivals;
 pub mod decision;
+pub(crate) mod evidence;
 mod policy_server;
 mod question;
 pub mod rules;
 mod stop_deferrals;
 pub mod table;
-mod task_history;
 
 pub use active_rules::{ActiveRule, ActiveRules, KnownFile, ReloadReport};
 pub use arrivals::Arrivals;

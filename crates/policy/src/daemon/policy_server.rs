@@ -4,7 +4,6 @@
 //! goes wrong here is an outage for one hook and nothing else. A payload stays in memory. A decision is written down
 //! after the hook has its answer.
 
-use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read, Write};
@@ -27,10 +26,11 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::daemon::active_rules::ActiveRules;
 use crate::daemon::arrivals::{Arrivals, Reach};
-use crate::daemon::decision::{self, By, Decision, Spent};
+use crate::daemon::decision::{self, By, Decision, LookupTimes};
+use crate::daemon::evidence::{LedgerEvidence, LookupCache, QuestionTime};
 use crate::daemon::question::Question;
 use crate::daemon::stop_deferrals::StopDeferrals;
-use crate::daemon::task_history::{LedgerHistory, LookupCache, Times, When};
+use crate::evidence::EvidenceHistory;
 
 /// Threads that answer. Each has one question at a time; who finds none free waits in the system's queue.
 const THREADS: usize = 8;
@@ -54,10 +54,10 @@ pub struct Setup {
     /// The home with the socket and the spool for decisions.
     pub home: Home,
     /// The rules.
-    pub book: Arc<ActiveRules>,
-    /// The past.
-    pub past: TaskHistory,
-    /// The rest of it.
+    pub rules: Arc<ActiveRules>,
+    /// The history of tasks, by the questions of rules.
+    pub history: TaskHistory,
+    /// The store, for everything else about the past.
     pub store: Arc<dyn Store>,
     /// Envelopes on their way to the ledger.
     pub arrivals: Arc<dyn Arrivals>,
@@ -93,24 +93,27 @@ impl PolicyServer {
         let listener = UnixListener::bind(&path)?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
         let facts = fs::symlink_metadata(&path)?;
-        let clerk =
-            Arc::new(Worker { setup: setup.clone(), put_off: StopDeferrals::default(), owner: facts.uid() });
+        let worker = Arc::new(Worker {
+            setup: setup.clone(),
+            deferrals: StopDeferrals::default(),
+            owner: facts.uid(),
+        });
         listener.set_nonblocking(true)?;
         let (closing, open) = io::pipe()?;
-        let entrance = Arc::new(Mutex::new(Acceptor { listener, closing }));
+        let acceptor = Arc::new(Mutex::new(Acceptor { listener, closing }));
         let identity = (facts.dev(), facts.ino());
-        let mut desk = Self { path, identity, open: Some(open), threads: Vec::new() };
+        let mut server = Self { path, identity, open: Some(open), threads: Vec::new() };
         for number in 0..THREADS {
-            let (entrance, clerk) = (Arc::clone(&entrance), Arc::clone(&clerk));
+            let (acceptor, worker) = (Arc::clone(&acceptor), Arc::clone(&worker));
             let work = move || {
-                while let Some(stream) = next(&entrance) {
+                while let Some(stream) = next(&acceptor) {
                     // A panic is an outage for this hook alone.
-                    drop(catch_unwind(AssertUnwindSafe(|| clerk.serve(stream))));
+                    drop(catch_unwind(AssertUnwindSafe(|| worker.serve(stream))));
                 }
             };
-            desk.threads.push(std::thread::Builder::new().name(format!("answers-{number}")).spawn(work)?);
+            server.threads.push(std::thread::Builder::new().name(format!("answers-{number}")).spawn(work)?);
         }
-        Ok(desk)
+        Ok(server)
     }
 
     /// Answers what was asked already, then no more.
@@ -145,12 +148,12 @@ struct Acceptor {
 }
 
 /// Waits for a question; `None` once the server stops, even if the socket's file was removed meanwhile.
-fn next(entrance: &Mutex<Acceptor>) -> Option<UnixStream> {
-    let entrance = entrance.lock().unwrap_or_else(PoisonError::into_inner);
+fn next(acceptor: &Mutex<Acceptor>) -> Option<UnixStream> {
+    let acceptor = acceptor.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         let mut watched = [
-            PollFd::new(entrance.listener.as_fd(), PollFlags::POLLIN),
-            PollFd::new(entrance.closing.as_fd(), PollFlags::POLLIN),
+            PollFd::new(acceptor.listener.as_fd(), PollFlags::POLLIN),
+            PollFd::new(acceptor.closing.as_fd(), PollFlags::POLLIN),
         ];
         match poll(&mut watched, PollTimeout::NONE) {
             Ok(_) | Err(nix::Error::EINTR) => {}
@@ -160,7 +163,7 @@ fn next(entrance: &Mutex<Acceptor>) -> Option<UnixStream> {
             return None;
         }
         // The hook may be gone again.
-        if let Ok((stream, _)) = entrance.listener.accept()
+        if let Ok((stream, _)) = acceptor.listener.accept()
             && stream.set_nonblocking(false).is_ok()
         {
             return Some(stream);
@@ -189,7 +192,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
 /// Answers questions on one thread.
 struct Worker {
     setup: Setup,
-    put_off: StopDeferrals,
+    deferrals: StopDeferrals,
     /// The user of the socket.
     owner: u32,
 }
@@ -210,7 +213,7 @@ impl Worker {
         }
         let Ok(asked) = read(&mut stream, began + PATIENCE) else { return };
         // A question that cannot be judged here gets no answer, and the hook judges it by itself.
-        if !self.setup.book.knows_user_rules() {
+        if !self.setup.rules.knows_user_rules() {
             return;
         }
         let Ok(question) = Question::read(asked.agent, &asked.payload) else { return };
@@ -230,7 +233,7 @@ impl Worker {
                 verdict: &decided.verdict,
                 by: By::Server,
                 took: decided.took,
-                spent: decided.spent,
+                times: decided.times,
             };
             decision::write_down(&decision, asked.agent, &self.setup.home, (self.setup.now)().nanos);
         }
@@ -238,7 +241,7 @@ impl Worker {
 
     fn decide(&self, asked: &ReceivedQuestion, question: Question, began: Instant) -> DecidedAnswer {
         let root = question.root(asked.folder.as_deref(), Path::new("/"));
-        let policy = self.setup.book.policy(&root);
+        let policy = self.setup.rules.policy(&root);
         let now = (self.setup.now)();
         let around = Surroundings {
             project: root.to_str().map(str::to_owned),
@@ -248,28 +251,26 @@ impl Worker {
         let whose = question.identity().clone();
         let call = question.into_call(around);
         // The hook began to wait a little before; half of its time is left for the rest.
-        let patience = Duration::from_millis(u64::from(self.setup.book.deadline_ms()) / 2);
-        let history = LedgerHistory {
+        let patience = Duration::from_millis(u64::from(self.setup.rules.deadline_ms()) / 2);
+        let history = EvidenceHistory::new(LedgerEvidence {
             agent: asked.agent,
             payload: &asked.payload,
-            past: &self.setup.past,
+            history: &self.setup.history,
             store: self.setup.store.as_ref(),
-            when: When { now: Millis::from_nanos(now.nanos), midnight: now.midnight },
+            time: QuestionTime { now: Millis::from_nanos(now.nanos), midnight: now.midnight },
             reach: Reach {
                 arrivals: self.setup.arrivals.as_ref(),
                 envelope: asked.envelope,
                 session: call.session.as_deref(),
                 patience,
             },
-            put_off: &self.put_off,
-            known: OnceCell::new(),
-            looked: LookupCache::default(),
-            times: Times::default(),
-        };
+            deferrals: &self.deferrals,
+            cache: LookupCache::default(),
+        });
         let verdict = policy.decide(&call, &history);
-        self.put_off.remember(&call, &verdict);
-        let spent = history.times.spent();
-        DecidedAnswer { answer: answer(&call, &verdict), verdict, whose, root, took: began.elapsed(), spent }
+        self.deferrals.remember(&call, &verdict);
+        let times = history.evidence.times();
+        DecidedAnswer { answer: answer(&call, &verdict), verdict, whose, root, took: began.elapsed(), times }
     }
 }
 
@@ -280,7 +281,7 @@ struct DecidedAnswer {
     whose: serde_json::Map<String, serde_json::Value>,
     root: PathBuf,
     took: Duration,
-    spent: Spent,
+    times: LookupTimes,
 }
 
 /// Returns whether the peer is this user. The file's mode keeps others out; the peer's user is checked where the system knows it.

@@ -24,7 +24,7 @@ fn setting(local: impl Fn(Millis) + Send + Sync + 'static) -> Capabilities {
     });
     Capabilities {
         compactions: None,
-        backtest: Some(Setting { user_home: None, local, cost_micros: Arc::new(|_| None) }),
+        backtest: Some(Setting { user_home: None, local, cost_pico: Arc::new(|_| None) }),
     }
 }
 

@@ -94,7 +94,7 @@ fn team() -> Team {
 #[test]
 fn no_small_body_costs_much_memory() {
     let local = Arc::new(|_: Millis| Then { local: None, midnight: Millis(0) });
-    let setting = Setting { user_home: None, local, cost_micros: Arc::new(|_| None) };
+    let setting = Setting { user_home: None, local, cost_pico: Arc::new(|_| None) };
     let acts = Capabilities { compactions: None, backtest: Some(setting) };
     let world = World::made(untimed_config(), None, acts).unwrap();
     check(&world, TOKEN, shapes::posted());

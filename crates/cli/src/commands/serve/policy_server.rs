@@ -21,8 +21,8 @@ pub(super) fn open(
     let zone = LocalTime::of(environment);
     PolicyServer::open(&Setup {
         home: shared.home.clone(),
-        book: Arc::clone(&shared.book),
-        past: shared.ledger.history(),
+        rules: Arc::clone(&shared.book),
+        history: shared.ledger.history(),
         store: shared.ledger.store(),
         arrivals: Arc::new(SpoolArrivals(drained.clone())),
         now: Arc::new(move || {

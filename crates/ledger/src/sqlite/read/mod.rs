@@ -56,7 +56,7 @@ pub use follower::{is_indexed, texts};
 pub use outgoing::Outbox;
 pub use pending_overlay::PendingOverlay;
 pub(crate) use row::RowBuilder;
-pub use task_history::{PastAction, PastPrompt, PastSpending, TaskHistory};
+pub use task_history::TaskHistory;
 pub use usage::{Local, local_stretches};
 
 use crate::observed::Cursor;

@@ -11,8 +11,9 @@ use agent_tracer_event::{CallState, Channel, Entry, Kind, Subject, TaskId};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::fold::{SourcedEntry, fold_unnamed};
+use crate::project::FactRow;
+use crate::project::past_action::interrupts_calls;
 use crate::project::row::number;
-use crate::project::{FactRow, List};
 use crate::sqlite::append::Apply;
 use crate::sqlite::facts;
 
@@ -124,13 +125,11 @@ pub(super) fn overlay(list: &mut Vec<FactRow>, coming: &[PendingRow], fits: impl
 /// Ends the calls that a prompt or an end which is about to be kept will end.
 pub(super) fn end_calls(list: &mut [FactRow], coming: &[PendingRow]) {
     let boundaries = coming.iter().map(|new| &new.row);
-    for boundary in boundaries.filter(|row| matches!(row.list, List::Prompt | List::Stop)) {
+    for boundary in boundaries {
         for call in list.iter_mut() {
-            // What is said while a turn runs does not end its calls.
-            let steers =
-                boundary.list == List::Prompt && boundary.turn.is_some() && boundary.turn == call.turn;
+            let is_their_turn = boundary.turn.is_some() && boundary.turn == call.turn;
             let is_running = call.open && call.state == Some(CallState::Running);
-            if is_running && call.occurred < boundary.occurred && !steers {
+            if is_running && call.occurred < boundary.occurred && interrupts_calls(boundary, is_their_turn) {
                 call.state = Some(CallState::Interrupted);
                 call.ended = Some(boundary.occurred);
             }

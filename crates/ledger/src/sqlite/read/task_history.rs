@@ -2,66 +2,18 @@
 
 use std::sync::Arc;
 
-use agent_tracer_event::{Agent, CallState, Millis, TaskId, attributes};
+use agent_tracer_event::{CallState, Millis, TaskId};
 use rusqlite::{Connection, OptionalExtension};
-use serde_json::Value;
 
 use super::pending_overlay::{PendingOverlay, PendingRow, end_calls, overlay};
 use super::row::agent_at;
 use super::usage_sum::count;
 use super::{SqliteStore, task};
+use crate::project::past_action::{self, ACTIONS, PastAction, PastPrompt, PastSpending, opened_files};
 use crate::project::row::number;
-use crate::project::tally::files_of;
 use crate::project::{FactRow, List};
 use crate::sqlite::facts;
 use crate::store::{Answer, QueryError};
-
-/// Pico-dollars in a millionth of a dollar.
-const MICRO: u64 = 1_000_000;
-
-/// The lists that hold what an agent did.
-const ACTIONS: [List; 4] = [List::Command, List::Exploration, List::Web, List::Call];
-
-/// Tokens and cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PastSpending {
-    /// Tokens of every kind.
-    pub tokens: u64,
-    /// Millionths of a dollar.
-    pub cost_micros: u64,
-}
-
-/// Something that a task did.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PastAction {
-    /// The moment.
-    pub at: Millis,
-    /// The kind, as the row's `subtypeKey`.
-    pub subtype: String,
-    /// The tool.
-    pub tool: String,
-    /// The state of the call.
-    pub state: CallState,
-    /// The files it is about.
-    pub paths: Vec<String>,
-    /// The command, masked, if it is one.
-    pub command: Option<String>,
-    /// The directory in which it ran.
-    pub directory: Option<String>,
-    /// The exit code, if it is known for sure.
-    pub exit: Option<i32>,
-}
-
-/// The last request of a person.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PastPrompt {
-    /// The moment.
-    pub at: Millis,
-    /// The text, masked, as far as it is kept.
-    pub text: Option<String>,
-    /// The working directory of the task at that time.
-    pub directory: Option<String>,
-}
 
 /// The past of tasks.
 #[derive(Clone, Debug)]
@@ -111,7 +63,7 @@ impl TaskHistory {
                 )?
                 .query_row([task, turn], |row| {
                     let (tokens, cost): (i64, i64) = (row.get(0)?, row.get(1)?);
-                    Ok(PastSpending { tokens: count(tokens), cost_micros: count(cost) / MICRO })
+                    Ok(PastSpending { tokens: count(tokens), cost_pico: count(cost) })
                 })
                 .optional()?;
             Ok(found.unwrap_or_default())
@@ -154,12 +106,7 @@ impl TaskHistory {
         self.store.ask(|conn| {
             let task = task::number(conn, id)?;
             let coming = self.coming(conn, task, id)?;
-            let opens = |row: &FactRow| {
-                row.is_call()
-                    && row.state == Some(CallState::Succeeded)
-                    && files_of(row).iter().any(|(opened, ..)| *opened == path)
-            };
-            if coming.iter().any(|new| opens(&new.row)) {
+            if coming.iter().any(|new| opened_files(&new.row).contains(&path)) {
                 return Ok(true);
             }
             Ok(conn
@@ -182,14 +129,7 @@ impl TaskHistory {
             let task = task::number(conn, id)?;
             let mut found = newest(conn, task, List::Prompt, i64::MIN, LOOKED_AT)?;
             overlay(&mut found, &self.coming(conn, task, id)?, |row| row.list == List::Prompt);
-            let typed = found
-                .into_iter()
-                .find(|row| !matches!(row.text(attributes::PROMPT_ORIGIN), Some("task_notification")));
-            Ok(typed.map(|row| PastPrompt {
-                at: Millis(row.occurred),
-                directory: row.text(attributes::CWD).map(str::to_owned),
-                text: row.data.body,
-            }))
+            Ok(found.iter().find_map(PastPrompt::of))
         })
     }
 
@@ -220,7 +160,7 @@ impl TaskHistory {
             overlay(&mut rows, &coming, |row| ACTIONS.contains(&row.list));
             rows.sort_by_key(|row| std::cmp::Reverse((row.occurred, row.order, row.fact)));
             end_calls(&mut rows, &coming);
-            Ok(failures(rows.iter().filter_map(|row| row.state), most))
+            Ok(past_action::failures_in_a_row(rows.iter().filter_map(|row| row.state), most))
         })
     }
 
@@ -244,7 +184,7 @@ impl TaskHistory {
             overlay(&mut rows, &coming, |row| ACTIONS.contains(&row.list) && row.occurred >= since.0);
             end_calls(&mut rows, &coming);
             rows.truncate(most);
-            Ok(rows.iter().map(|row| action(row, agent_at(agent))).collect())
+            Ok(rows.iter().filter_map(|row| PastAction::of(row, agent_at(agent))).collect())
         })
     }
 }
@@ -278,64 +218,4 @@ fn signature(conn: &Connection, task: i64, own: i64) -> rusqlite::Result<Option<
         .query_row([task, fact.unwrap_or(own)], |row| row.get(0))
         .optional()?;
     Ok(found.flatten())
-}
-
-fn action(row: &FactRow, agent: Agent) -> PastAction {
-    let state = row.state.unwrap_or(CallState::Running);
-    let analysed = || {
-        row.meta(attributes::COMMAND_ANALYSIS)
-            .and_then(|analysis| analysis.get("raw"))
-            .and_then(Value::as_str)
-    };
-    let command = row.text(attributes::COMMAND).or_else(analysed).filter(|_| row.list == List::Command);
-    PastAction {
-        at: Millis(row.occurred),
-        subtype: row.text(attributes::SUBTYPE_KEY).unwrap_or_default().to_owned(),
-        tool: row.tool.clone().unwrap_or_default(),
-        state,
-        paths: row.data.file_paths.clone(),
-        command: command.map(str::to_owned),
-        directory: row.text(attributes::WORKDIR).or_else(|| row.text(attributes::CWD)).map(str::to_owned),
-        exit: exit(row, state, agent),
-    }
-}
-
-/// Returns the exit code, where it is known. Some agents leave out that of a command that succeeded; a command in the
-/// background has not ended.
-fn exit(row: &FactRow, state: CallState, agent: Agent) -> Option<i32> {
-    let reported =
-        row.meta(attributes::EXIT_CODE).and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
-    let is_behind = row.meta(attributes::RUN_IN_BACKGROUND) == Some(&Value::Bool(true))
-        || row.meta(attributes::BACKGROUND_TASK_ID).is_some();
-    match (reported, state) {
-        _ if is_behind => None,
-        (Some(code), _) => Some(code),
-        (None, CallState::Succeeded) if agent.spec().success_is_exit_zero => Some(0),
-        (None, CallState::Failed) => Some(1),
-        (None, _) => None,
-    }
-}
-
-/// Returns how many of the newest calls that have ended failed, of at most so many.
-fn failures(newest_first: impl Iterator<Item = CallState>, most: usize) -> u64 {
-    let ended = newest_first.filter(|state| *state != CallState::Running).take(most);
-    ended.take_while(|state| matches!(state, CallState::Failed | CallState::Denied)).count() as u64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn failures_in_a_row_end_at_the_first_success_and_what_runs_is_neither() {
-        use CallState::{Denied, Failed, Running, Succeeded};
-        for (states, expected) in [
-            (&[][..], 0),
-            (&[Running, Failed, Denied, Running, Failed, Succeeded, Failed], 3),
-            (&[Succeeded, Failed], 0),
-            (&[Running, Failed, Failed, Failed, Failed, Failed], 4),
-        ] {
-            assert_eq!(failures(states.iter().copied(), 4), expected, "{states:?}");
-        }
-    }
 }

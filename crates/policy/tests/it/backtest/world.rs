@@ -69,10 +69,9 @@ pub(crate) fn setting() -> Setting {
     Setting {
         user_home: Some("/home/dev".to_owned()),
         local: Arc::new(|at| Then { local: None, midnight: Millis(at.0 - at.0 % 86_400_000) }),
-        cost_micros: Arc::new(move |row| {
+        cost_pico: Arc::new(move |row| {
             let model = row.metadata.get("model").and_then(Value::as_str)?;
-            let pico = Pricer::cost(&prices, model, &row.metadata)?;
-            u64::try_from(pico / 1_000_000).ok()
+            u64::try_from(Pricer::cost(&prices, model, &row.metadata)?).ok()
         }),
     }
 }

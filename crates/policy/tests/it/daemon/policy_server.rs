@@ -73,13 +73,13 @@ impl Office {
         let world = World::new();
         world.user(rules);
         let ledger = Ledger::open(&world.path("ledger.db"), Options::default()).expect("a ledger");
-        let book = Arc::new(ActiveRules::new(world.home.clone(), PathBuf::from("/opt/agent-tracer")));
-        book.look(&[]);
+        let rules = Arc::new(ActiveRules::new(world.home.clone(), PathBuf::from("/opt/agent-tracer")));
+        rules.look(&[]);
         let waited: Arc<AtomicU32> = Arc::default();
         let setup = Setup {
             home: world.home.clone(),
-            book,
-            past: ledger.history(),
+            rules,
+            history: ledger.history(),
             store: ledger.store(),
             arrivals: Arc::new(Never(Arc::clone(&waited))),
             now: Arc::new(|| Now { nanos: 7_000_000, local: None, midnight: Millis(0) }),
@@ -170,10 +170,10 @@ fn where_the_rules_were_never_sound_nothing_is_answered() {
     let office = Office::open("version = 1\nbroken");
     assert_eq!(office.ask_in_vain(&envelope(), CALL), Vec::<u8>::new());
     office.world.user(&rule("mine", "deny", "Bash"));
-    office.setup.book.look(&[]);
+    office.setup.rules.look(&[]);
     assert!(office.ask(&envelope(), CALL).1.contains("deny"));
     office.world.user("version = 1\nbroken again");
-    office.setup.book.look(&[]);
+    office.setup.rules.look(&[]);
     assert!(office.ask(&envelope(), CALL).1.contains("deny"), "what was sound stays in force");
 }
 

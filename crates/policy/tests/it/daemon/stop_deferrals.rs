@@ -2,7 +2,7 @@
 
 use agent_tracer_event::Agent;
 use agent_tracer_policy::daemon::StopDeferrals;
-use agent_tracer_policy::{Call, NoHistory, Outcome, Policy, Surroundings, Verdict, read};
+use agent_tracer_policy::{Call, Outcome, Policy, Surroundings, Verdict, read};
 
 fn call(event: &str, again: bool) -> Call {
     let payload = format!(r#"{{"session_id":"s","hook_event_name":"{event}","stop_hook_active":{again}}}"#);
@@ -13,46 +13,25 @@ fn call(event: &str, again: bool) -> Call {
 struct Counted<'p>(&'p StopDeferrals);
 
 impl agent_tracer_policy::History for Counted<'_> {
-    fn tokens(&self, call: &Call, scope: agent_tracer_policy::Scope) -> Option<u64> {
-        NoHistory.tokens(call, scope)
-    }
-    fn cost_micros(&self, call: &Call, scope: agent_tracer_policy::Scope) -> Option<u64> {
-        NoHistory.cost_micros(call, scope)
-    }
-    fn repeats(&self, call: &Call) -> Option<u64> {
-        NoHistory.repeats(call)
-    }
-    fn failures_in_a_row(&self, call: &Call) -> Option<u64> {
-        NoHistory.failures_in_a_row(call)
-    }
-    fn was_read(&self, call: &Call, path: &str) -> Option<bool> {
-        NoHistory.was_read(call, path)
-    }
-    fn since(&self, call: &Call, moment: agent_tracer_policy::Moment) -> Option<agent_tracer_policy::Since> {
-        NoHistory.since(call, moment)
-    }
     fn deferrals(&self, call: &Call, rule: &str) -> Option<u64> {
         self.0.times(call, rule)
     }
-    fn work(&self, call: &Call) -> Option<agent_tracer_policy::Work> {
-        NoHistory.work(call)
-    }
 }
 
-fn decide(put_off: &StopDeferrals, call: &Call) -> Verdict {
+fn decide(deferrals: &StopDeferrals, call: &Call) -> Verdict {
     let rules = "version = 1\n[[rule]]\nname = \"r\"\non = [\"Stop\", \"TaskCompleted\"]\ndecision = \"deny\"\nreason = \"no\"\nat_most = 2\n";
-    let verdict = Policy::of_user(read(rules).expect("sound")).decide(call, &Counted(put_off));
-    put_off.remember(call, &verdict);
+    let verdict = Policy::of_user(read(rules).expect("sound")).decide(call, &Counted(deferrals));
+    deferrals.remember(call, &verdict);
     verdict
 }
 
 #[test]
-fn an_end_is_put_off_so_often_and_the_next_one_begins_anew() {
-    let put_off = StopDeferrals::default();
+fn an_end_is_deferred_so_often_and_the_next_one_begins_anew() {
+    let deferrals = StopDeferrals::default();
     for _ in 0..3 {
-        assert_eq!(decide(&put_off, &call("Stop", false)).outcome, Outcome::Deny);
-        assert_eq!(decide(&put_off, &call("Stop", true)).outcome, Outcome::Deny);
-        let verdict = decide(&put_off, &call("Stop", true));
+        assert_eq!(decide(&deferrals, &call("Stop", false)).outcome, Outcome::Deny);
+        assert_eq!(decide(&deferrals, &call("Stop", true)).outcome, Outcome::Deny);
+        let verdict = decide(&deferrals, &call("Stop", true));
         assert!(verdict.outcome == Outcome::Silent && verdict.messages.len() == 1, "{verdict:?}");
     }
 }
@@ -65,9 +44,9 @@ fn an_end_that_was_put_off_before_anybody_here_counted_is_let_go() {
 
 #[test]
 fn an_end_of_which_the_client_does_not_tell_first_from_second_is_bounded_too() {
-    let put_off = StopDeferrals::default();
+    let deferrals = StopDeferrals::default();
     let outcomes: Vec<Outcome> =
-        (0..6).map(|_| decide(&put_off, &call("TaskCompleted", false)).outcome).collect();
+        (0..6).map(|_| decide(&deferrals, &call("TaskCompleted", false)).outcome).collect();
     use Outcome::{Deny, Silent};
     assert_eq!(outcomes, [Deny, Deny, Silent, Deny, Deny, Silent]);
 }
