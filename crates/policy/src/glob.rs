@@ -1,29 +1,20 @@
-//! Patterns for names, texts and paths. Matching carries the set of reachable places, so no pattern is slow.
+//! Patterns for names, texts and paths of rules, over the patterns of `privacy`.
 //!
 //! In a name or text `*` stands for anything and `?` for one character. In a path `*` and `?` stay inside one name and
 //! `**` crosses names; a path pattern that begins with `/` or `~/` is anchored there, one without any `/` matches in
 //! every folder, any other is seen from the root of the project. A pattern that matches a folder covers everything
 //! below it.
 
+use agent_tracer_privacy::pattern::{Pattern, Token};
+
 use crate::overlap;
 use crate::path;
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Token {
-    Character(char),
-    /// One character; in a path not a slash.
-    One,
-    /// Any part of a name.
-    Within,
-    /// Anything.
-    Across,
-}
 
 /// A pattern for a name or a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob {
     text: String,
-    tokens: Vec<Token>,
+    pattern: Pattern<char>,
     folds_case: bool,
 }
 
@@ -31,16 +22,7 @@ impl Glob {
     /// A pattern that minds the difference between `a` and `A`.
     #[must_use]
     pub fn new(text: &str) -> Self {
-        let mut tokens = Vec::new();
-        for character in text.chars() {
-            match character {
-                '*' if tokens.last() == Some(&Token::Across) => {}
-                '*' => tokens.push(Token::Across),
-                '?' => tokens.push(Token::One),
-                other => tokens.push(Token::Character(other)),
-            }
-        }
-        Self { text: text.to_owned(), tokens, folds_case: false }
+        Self { text: text.to_owned(), pattern: Pattern::of_text(text.chars()), folds_case: false }
     }
 
     /// A pattern for which `a` and `A` are the same.
@@ -58,16 +40,17 @@ impl Glob {
     /// The name itself, if the pattern stands for exactly one.
     #[must_use]
     pub fn literal(&self) -> Option<&str> {
-        self.tokens.iter().all(|token| matches!(token, Token::Character(_))).then_some(self.text.as_str())
+        let is_literal = self.pattern.tokens().iter().all(|token| matches!(token, Token::Symbol(_)));
+        is_literal.then_some(self.text.as_str())
     }
 
     /// Returns whether the pattern matches this text.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         if self.folds_case {
-            run(&self.tokens, text.to_lowercase().chars(), Slashes::Ordinary)
+            self.pattern.matches(text.to_lowercase().chars())
         } else {
-            run(&self.tokens, text.chars(), Slashes::Ordinary)
+            self.pattern.matches(text.chars())
         }
     }
 }
@@ -87,7 +70,7 @@ pub struct PathGlob {
     text: String,
     anchor: Anchor,
     /// The names behind the anchor.
-    tokens: Vec<Token>,
+    pattern: Pattern<char>,
     /// The names at the beginning in which nothing is left open, joined by slashes.
     fixed: String,
 }
@@ -112,32 +95,12 @@ impl PathGlob {
             _ if text.trim_end_matches('/').contains('/') => (Anchor::Project, text),
             _ => (Anchor::Anywhere, text),
         };
-        // `dir/` and `dir/**` cover what `dir` covers.
-        let mut rest = rest.strip_prefix("./").unwrap_or(rest).trim_end_matches('/');
-        while let Some(shorter) = rest.strip_suffix("/**") {
-            rest = shorter.trim_end_matches('/');
-        }
-        let everything = rest == "**";
+        let rest = rest.strip_prefix("./").unwrap_or(rest);
         let is_open = |name: &&str| name.contains(['*', '?']);
         let fixed: Vec<&str> = rest.split('/').take_while(|name| !is_open(name)).collect();
-        let mut tokens = Vec::new();
-        if anchor == Anchor::Anywhere && !everything {
-            tokens.extend([Token::Across, Token::Character('/')]);
-        }
-        for character in rest.chars() {
-            match (character, tokens.last()) {
-                ('*', Some(Token::Within | Token::Across)) => {
-                    tokens.pop();
-                    tokens.push(Token::Across);
-                }
-                ('*', _) => tokens.push(Token::Within),
-                ('?', _) => tokens.push(Token::One),
-                // `a/**/b` is also `a/b`.
-                ('/', Some(Token::Across)) if tokens.len() == 1 => tokens.push(Token::Character('/')),
-                (other, _) => tokens.push(Token::Character(other)),
-            }
-        }
-        Self { text: text.to_owned(), anchor, tokens, fixed: fixed.join("/") }
+        let pattern = Pattern::of_path(rest.chars());
+        let pattern = if anchor == Anchor::Anywhere { pattern.anywhere() } else { pattern };
+        Self { text: text.to_owned(), anchor, pattern, fixed: fixed.join("/") }
     }
 
     /// The pattern as it was written.
@@ -150,18 +113,9 @@ impl PathGlob {
     #[must_use]
     pub fn covers(&self, path: &str, roots: Roots<'_>) -> bool {
         let Some(inside) = self.seen_from(path, roots) else { return false };
-        // Everything below what matches matches: try the path itself and each folder above it.
-        let mut end = inside.len();
-        loop {
-            let part = inside.get(..end).unwrap_or_default();
-            if self.is(part) {
-                return true;
-            }
-            match part.rfind('/') {
-                Some(slash) => end = slash,
-                None => return end > 0 && self.is(""),
-            }
-        }
+        // A slash before the first name, so that `**/name` finds it there, too.
+        let is_bare = self.anchor == Anchor::Anywhere && !inside.starts_with('/');
+        self.pattern.covers(is_bare.then_some('/').into_iter().chain(inside.chars()))
     }
 
     /// Returns whether removing everything below an absolute, tidy path may remove something that the pattern names.
@@ -192,11 +146,11 @@ impl PathGlob {
             Anchor::Project => roots.project,
         };
         let Some(root) = root else { return false };
-        let mut tokens: Vec<Token> = root.chars().map(Token::Character).collect();
-        if !root.is_empty() && !root.ends_with('/') && !self.tokens.is_empty() {
-            tokens.push(Token::Character('/'));
+        let mut tokens: Vec<Token<char>> = root.chars().map(Token::Symbol).collect();
+        if !root.is_empty() && !root.ends_with('/') && !self.pattern.tokens().is_empty() {
+            tokens.push(Token::Symbol('/'));
         }
-        tokens.extend(self.tokens.iter().cloned());
+        tokens.extend(self.pattern.tokens());
         // Any folder may hold a name that is not anchored; only what takes the whole project is sure to be near it.
         let below = below && self.anchor != Anchor::Anywhere;
         overlap::meet(pattern, below, &tokens)
@@ -223,79 +177,6 @@ impl PathGlob {
                 None => (!path.starts_with('/')).then_some(path),
             },
             Anchor::Anywhere => Some(path),
-        }
-    }
-
-    fn is(&self, part: &str) -> bool {
-        let separated = part.chars();
-        if self.anchor == Anchor::Anywhere {
-            // A slash before the first name, so that `**/name` finds it there too.
-            let leading = if part.starts_with('/') { None } else { Some('/') };
-            return run(&self.tokens, leading.into_iter().chain(separated), Slashes::Separate);
-        }
-        run(&self.tokens, separated, Slashes::Separate)
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Slashes {
-    Separate,
-    Ordinary,
-}
-
-fn run(tokens: &[Token], text: impl Iterator<Item = char>, slashes: Slashes) -> bool {
-    let end = tokens.len();
-    let mut reached = vec![false; end + 1];
-    let mut next = vec![false; end + 1];
-    enter(tokens, &mut reached, 0);
-    for character in text {
-        next.fill(false);
-        let stays = slashes == Slashes::Ordinary || character != '/';
-        for (place, token) in tokens.iter().enumerate() {
-            if !reached.get(place).copied().unwrap_or(false) {
-                continue;
-            }
-            match token {
-                Token::Character(expected) if *expected == character => enter(tokens, &mut next, place + 1),
-                Token::One if stays => enter(tokens, &mut next, place + 1),
-                Token::Within if stays => enter(tokens, &mut next, place),
-                // Once it stands for something, the slash behind it has to be there.
-                Token::Across => {
-                    if let Some(here) = next.get_mut(place) {
-                        *here = true;
-                    }
-                    enter(tokens, &mut next, place + 1);
-                }
-                Token::Character(_) | Token::One | Token::Within => {}
-            }
-        }
-        std::mem::swap(&mut reached, &mut next);
-    }
-    reached.get(end).copied().unwrap_or(false)
-}
-
-/// Marks a place, and those that are reached from it without reading anything.
-fn enter(tokens: &[Token], places: &mut [bool], mut place: usize) {
-    loop {
-        match places.get_mut(place) {
-            Some(here) => *here = true,
-            None => return,
-        }
-        match tokens.get(place) {
-            Some(Token::Within) => place += 1,
-            Some(Token::Across) => {
-                // `**/` may stand for nothing at all.
-                if tokens.get(place + 1) == Some(&Token::Character('/'))
-                    && (place == 0 || tokens.get(place - 1) == Some(&Token::Character('/')))
-                    && let Some(behind) = places.get_mut(place + 2)
-                    && !*behind
-                {
-                    *behind = true;
-                    enter(tokens, places, place + 2);
-                }
-                place += 1;
-            }
-            Some(Token::Character(_) | Token::One) | None => return,
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Both are walked through at once, so that the cost is the product of their lengths and never more.
 
-use crate::glob::Token;
+use agent_tracer_privacy::pattern::Token;
 
 /// One place of a shell pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,10 +22,11 @@ enum Piece {
 
 /// Returns whether a path that the shell pattern expands to matches the tokens or lies below what they match. With `below`,
 /// everything below those paths counts as well.
-pub(crate) fn meet(pattern: &str, below: bool, tokens: &[Token]) -> bool {
+pub(crate) fn meet(pattern: &str, below: bool, tokens: &[Token<char>]) -> bool {
     let pieces = pieces(pattern);
     let deeper: Vec<Piece> = pieces.iter().copied().chain([Piece::Character('/'), Piece::Across]).collect();
-    let covered: Vec<Token> = tokens.iter().cloned().chain([Token::Character('/'), Token::Across]).collect();
+    let covered: Vec<Token<char>> =
+        tokens.iter().copied().chain([Token::Symbol('/'), Token::Across]).collect();
     common(&pieces, tokens) || common(&pieces, &covered) || (below && common(&deeper, tokens))
 }
 
@@ -63,7 +64,7 @@ fn pieces(pattern: &str) -> Vec<Piece> {
 }
 
 /// Returns whether some text matches both.
-fn common(pieces: &[Piece], tokens: &[Token]) -> bool {
+fn common(pieces: &[Piece], tokens: &[Token<char>]) -> bool {
     let width = tokens.len() + 1;
     // Twice each pair: once where both were just entered, and once where a `**` has already stood for something.
     let mut seen = vec![false; (pieces.len() + 1) * width * 2];
@@ -92,15 +93,15 @@ fn common(pieces: &[Piece], tokens: &[Token]) -> bool {
             Some(Token::Across) => {
                 open.push((piece, token + 1, fresh));
                 let before = token.checked_sub(1).and_then(|before| tokens.get(before));
-                let free = fresh && (token == 0 || before == Some(&Token::Character('/')));
-                if free && tokens.get(token + 1) == Some(&Token::Character('/')) {
+                let free = fresh && (token == 0 || before == Some(&Token::Symbol('/')));
+                if free && tokens.get(token + 1) == Some(&Token::Symbol('/')) {
                     open.push((piece, token + 2, fresh));
                 }
             }
             _ => {}
         }
         let (Some(left), Some(right)) = (left, right) else { continue };
-        if !share(*left, right) {
+        if !share(*left, *right) {
             continue;
         }
         let next_piece = match left {
@@ -109,7 +110,7 @@ fn common(pieces: &[Piece], tokens: &[Token]) -> bool {
         };
         let next_token = match right {
             Token::Within | Token::Across => token,
-            Token::Character(_) | Token::One => token + 1,
+            Token::Symbol(_) | Token::Any | Token::InName => token + 1,
         };
         // A place that is left and entered anew is fresh again; one that stays has stood for something.
         let stays = next_piece == piece || next_token == token;
@@ -119,17 +120,17 @@ fn common(pieces: &[Piece], tokens: &[Token]) -> bool {
 }
 
 /// Returns whether one character fits both.
-fn share(piece: Piece, token: &Token) -> bool {
+fn share(piece: Piece, token: Token<char>) -> bool {
     match (piece, token) {
-        (Piece::Character(left), Token::Character(right)) => left == *right,
-        (Piece::Character(left), Token::One | Token::Within) => left != '/',
+        (Piece::Character(left), Token::Symbol(right)) => left == right,
+        (Piece::Character(left), Token::Any | Token::InName | Token::Within) => left != '/',
         (Piece::Character(_) | Piece::Across, Token::Across) => true,
-        (Piece::Across, Token::Character(_) | Token::One | Token::Within) => true,
-        (Piece::FirstOne | Piece::FirstWithin, Token::Character(right)) => !matches!(right, '/' | '.'),
-        (Piece::One | Piece::Within, Token::Character(right)) => *right != '/',
+        (Piece::Across, Token::Symbol(_) | Token::Any | Token::InName | Token::Within) => true,
+        (Piece::FirstOne | Piece::FirstWithin, Token::Symbol(right)) => !matches!(right, '/' | '.'),
+        (Piece::One | Piece::Within, Token::Symbol(right)) => right != '/',
         (
             Piece::One | Piece::Within | Piece::FirstOne | Piece::FirstWithin,
-            Token::One | Token::Within | Token::Across,
+            Token::Any | Token::InName | Token::Within | Token::Across,
         ) => true,
     }
 }

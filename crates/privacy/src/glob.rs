@@ -2,83 +2,54 @@
 //!
 //! A pattern that starts with `/` or `~/` is anchored there; any other matches below every folder, as
 //! `secret` or `client-*/src` would in an ignore file. A match of a folder covers everything below it, so
-//! `~/clients/secret`, `~/clients/secret/` and `~/clients/secret/**` mean the same. Matching walks the path once and
-//! carries the set of reachable places in the pattern, so no pattern is slow.
+//! `~/clients/secret`, `~/clients/secret/` and `~/clients/secret/**` mean the same.
+
+use crate::pattern::Pattern;
 
 /// One pattern, ready to match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob {
     /// The pattern as the user wrote it.
-    pattern: Vec<u8>,
+    text: Vec<u8>,
     /// True if it starts at the user's home.
     home: bool,
-    /// The tokens after the anchor, without slashes at the end.
-    tokens: Vec<Token>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Token {
-    Byte(u8),
-    /// `?`: one character of a name.
-    One,
-    /// `*`: any part of a name.
-    Some,
-    /// `**`: any part of a path.
-    Deep,
+    /// The part behind the anchor.
+    pattern: Pattern<u8>,
 }
 
 impl Glob {
     /// Parses a pattern. Every sequence of bytes is valid.
-    pub fn new(pattern: &[u8]) -> Self {
-        let (home, rest) = match pattern {
+    pub fn new(text: &[u8]) -> Self {
+        let (home, rest) = match text {
             b"~" => (true, &b""[..]),
-            [b'~', b'/', ..] => (true, pattern.get(1..).unwrap_or_default()),
-            _ => (false, pattern),
+            [b'~', b'/', ..] => (true, text.get(1..).unwrap_or_default()),
+            _ => (false, text),
         };
-        let mut tokens = Vec::with_capacity(rest.len() + 2);
-        if !home && !rest.starts_with(b"/") {
-            tokens.extend([Token::Deep, Token::Byte(b'/')]);
-        }
-        for byte in rest {
-            let token = match (byte, tokens.last()) {
-                (b'*', Some(Token::Some | Token::Deep)) => {
-                    tokens.pop();
-                    Token::Deep
-                }
-                (b'*', _) => Token::Some,
-                (b'?', _) => Token::One,
-                (b'/', Some(Token::Byte(b'/'))) => continue,
-                (byte, _) => Token::Byte(*byte),
-            };
-            tokens.push(token);
-        }
-        // `dir/**` and `dir/` cover what `dir` covers; `/**` alone covers everything.
-        loop {
-            match tokens.as_slice() {
-                [.., Token::Byte(b'/')] => tokens.truncate(tokens.len() - 1),
-                [.., Token::Byte(b'/'), Token::Deep] => tokens.truncate(tokens.len() - 2),
-                _ => break,
-            }
-        }
-        Self { pattern: pattern.to_vec(), home, tokens }
+        let pattern = Pattern::of_path(rest.iter().copied());
+        let is_anchored = home || rest.starts_with(b"/");
+        let pattern = if is_anchored { pattern } else { pattern.anywhere() };
+        Self { text: text.to_vec(), home, pattern }
     }
 
     /// Returns the pattern as the user wrote it.
     pub fn pattern(&self) -> &[u8] {
-        &self.pattern
+        &self.text
     }
 
     /// Returns `true` if `path` is a folder that the pattern matches, or lies below one.
     pub fn covers(&self, path: &[u8], home_dir: Option<&[u8]>) -> bool {
         if !self.home {
-            return self.walk(path, Start::Here);
+            return self.pattern.covers(path.iter().copied());
         }
         match home_dir.map(trim_slashes) {
             Some(home) if !home.is_empty() => match path.strip_prefix(home) {
-                Some(rest) if rest.is_empty() || rest.starts_with(b"/") => self.walk(rest, Start::Here),
+                Some(rest) if rest.is_empty() || rest.starts_with(b"/") => {
+                    self.pattern.covers(rest.iter().copied())
+                }
                 _ => false,
             },
-            _ => self.walk(path, Start::Anywhere),
+            // Any folder may be the home: excluding too much is the lesser fault.
+            _ => self.pattern.covers_an_end(path.iter().copied()),
         }
     }
 
@@ -89,9 +60,9 @@ impl Glob {
         home_dir: Option<&[u8]>,
         resolve: impl Fn(&[u8]) -> Option<Vec<u8>>,
     ) -> Option<Self> {
-        let path = match self.pattern.strip_prefix(b"~") {
+        let path = match self.text.strip_prefix(b"~") {
             Some(rest) if self.home => [trim_slashes(home_dir?), rest].concat(),
-            _ => self.pattern.clone(),
+            _ => self.text.clone(),
         };
         if !path.starts_with(b"/") {
             return None;
@@ -105,92 +76,6 @@ impl Glob {
         let real = resolve(folder).filter(|real| real != folder)?;
         Some(Self::new(&[&real, rest].concat()))
     }
-
-    /// Follows `path` through the pattern with the set of places that are reachable so far.
-    fn walk(&self, path: &[u8], start: Start) -> bool {
-        let end = self.tokens.len();
-        let mut reached = vec![false; end + 1];
-        let mut next = vec![false; end + 1];
-        self.enter(&mut reached, 0);
-        let mut previous = 0;
-        for byte in path.iter().chain(b"/") {
-            if *byte == b'/' {
-                if previous == b'/' {
-                    continue;
-                }
-                // A name ends here: the match up to this place is a folder on the way.
-                if reached.get(end).is_some_and(|done| *done) {
-                    return true;
-                }
-                if start == Start::Anywhere {
-                    self.enter(&mut reached, 0);
-                }
-            }
-            previous = *byte;
-            next.fill(false);
-            for (at, token) in self.tokens.iter().enumerate() {
-                if !reached.get(at).is_some_and(|here| *here) {
-                    continue;
-                }
-                match token {
-                    Token::Byte(expected) if expected == byte => self.enter(&mut next, at + 1),
-                    Token::Byte(_) => {}
-                    // The bytes that continue a character belong to it.
-                    Token::One if *byte != b'/' => self.enter(&mut next, at + 1),
-                    Token::Some if *byte != b'/' => self.reach(&mut next, at),
-                    Token::One | Token::Some => {}
-                    Token::Deep => self.reach(&mut next, at),
-                }
-            }
-            if (0x80..0xc0).contains(byte) {
-                for at in 1..=end {
-                    let one = self.tokens.get(at - 1) == Some(&Token::One);
-                    if one && reached.get(at).is_some_and(|here| *here) {
-                        self.reach(&mut next, at);
-                    }
-                }
-            }
-            std::mem::swap(&mut reached, &mut next);
-        }
-        false
-    }
-
-    /// Marks `at`, and what follows without a byte: stars match nothing too.
-    fn reach(&self, set: &mut [bool], at: usize) {
-        let mut at = at;
-        loop {
-            if let Some(place) = set.get_mut(at) {
-                *place = true;
-            }
-            match self.tokens.get(at) {
-                Some(Token::Some | Token::Deep) => at += 1,
-                Some(Token::Byte(_) | Token::One) | None => return,
-            }
-        }
-    }
-
-    /// Marks `at`, which is entered from the token before it: there `**/` as a whole matches nothing too.
-    fn enter(&self, set: &mut [bool], at: usize) {
-        self.reach(set, at);
-        let mut at = at;
-        while self.tokens.get(at) == Some(&Token::Deep) && self.slash(at + 1) {
-            if at > 0 && !self.slash(at - 1) {
-                return;
-            }
-            at += 2;
-            self.reach(set, at);
-        }
-    }
-
-    fn slash(&self, at: usize) -> bool {
-        self.tokens.get(at) == Some(&Token::Byte(b'/'))
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Start {
-    Here,
-    Anywhere,
 }
 
 /// Returns the path without `.`, `..` and doubled slashes, without a look at the disk.

@@ -16,6 +16,7 @@ mod keep;
 mod lanes;
 mod mask;
 mod nest;
+pub mod pattern;
 mod pieces;
 mod reduce;
 mod scan;
