@@ -3,6 +3,9 @@
 //! The status line shows three numbers of a payload that the client has just written. Keys are compared as
 //! they stand: the client does not escape them, and a number that is not found is not shown. A decision
 //! needs every member ([`members`]), with escapes resolved.
+//!
+//! Values that are skipped are not checked, unlike by the cursor of `privacy`: behind one that is not sound JSON the
+//! name of the tool is still found, so that the event does not get past a rule (ADR 24).
 
 use std::borrow::Cow;
 use std::ops::Range;

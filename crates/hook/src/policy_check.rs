@@ -247,6 +247,9 @@ mod tests {
         assert!(sent.contains(r#""tool_response":null,"tool_name":"Bash","n":1}"#), "{sent}");
         assert_eq!(Fields::of(b"not json"), Fields::default());
         assert_eq!(Fields::of(b"{}"), Fields { is_whole: true, ..Fields::default() });
+        let unsound =
+            br#"{"hook_event_name":"PreToolUse","tool_input":{"command":"rm \q"},"tool_name":"Bash"}"#;
+        assert_eq!(Fields::of(unsound).tool.as_ref(), b"Bash", "an unsound input does not hide the tool");
         let cut = Fields::of(payload.split_at(payload.len() - 30).0);
         assert_eq!(
             (cut.event.as_ref(), cut.tool.as_ref(), cut.is_whole),
