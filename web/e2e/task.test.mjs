@@ -230,7 +230,7 @@ test('the numbers of the header open the rows behind them', async () => {
   const page = await open();
   for (const [name, tab] of [
     ['Failed', 'Errors'],
-    ['Agents', 'Tree'],
+    ['Subagents', 'Tree'],
     ['Cost', 'Tokens'],
     ['Calls', 'Waterfall'],
   ]) {

@@ -74,7 +74,7 @@ async function takeReadme() {
     return tests.length > 1 && tests.some((call) => call.state === 'failed') && tests;
   });
   for (const colorScheme of ['dark', 'light']) {
-    const page = await browser.newPage({ colorScheme, viewport: { width: 1280, height: 880 }, deviceScaleFactor: 2 });
+    const page = await browser.newPage({ colorScheme, viewport: { width: 1240, height: 800 }, deviceScaleFactor: 2 });
     await page.goto(`${address}/tasks/${task.id}`);
     await page.getByRole('button', { name: 'Expand general-purpose' }).first().click();
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));

@@ -248,6 +248,15 @@ describe('the picture', () => {
     expect(Number(tinted[0]!.at[3])).toBeLessThan(40);
   });
 
+  it('writes no mark of the ruler below the length of a selected area', () => {
+    paint([], { area: { from: 105, to: 305 } });
+    const onRuler = pen.strokes.filter(({ what, at }) => what === 'text' && Number(at[2]) === 11);
+    const spans = onRuler.map(({ at }) => [Number(at[1]), Number(at[1]) + String(at[0]).length * 6.3] as const);
+    expect(onRuler.some(({ at }) => at[0] === '200 ms')).toBe(true);
+    const sorted = [...spans].sort((one, other) => one[0] - other[0]);
+    for (let n = 1; n < sorted.length; n += 1) expect(sorted[n]![0]).toBeGreaterThanOrEqual(sorted[n - 1]![1]);
+  });
+
   it('draws nothing that is out of sight', () => {
     paint([bar(100, 200), bar(300, 400)], { view: { u0: 250, u1: 500 } });
     expect(

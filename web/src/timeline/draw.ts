@@ -165,6 +165,7 @@ function drawRuler(
   pen.fillStyle = palette.line;
   pen.fillRect(0, RULER_PX - 1, scene.width, 1);
   const breaks = scene.axis.folds.map((fold) => (toX(fold.start) + toX(fold.end)) / 2);
+  const selection = lengthLabel(scene, toX);
   for (const mark of marks) {
     const x = Math.round(toX(mark.t));
     pen.fillStyle = palette.strong;
@@ -172,6 +173,7 @@ function drawRuler(
     // A label that a break would cover is not written: half a time is a wrong time.
     if (breaks.some((at) => at > x - 8 && at < x + textWidth(mark.label) + 12)) continue;
     if (x + 4 + textWidth(mark.label) > scene.width) continue;
+    if (selection && x + 4 < selection.x1 && x + 4 + textWidth(mark.label) > selection.x0) continue;
     pen.fillStyle = mark.major ? palette.text : palette.faint;
     pen.fillText(mark.label, x + 4, 11);
   }
@@ -197,12 +199,23 @@ function drawRuler(
     const x1 = toX(scene.area.to);
     pen.fillStyle = palette.accent;
     pen.fillRect(x0, RULER_PX - 3, x1 - x0, 3);
-    const label = duration(scene.area.to - scene.area.from);
-    if (x1 - x0 > textWidth(label) + 8) {
+    if (selection) {
       pen.fillStyle = palette.raised;
-      pen.fillRect((x0 + x1) / 2 - textWidth(label) / 2 - 4, 2, textWidth(label) + 8, 17);
+      pen.fillRect(selection.x0, 2, selection.x1 - selection.x0, 17);
       pen.fillStyle = palette.text;
-      pen.fillText(label, (x0 + x1) / 2 - textWidth(label) / 2, 11);
+      pen.fillText(selection.text, selection.x0 + 4, 11);
     }
   }
+}
+
+/** The length of the selected area and its place on the ruler; none where the area is too narrow for it. */
+function lengthLabel(
+  { area }: Scene,
+  toX: (t: number) => number,
+): { text: string; x0: number; x1: number } | undefined {
+  if (!area) return undefined;
+  const [x0, x1] = [toX(area.from), toX(area.to)];
+  const text = duration(area.to - area.from);
+  const half = textWidth(text) / 2 + 4;
+  return x1 - x0 > half * 2 ? { text, x0: (x0 + x1) / 2 - half, x1: (x0 + x1) / 2 + half } : undefined;
 }
