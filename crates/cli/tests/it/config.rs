@@ -1,7 +1,9 @@
 //! Settings: shown, changed, moved from older files, and reported by `doctor`.
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
+use crate::serve::Server;
 use crate::world::World;
 
 const FOLDER: &str = "home/.config/agent-tracer";
@@ -161,4 +163,16 @@ fn commands_at_once_all_take_effect() {
     for key in keys {
         assert_eq!(listed(&world, key), ["config.toml", "300"]);
     }
+}
+
+#[test]
+fn a_server_names_the_older_files_that_it_reads() {
+    let world = World::new();
+    world.write(&format!("{FOLDER}/retention.conf"), "days 90\n");
+    world.write(&format!("{FOLDER}/context.conf"), "on\n");
+    world.write(CONF, "[context]\n");
+    let server = Server::start(&world);
+    let log = server.end(Signal::SIGTERM);
+    assert!(log.contains("retention.conf is read in place of the table [retention]"), "{log}");
+    assert!(!log.contains("context.conf"), "{log}");
 }
