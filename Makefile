@@ -160,6 +160,7 @@ test-real: build ## Drive the real Claude Code and the real Codex, offline
 	tests/real-clients/context --dist $(DIST)
 	tests/real-clients/compactions --dist $(DIST)
 	tests/real-clients/plugins --dist $(DIST)
+	tests/real-clients/run --dist $(DIST)
 	tests/real-clients/telemetry --dist $(DIST)
 
 test-real-all: build ## The same with the scenarios that take their time
@@ -167,6 +168,7 @@ test-real-all: build ## The same with the scenarios that take their time
 	tests/real-clients/context --dist $(DIST)
 	tests/real-clients/compactions --dist $(DIST)
 	tests/real-clients/plugins --dist $(DIST)
+	tests/real-clients/run --dist $(DIST)
 	tests/real-clients/telemetry --dist $(DIST)
 
 test-clients-old: build ## Drive many older versions of both clients, offline; downloads some 400 MB each, one at a time

@@ -24,7 +24,7 @@ pub struct WantedHook {
 }
 
 impl WantedHook {
-    fn group(&self) -> Value {
+    pub(crate) fn group(&self) -> Value {
         let mut group = Map::new();
         if let Some(matcher) = &self.matcher {
             group.insert("matcher".to_owned(), Value::String(matcher.clone()));

@@ -4,6 +4,7 @@
 //! plan is text in and text out, and [`Setup::own`] reads back what stands there. Everything that reads a disk, starts a
 //! program or prints is the caller's.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use agent_tracer_event::{Agent, Millis};
@@ -183,6 +184,39 @@ pub enum TrialValue {
     WorkFolder,
 }
 
+/// Describes a session that is recorded although no settings file is changed for it.
+pub struct SessionRequest<'a> {
+    /// The hook, its home, and the version that has to accept it.
+    pub request: &'a Request,
+    /// The folders below which settings stand.
+    pub places: &'a Places<'a>,
+    /// A private folder for files of this session, which exists as long as the agent runs.
+    pub folder: &'a Path,
+    /// The arguments that the user gives to the agent.
+    pub arguments: &'a [OsString],
+    /// Returns the text of a file.
+    pub read: &'a dyn Fn(&Path) -> Option<String>,
+}
+
+impl SessionRequest<'_> {
+    /// Returns `true` if an installed hook of ours brings its events to the same home.
+    pub(crate) fn is_served_by(&self, own: &OwnHook) -> bool {
+        // A named home is in the environment too, which every hook of ours obeys before its own command line.
+        self.request.home.is_some() || own.invocation.home().is_none()
+    }
+}
+
+/// Holds how the agent is started so that it calls our hooks in this session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionStart {
+    /// All arguments, the user's among them.
+    pub arguments: Vec<OsString>,
+    /// Variables beside those of the caller.
+    pub variables: Vec<(&'static str, OsString)>,
+    /// Files in the private folder, by name, with their text.
+    pub files: Vec<(&'static str, String)>,
+}
+
 /// The settings of one agent.
 ///
 /// The answers that stand here are those of an agent with one JSON file per scope and hooks in the table that
@@ -305,6 +339,12 @@ pub trait Setup: Sync {
     /// The reason why it cannot be tried.
     fn trial(&self, _own: &[OwnHook], _base: &str, _version: ClientVersion) -> Result<Trial, String> {
         Err("it cannot be tried offline".to_owned())
+    }
+
+    /// Returns how the agent is started so that one session is recorded, each event once, and the user's own hooks run too.
+    /// `None` if the agent takes hooks from its settings files alone.
+    fn session(&self, _session: &SessionRequest<'_>) -> Option<SessionStart> {
+        None
     }
 
     /// Returns the door for rules that the agent asks a model about; `None` if it cannot.

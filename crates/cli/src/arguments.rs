@@ -13,6 +13,7 @@ mod maintenance;
 mod policy;
 mod query;
 mod service;
+mod run;
 mod shipping;
 mod up;
 mod upgrade;
@@ -37,6 +38,7 @@ pub(crate) use query::{
     Export, FormatName, Search, Show, StatusName, Tail, TaskKindName, TaskWords, Tasks, Tools,
 };
 pub(crate) use service::{Service, ServiceCommand, ServiceInstall, ServiceRemove, ServiceStatus};
+pub(crate) use run::{Run, RunAgent};
 pub(crate) use shipping::{Engine, Migrate, Ship, Team, TeamCommand, Token, TokenCommand, TokenScopeName};
 pub(crate) use up::Up;
 pub(crate) use upgrade::Upgrade;
@@ -85,6 +87,7 @@ pub(crate) enum Command {
     Install(Install),
     Uninstall(Uninstall),
     Service(Service),
+    Run(Run),
     Doctor(Doctor),
     Import(Import),
     Tasks(Tasks),

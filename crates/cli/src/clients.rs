@@ -45,10 +45,17 @@ pub(crate) fn find(agent: Agent, environment: &Environment) -> Vec<InstalledClie
 pub(crate) fn ask(agent: Agent, environment: &Environment) -> Vec<InstalledClient> {
     let mut clients = find(agent, environment);
     for client in &mut clients {
-        client.words = words(&client.program, &environment.directory);
-        client.version = client.words.as_deref().and_then(ClientVersion::parse);
+        client.ask(environment);
     }
     clients
+}
+
+impl InstalledClient {
+    /// Asks the client for its version.
+    pub(crate) fn ask(&mut self, environment: &Environment) {
+        self.words = words(&self.program, &environment.directory);
+        self.version = self.words.as_deref().and_then(ClientVersion::parse);
+    }
 }
 
 fn words(program: &Path, directory: &Path) -> Option<String> {

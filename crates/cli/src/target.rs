@@ -120,7 +120,7 @@ pub(crate) fn home_of(agent: Agent, environment: &Environment) -> Result<PathBuf
 }
 
 /// Returns the root of the repository that `folder` is in, or `folder` itself.
-fn repository(folder: &Path) -> PathBuf {
+pub(crate) fn repository(folder: &Path) -> PathBuf {
     folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(folder).to_owned()
 }
 

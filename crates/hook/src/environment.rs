@@ -25,6 +25,11 @@ pub(crate) fn switched_off() -> bool {
         .is_some_and(|value| agent_tracer_spool::means_yes(value.as_encoded_bytes()))
 }
 
+/// Returns the id of the run of `agent-tracer run` that this process is a part of.
+pub(crate) fn run() -> Option<OsString> {
+    std::env::var_os(agent_tracer_spool::run::VARIABLE)
+}
+
 #[cfg(test)]
 mod tests {
     use super::recorded;

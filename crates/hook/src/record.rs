@@ -1,6 +1,7 @@
 //! From standard input to an accepted envelope.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
@@ -9,7 +10,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use agent_tracer_agent::Agent;
 use agent_tracer_privacy::{Config, ConfigFault, Moment, Source, mask, reduce};
 use agent_tracer_spool::envelope::{Channel, Fault, Header};
-use agent_tracer_spool::{EnvelopeName, Home, Reason, Spool, doorbell, links, settings_file, unrecorded};
+use agent_tracer_spool::{
+    EnvelopeName, Home, Reason, Spool, doorbell, links, run, settings_file, unrecorded,
+};
 
 use crate::arguments::Arguments;
 use crate::{environment, hash_key, process, transcript};
@@ -58,6 +61,9 @@ pub(crate) fn run(arguments: &Arguments, home: Option<&Home>) -> Recorded {
         Some(home) => record(arguments, home, &input, &mut body, &mut moment),
         None => None,
     };
+    if let (Some(home), Some(_), Some(run)) = (home, &name, environment::run()) {
+        note_session(home, &run, &input.payload);
+    }
     Recorded { name, body, moment, payload: input.payload }
 }
 
@@ -68,6 +74,15 @@ fn keep_out(home: &Home, payload: &[u8]) {
             // Without an installation there is no such file, and no program that reads transcripts either.
             drop(unrecorded::note(&home.unrecorded(), id));
         }
+    }
+}
+
+/// Names the session to the run that it is a part of.
+fn note_session(home: &Home, run: &OsStr, payload: &[u8]) {
+    let names = [&b"\"session_id\""[..], b"\"sessionId\""];
+    if let Some(id) = names.into_iter().find_map(|name| first_text(payload, name)) {
+        // A run that is over has no folder any more, and a receipt without a session says so.
+        drop(run::note(home, run.as_bytes(), id));
     }
 }
 

@@ -12,6 +12,7 @@
 //! - A sink that cannot take more is tried again after growing pauses. Nothing else waits long, and nothing spins.
 //! - No clock: the time is a function of the caller. No printing: messages for the user are events of `tracing`.
 
+mod catch_up;
 mod drain_watcher;
 pub mod files;
 pub mod import;
@@ -33,6 +34,7 @@ use std::sync::Arc;
 
 use agent_tracer_event::Millis;
 
+pub use catch_up::{CatchUpError, catch_up};
 pub use drain_watcher::DrainWatcher;
 pub use intake::{History, Intake, Running, Setup, StartError, State};
 pub use pace::Pace;

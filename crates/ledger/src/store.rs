@@ -312,6 +312,10 @@ pub trait Diagnostics: Send + Sync {
     }
     fn unrecognised(&self) -> Answer<Vec<UnrecognisedName>>;
     fn sources(&self) -> Answer<Vec<SourceHealth>>;
+    /// Returns how far a file was read, in bytes; `None` if it was not. A team's store reads no files and keeps this default.
+    fn position(&self, _source: &str) -> Answer<Option<u64>> {
+        Ok(None)
+    }
     fn health(&self) -> Answer<StoreHealth>;
 }
 

@@ -141,6 +141,11 @@ impl Home {
         self.data.join("unrecorded")
     }
 
+    /// Returns the folder with a folder per run of `agent-tracer run`; see [`crate::run`].
+    pub fn runs(&self) -> PathBuf {
+        self.data.join("runs")
+    }
+
     /// Returns the folder of the pages that agents get at their start; see [`crate::context`].
     pub fn context(&self) -> PathBuf {
         self.data.join("context")
@@ -257,6 +262,7 @@ mod tests {
             (home.policy_trust(), "policy-trust.json"),
             (home.answers(), "answers.sock"),
             (home.context(), "context"),
+            (home.runs(), "runs"),
             (home.install_record(), "install.json"),
             (home.backups(), "backups"),
             (home.token(), "token"),

@@ -25,6 +25,7 @@ pub mod lost;
 #[cfg(test)]
 mod model;
 mod name;
+pub mod run;
 pub mod settings_file;
 pub mod socket;
 mod spool;

@@ -8,6 +8,7 @@ pub mod identity;
 pub mod install;
 pub(crate) mod otlp;
 pub mod paths;
+mod session;
 mod sessions;
 mod setup;
 pub(crate) mod statusline;

@@ -7,13 +7,14 @@ use serde_json::Value;
 use super::events::{self, EVENTS, Registration, TOOLS};
 use super::install::{self, InstallOptions};
 use super::paths;
+use super::session;
 use super::versions::{self, Fit, UnknownEvent, VERIFIERS_FROM, fit, range_of};
 use crate::client_version::ClientVersion;
 use crate::hooks::{OwnHook, Undo, WantedHook, own_hooks, own_table, own_verifiers};
 use crate::settings::{Settings, SettingsError};
 use crate::setup::{
-    Drift, Installed, Places, Plan, RefusedEvent, Request, Scope, Setup, StatusLine, Template, Trial,
-    TrialValue, Verifiers,
+    Drift, Installed, Places, Plan, RefusedEvent, Request, Scope, SessionRequest, SessionStart, Setup,
+    StatusLine, Template, Trial, TrialValue, Verifiers,
 };
 
 /// The door to the settings.
@@ -134,6 +135,10 @@ impl Setup for ClaudeSetup {
                 ("DISABLE_ERROR_REPORTING", text("1")),
             ],
         })
+    }
+
+    fn session(&self, session: &SessionRequest<'_>) -> Option<SessionStart> {
+        Some(session::start(&options(session.request).hooks(), session))
     }
 
     fn verifiers(&self) -> Option<&'static dyn Verifiers> {

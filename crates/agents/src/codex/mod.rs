@@ -9,6 +9,7 @@ pub mod install;
 pub(crate) mod otlp;
 pub mod paths;
 pub mod rollout;
+mod session;
 mod sessions;
 mod setup;
 pub mod trust;

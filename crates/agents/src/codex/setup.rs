@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use super::events::{EVENTS, TOOLS};
 use super::install::{self, InstallOptions};
 use super::trust::TrustStore;
-use super::{paths, versions};
+use super::{paths, session, versions};
 use crate::client_version::ClientVersion;
 use crate::hooks::{Changes, OwnHook, Undo, WantedHook, own_table};
 use crate::settings::{Settings, SettingsError};
 use crate::setup::{
-    Drift, Installed, Places, Plan, Request, Scope, Setup, Template, Trial, TrialValue, looseness,
+    Drift, Installed, Places, Plan, Request, Scope, SessionRequest, SessionStart, Setup, Template, Trial,
+    TrialValue, looseness,
 };
 
 /// The first version of those that ask for trust in which a trial was seen to reach the hook without it. Earlier ones
@@ -89,7 +90,7 @@ impl Setup for CodexSetup {
 
     fn other_ways(&self, home: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Vec<String> {
         let store = read(&paths::configuration(home)).and_then(|text| TrustStore::parse(&text).ok());
-        let has_plugin = store.is_some_and(|store| store.plugin_enabled);
+        let has_plugin = store.is_some_and(|store| !store.plugins.is_empty());
         has_plugin.then(|| "the plugin".to_owned()).into_iter().collect()
     }
 
@@ -150,5 +151,9 @@ impl Setup for CodexSetup {
             arguments: arguments.into_iter().map(str::to_owned).collect(),
             variables: vec![("NOT_A_KEY", TrialValue::Text("not-a-key".to_owned()))],
         })
+    }
+
+    fn session(&self, session: &SessionRequest<'_>) -> Option<SessionStart> {
+        Some(session::start(&options(session.request).hooks(), session))
     }
 }

@@ -41,8 +41,9 @@ pub struct TrustStore {
     states: BTreeMap<String, State>,
     /// True if the feature `hooks` is switched off.
     pub hooks_disabled: bool,
-    /// True if our plugin is enabled. Its trust covers the whole package, by a fingerprint that we do not know.
-    pub plugin_enabled: bool,
+    /// The names of our plugin, with its marketplace, that are enabled. Its trust covers the whole package, by a fingerprint
+    /// that we do not know.
+    pub plugins: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -88,13 +89,13 @@ impl TrustStore {
             .collect();
         // `codex_hooks` is the feature's older name, which 0.166.0 still obeys.
         let hooks_disabled = feature("hooks") == Some(false) || feature("codex_hooks") == Some(false);
-        let plugin_enabled = table.get("plugins").and_then(toml::Value::as_table).into_iter().flatten().any(
-            |(name, plugin)| {
-                name.starts_with("agent-tracer@")
-                    && plugin.get("enabled").and_then(toml::Value::as_bool) == Some(true)
-            },
-        );
-        Ok(TrustStore { states, hooks_disabled, plugin_enabled })
+        let plugins = table.get("plugins").and_then(toml::Value::as_table).into_iter().flatten();
+        let plugins = plugins.filter(|(name, plugin)| {
+            name.starts_with("agent-tracer@")
+                && plugin.get("enabled").and_then(toml::Value::as_bool) == Some(true)
+        });
+        let plugins = plugins.map(|(name, _)| name.clone()).collect();
+        Ok(TrustStore { states, hooks_disabled, plugins })
     }
 
     /// Returns what Codex will do with a handler of ours in the file `source` (Codex's home resolved, the file's own

@@ -22,6 +22,7 @@ mod rebuild;
 mod recover;
 mod reread;
 mod retain;
+mod run;
 mod search;
 mod serve;
 mod service;
@@ -59,6 +60,7 @@ pub(crate) fn run(
         Command::Uninstall(arguments) => uninstall::run(arguments, options, environment, output),
         Command::Service(arguments) => service::run(arguments, options, environment, output),
         Command::Upgrade(arguments) => upgrade::run(arguments, options, environment, output),
+        Command::Run(arguments) => run::run(arguments, options, environment, output),
         Command::Doctor(arguments) => doctor::run(arguments, options, environment, output),
         Command::Serve(arguments) => serve::run(arguments, options, environment, output),
         Command::Import(arguments) => import::run(arguments, options, environment, output),

@@ -28,6 +28,7 @@ mod policy;
 mod purge;
 mod queries;
 mod recovery;
+mod run;
 mod serve;
 mod service;
 mod ship;

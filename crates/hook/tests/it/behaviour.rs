@@ -2,6 +2,7 @@
 
 use std::process::Stdio;
 
+use agent_tracer_spool::Home;
 use agent_tracer_spool::envelope::{Agent, Channel};
 use serde_json::json;
 
@@ -220,4 +221,22 @@ fn the_version_is_printed_on_request() {
         String::from_utf8_lossy(&output.stdout),
         concat!("agent-tracer-hook ", env!("CARGO_PKG_VERSION"), "\n")
     );
+}
+
+#[test]
+fn a_session_is_named_to_the_run_that_it_is_a_part_of() {
+    const RUN: &str = "0123456789abcdef01";
+    let world = World::new();
+    let home = Home::in_folder(world.home());
+    let folder = agent_tracer_spool::run::folder(&home, RUN.as_bytes()).unwrap();
+    let note = |off: &str| {
+        let mut command = world.command(&["claude"]);
+        command.env(agent_tracer_spool::run::VARIABLE, RUN).env("AGENT_TRACER_OFF", off);
+        assert_silent(&run(&mut command, PROMPT));
+        agent_tracer_spool::run::sessions(&home, RUN.as_bytes()).unwrap()
+    };
+    assert!(note("").is_empty(), "the run is over");
+    std::fs::create_dir_all(folder).unwrap();
+    assert!(note("1").is_empty(), "nothing is recorded");
+    assert_eq!(note(""), ["5a133364-48e1-40c2-b568-cfba1112cbce"]);
 }

@@ -101,6 +101,12 @@ impl NamedFiles {
         drop(self.inner.waker.set(waker));
     }
 
+    /// Returns the files, and the folders that belong to them.
+    pub(crate) fn list_all(&self) -> (Vec<(Agent, PathBuf)>, Vec<Root>) {
+        let followed = Followed::of(self.list().files.iter());
+        (followed.files.into_iter().map(|(path, file)| (file.agent, path)).collect(), followed.roots)
+    }
+
     /// Returns the files to follow if they changed since `version`, and updates `version`.
     pub(super) fn changed_since(&self, version: &mut u64) -> Option<Followed> {
         let list = self.list();

@@ -46,7 +46,7 @@ pub(super) fn checks(context: &DoctorContext<'_>) -> Result<Findings, Failure> {
         }
     };
     let mut ways: Vec<String> = Vec::new();
-    if store.as_ref().is_some_and(|store| store.plugin_enabled) {
+    if store.as_ref().is_some_and(|store| !store.plugins.is_empty()) {
         let text =
             "connected by the plugin; whether you trust it is not known here, `/hooks` in Codex shows it";
         checks.push(check("plugin", State::Info, text));

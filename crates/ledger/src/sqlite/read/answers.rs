@@ -206,6 +206,10 @@ impl Diagnostics for SqliteStore {
         self.ask(health::sources)
     }
 
+    fn position(&self, source: &str) -> Answer<Option<u64>> {
+        Ok(self.cursor(source)?.map(|cursor| cursor.offset))
+    }
+
     fn health(&self) -> Answer<StoreHealth> {
         self.ask(health::health)
     }
