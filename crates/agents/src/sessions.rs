@@ -117,6 +117,12 @@ pub trait SessionFiles: Sync {
         false
     }
 
+    /// Returns `true` if a file of the agent may begin with this line, of which the end may be missing. A file that a hook names
+    /// is read only then: its name alone is no proof.
+    fn begins_with(&self, line: &[u8], is_whole: bool) -> bool {
+        begins_with_type(line, is_whole)
+    }
+
     /// Returns what belongs to a file that a hook names in a folder that is not followed.
     fn beside(&self, _path: &Path, _file: &SessionFile) -> Beside {
         Beside::default()
@@ -141,6 +147,14 @@ pub trait SessionFiles: Sync {
         _written: Millis,
     ) -> (String, Reading) {
         (String::new(), Reading::default())
+    }
+}
+
+/// Returns `true` if a line is a JSON object whose member `type` is a text, or the beginning of one.
+fn begins_with_type(line: &[u8], is_whole: bool) -> bool {
+    match serde_json::from_slice::<serde_json::Value>(line) {
+        Ok(row) => row.get("type").is_some_and(serde_json::Value::is_string),
+        Err(error) => !is_whole && error.is_eof() && line.trim_ascii_start().starts_with(b"{\""),
     }
 }
 
@@ -183,6 +197,24 @@ mod tests {
         for door in Agent::rows().filter_map(of) {
             let folders = door.folders(Path::new("/home/dev/own"));
             assert!(!folders.is_empty() && folders.iter().all(|folder| folder.starts_with("/home/dev/own")));
+        }
+    }
+
+    #[test]
+    fn a_file_begins_with_a_row_that_has_a_type() {
+        for (line, is_whole, fits) in [
+            (r#"{"type":"user","uuid":"u1"}"#, true, true),
+            (r#"{"type":"user","uuid":"u1"}"#, false, true),
+            (r#"{"timestamp":"2026","type":"session_meta","payload":{"id"#, false, true),
+            (r#"{"timestamp":"2026","type":"session_meta","payload":{"id"#, true, false),
+            (r#"{"name":"Ada"}"#, true, false),
+            (r#"{"type":3}"#, true, false),
+            ("root:x:0:0:root:/root:/bin/bash", true, false),
+            ("[]", true, false),
+            ("{", false, false),
+            ("", true, false),
+        ] {
+            assert_eq!(begins_with_type(line.as_bytes(), is_whole), fits, "{line}");
         }
     }
 

@@ -12,8 +12,8 @@ mod log;
 mod maintenance;
 mod policy;
 mod query;
-mod service;
 mod run;
+mod service;
 mod shipping;
 mod up;
 mod upgrade;
@@ -37,8 +37,8 @@ pub(crate) use policy::{
 pub(crate) use query::{
     Export, FormatName, Search, Show, StatusName, Tail, TaskKindName, TaskWords, Tasks, Tools,
 };
-pub(crate) use service::{Service, ServiceCommand, ServiceInstall, ServiceRemove, ServiceStatus};
 pub(crate) use run::{Run, RunAgent};
+pub(crate) use service::{Service, ServiceCommand, ServiceInstall, ServiceRemove, ServiceStatus};
 pub(crate) use shipping::{Engine, Migrate, Ship, Team, TeamCommand, Token, TokenCommand, TokenScopeName};
 pub(crate) use up::Up;
 pub(crate) use upgrade::Upgrade;

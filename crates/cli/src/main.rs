@@ -4,6 +4,7 @@
 //! [`failure::Failure`] with a way out; only this file turns it into words and an exit code (0 done, 1 failed, 2 for
 //! words that make no sense).
 
+mod agent_homes;
 mod agent_process;
 mod agents;
 mod alert_job;

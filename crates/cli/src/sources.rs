@@ -17,7 +17,7 @@ use agent_tracer_spool::{Home, settings_file};
 use crate::config::{self, Form, OldFile, Section};
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
-use crate::{store_backups, target, upgrade_progress};
+use crate::{agent_homes, store_backups, upgrade_progress};
 
 impl Section for Overrides {
     const NAME: &'static str = "prices";
@@ -116,10 +116,11 @@ pub(crate) fn known(privacy: &PrivacyFile) -> Result<(), Failure> {
     }
 }
 
-/// Returns the folders of an agent's files.
+/// Returns the folders of an agent's files, in each of its homes.
 pub(crate) fn roots(agent: Agent, environment: &Environment) -> Result<Vec<Root>, Failure> {
     let Some(door) = sessions::of(agent) else { return Ok(Vec::new()) };
-    Ok(roots_of(agent, door, &target::home_of(agent, environment)?))
+    let homes = agent_homes::of(agent, environment)?;
+    Ok(homes.iter().flat_map(|home| roots_of(agent, door, home)).collect())
 }
 
 fn roots_of(agent: Agent, door: &dyn SessionFiles, home: &Path) -> Vec<Root> {

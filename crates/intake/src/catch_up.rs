@@ -44,7 +44,7 @@ pub fn catch_up(
     clock: Clock,
 ) -> Result<Vec<ReadError>, CatchUpError> {
     let projects = Arc::new(Projects::new());
-    let named = NamedFiles::outside(&[]);
+    let named = NamedFiles::of_user(&[], home.user());
     let spool = SpoolIntake::open(&Spool::at(&home.spool()), Arc::clone(sink), Arc::clone(&projects));
     let mut spool = spool.map_err(CatchUpError::Spool)?.naming(named.clone());
     while !spool.step().map_err(CatchUpError::Step)?.is_empty {}
@@ -56,6 +56,7 @@ pub fn catch_up(
     for root in &named_roots {
         drop(find(root, &mut |file| found.push(file)));
     }
+    found.retain(|found| named.admits(&found.path, &found.file));
     for root in roots {
         drop(find(root, &mut |file| {
             if is_meant(&file) {

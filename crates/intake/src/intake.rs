@@ -21,7 +21,7 @@ use crate::project::Projects;
 use crate::sink::Sink;
 use crate::spool::{self, SpoolCounts, SpoolIntake};
 use crate::stop::Stop;
-use crate::tail::{NamedFiles, Tail, Waker};
+use crate::tail::{NamedCounts, NamedFiles, Tail, Waker};
 use agent_tracer_ledger::{AppendError, RunningProcess};
 
 /// The interval between two notes about a long import.
@@ -85,6 +85,8 @@ pub struct State {
     pub files: Counts,
     /// The progress of the history.
     pub history: History,
+    /// Files that hooks named and that are not read.
+    pub named: NamedCounts,
 }
 
 /// The running threads of an intake.
@@ -96,6 +98,7 @@ pub struct Intake {
     files: Arc<Files>,
     history: Arc<Mutex<History>>,
     drained: DrainWatcher,
+    named: NamedFiles,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -120,7 +123,7 @@ impl Intake {
         // Watched before the history is planned, so that a change in between is read by one or the other.
         let (tail, waker) = Tail::new(Arc::clone(&files), roots.clone());
         files.name_recent(&named);
-        let tail = tail.with_named(named);
+        let tail = tail.with_named(named.clone());
         let mut intake = Self {
             home: home.clone(),
             stop: Stop::new(),
@@ -129,6 +132,7 @@ impl Intake {
             files: Arc::clone(&files),
             history: Arc::new(Mutex::new(History::Reading(Progress::default()))),
             drained,
+            named,
             threads: Vec::new(),
         };
         let stop = intake.stop.clone();
@@ -174,6 +178,7 @@ impl Intake {
             failures: self.spool.failures(),
             files: self.files.counts(),
             history: *lock(&self.history),
+            named: self.named.counts(),
         }
     }
 

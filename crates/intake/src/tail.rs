@@ -23,7 +23,7 @@ use crate::files::{Files, Found, ReadError, Root, Work, find, find_in, look};
 use crate::pace::Pace;
 use crate::stop::Stop;
 use active::Active;
-pub use named::NamedFiles;
+pub use named::{NamedCounts, NamedFiles};
 pub use watch::Waker;
 use watch::{Wake, Watch};
 
@@ -273,6 +273,10 @@ impl Tail {
     }
 
     fn read_one(&mut self, path: PathBuf, file: SessionFile, stop: &Stop) -> Result<(), ReadError> {
+        if !self.named.admits(&path, &file) {
+            self.active.forget(&path);
+            return Ok(());
+        }
         match self.files.read(&path, &file, stop) {
             Ok(Work::Read | Work::Nothing) => self.active.touch(&path, &file),
             Ok(Work::Later) => {

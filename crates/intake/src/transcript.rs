@@ -5,7 +5,6 @@
 //! name of an agent's file is read for this, and only up to a limit.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -16,7 +15,7 @@ use agent_tracer_spool::envelope::Header;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::files::look;
+use crate::files::{look, plain};
 
 /// The names of the header lines.
 const BYTES: &str = "transcript-bytes";
@@ -58,19 +57,18 @@ fn path(agent: Agent, body: &[u8]) -> Option<PathBuf> {
         }
         _ => named.to_owned(),
     };
-    let is_plain = path.components().all(|part| !matches!(part, std::path::Component::ParentDir));
-    (path.is_absolute() && is_plain && recognise(Some(agent), &path).is_some()).then_some(path)
+    (plain::is_plain(&path) && recognise(Some(agent), &path).is_some()).then_some(path)
 }
 
 fn hash_of(path: &Path, bytes: u64) -> io::Result<Option<String>> {
     if bytes > HASHED_MAX {
         return Ok(None);
     }
-    // Checked before opening: opening a pipe would block until another process writes to it.
+    // Checked before opening: a missing file is no failure.
     if look(path)?.is_none() {
         return Ok(None);
     }
-    let mut file = File::open(path)?.take(bytes);
+    let mut file = plain::open(path)?.take(bytes);
     let (mut state, mut hashed, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 18]);
     loop {
         match file.read(&mut buffer)? {

@@ -67,7 +67,7 @@ mod tests {
         for text in
             ["", "short", "../../../../../etc", "0123456789abcdef/x", "0123456789ABCDEG", &"a".repeat(65)]
         {
-            assert_eq!(super::folder(&home, text.as_bytes()), None, "{text}");
+            assert_eq!(folder(&home, text.as_bytes()), None, "{text}");
             note(&home, text.as_bytes(), SESSION).expect("ignored");
         }
     }

@@ -140,7 +140,7 @@ pub(super) fn run_greeting(
             },
         );
     }
-    let named = NamedFiles::outside(&roots);
+    let named = NamedFiles::of_user(&roots, tracer.user());
     let shared = server_deps::Shared {
         named: named.clone(),
         ledger: Arc::clone(&ledger),

@@ -43,6 +43,34 @@ fn the_history_of_both_agents_is_read_once() {
 }
 
 #[test]
+fn every_account_is_read_and_doctor_names_them() {
+    let mut world = history();
+    world.write(
+        "home/.claude-work/projects/-nowhere-shop/6b24.jsonl",
+        &ROWS.replace("5a13", "6b24").replace("msg_1", "msg_2"),
+    );
+    world.write("home/.claude-empty/settings.json", "{}");
+    assert_eq!(json(&world, &["claude", "--dry-run"])["filesFound"], 2);
+    world.set("CLAUDE_CONFIG_DIR", "[W]/accounts/three");
+    world.write(
+        "accounts/three/projects/-nowhere-shop/7c35.jsonl",
+        &ROWS.replace("5a13", "7c35").replace("msg_1", "msg_3"),
+    );
+    assert_eq!(json(&world, &["claude"])["filesFound"], 3);
+    let usage: Value =
+        serde_json::from_str(&world.run(&["usage", "--json", "--files"]).ended_with(0).stdout).expect("JSON");
+    assert_eq!(usage["total"]["outputTokens"], 6, "{usage:#}");
+    let report = crate::doctor::report(&world, &[]);
+    let homes = crate::doctor::checks(&report, "homes");
+    assert_eq!(
+        homes,
+        [
+            "claude info session files are read in 3 homes: `[W]/accounts/three`, `[W]/home/.claude`, `[W]/home/.claude-work`"
+        ]
+    );
+}
+
+#[test]
 fn a_dry_run_says_what_there_is_and_reads_nothing() {
     let world = history();
     let answer = world.run(&["import", "--dry-run"]).ended_with(0);

@@ -13,7 +13,7 @@ const DECOMPRESSED_MAX: u64 = 8 << 30;
 
 /// Opens a file of an agent from its beginning, decompressed if need be.
 pub fn open(path: &Path, form: Form) -> io::Result<impl Read + use<>> {
-    Bytes::open(File::open(path)?, form == Form::CompressedLines, 0)
+    Bytes::open(super::plain::open(path)?, form == Form::CompressedLines, 0)
 }
 
 /// Bytes that are read one after the other.

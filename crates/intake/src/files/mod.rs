@@ -9,6 +9,7 @@ mod bytes;
 mod find;
 mod lines;
 mod mark;
+pub(crate) mod plain;
 mod read;
 mod reader;
 mod registry;

@@ -17,6 +17,7 @@ use super::bytes::{Bytes, read_at};
 use super::find::{Facts, Found, is_gone, look};
 use super::lines::{Pass, Reached};
 use super::mark::{BEFORE_BYTES, Mark, before};
+use super::plain;
 use super::reader::Reader;
 use super::registry::{Counts, Known, Registry, Tally};
 use crate::Clock;
@@ -266,7 +267,7 @@ impl Files {
         known: &mut Option<Known>,
         stop: &Stop,
     ) -> Result<Work, Fault> {
-        let file = File::open(path)?;
+        let file = plain::open(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
             return Ok(Work::Gone);
@@ -418,7 +419,7 @@ impl Files {
             None => return Ok(Work::Later),
         }
         let mut content = Vec::new();
-        File::open(path)?.take(META_BYTES).read_to_end(&mut content)?;
+        plain::open(path)?.take(META_BYTES).read_to_end(&mut content)?;
         // It has no time of its own; the time of its last change is the same at every reading.
         let written = Millis(facts.changed_ns.div_euclid(1_000_000));
         let (name, mut reading) = door.read_description(&privacy.rules(), file, &content, written);

@@ -19,6 +19,7 @@ use std::process::ExitCode;
 use agent_tracer_event::Agent;
 use agent_tracer_spool::Home;
 
+use crate::agent_homes;
 use crate::agents::{self, Findings};
 use crate::arguments::{Doctor, Options};
 use crate::environment::Environment;
@@ -83,13 +84,23 @@ pub(super) fn run(
 fn of_agents(context: &DoctorContext<'_>) -> Result<Vec<Findings>, Failure> {
     let mut all = Vec::new();
     for agent in Agent::rows() {
-        let findings = agents::checks(agent, context)?;
+        let mut findings = agents::checks(agent, context)?;
+        findings.checks.extend(homes(agent, context));
         let has_home = || home_of(agent, context.environment).is_ok_and(|home| home.is_dir());
         if agent.spec().listed_when_absent || findings.is_connected || findings.has_client || has_home() {
             all.push(findings);
         }
     }
     Ok(all)
+}
+
+/// Names the homes of an agent that has more than one.
+fn homes(agent: Agent, context: &DoctorContext<'_>) -> Option<Check> {
+    let homes = agent_homes::of(agent, context.environment).ok().filter(|homes| homes.len() > 1)?;
+    let names: Vec<String> = homes.iter().map(|home| format!("`{}`", home.display())).collect();
+    let text = format!("session files are read in {} homes: {}", names.len(), names.join(", "));
+    let details = serde_json::json!(homes);
+    Some(Check::new(Group::Agent(agent), "homes", State::Info, text).details(details))
 }
 
 /// Returns the commands that connect agents, one per line.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_tracer_event::Millis;
-use agent_tracer_intake::tail::NamedFiles;
+use agent_tracer_intake::tail::{NamedCounts, NamedFiles};
 use agent_tracer_intake::{Clock, History, Intake, PrivacyError, PrivacyFile, State};
 use agent_tracer_jobs::alerts::Counts;
 use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, SpoolHealth, StoreFaults};
@@ -165,6 +165,7 @@ fn look(spool: &Spool, now: Millis, state: Option<State>) -> SpoolView {
             problems
                 .push(format!("{} times a file could not be read; the log says which", state.files.failed));
         }
+        problems.extend(unread(state.named));
     }
     let Some(stats) = stats else {
         return SpoolView { problems, import, ..SpoolView::default() };
@@ -189,6 +190,26 @@ fn look(spool: &Spool, now: Millis, state: Option<State>) -> SpoolView {
         faults: None,
         problems,
     }
+}
+
+/// Returns what hooks named and is not read.
+fn unread(named: NamedCounts) -> Vec<String> {
+    let mut problems = Vec::new();
+    if named.refused > 0 {
+        problems.push(format!(
+            "{} files that hooks named outside of the known homes are not read, because they are not the user's session \
+             files; the log says why",
+            named.refused
+        ));
+    }
+    if named.displaced > 0 {
+        problems.push(format!(
+            "hooks named more files outside of the known homes than are followed at once; {} were left\n\
+             hint: name the homes in `config.toml`, or read them by `agent-tracer import --path FOLDER`",
+            named.displaced
+        ));
+    }
+    problems
 }
 
 /// Returns the faults of the store and the files around it.
@@ -243,6 +264,16 @@ mod tests {
     }
 
     #[test]
+    fn files_that_hooks_named_and_that_are_not_read_are_reported() {
+        assert_eq!(unread(NamedCounts::default()), Vec::<String>::new());
+        let both = unread(NamedCounts { refused: 3, displaced: 9_936 });
+        assert!(
+            both[0].starts_with("3 files that hooks named") && both[1].contains("; 9936 were left\nhint: "),
+            "{both:?}"
+        );
+    }
+
+    #[test]
     fn a_history_that_is_still_being_read_is_reported() {
         let folder = tempfile::tempdir().expect("a folder");
         let spool = Spool::at(&folder.path().join("spool"));
@@ -254,6 +285,7 @@ mod tests {
             failures: 0,
             files: Counts::default(),
             history,
+            named: NamedCounts::default(),
         };
         let problems = |history| look(&spool, Millis(0), Some(state(history))).problems;
         let found = problems(History::Reading(progress));
