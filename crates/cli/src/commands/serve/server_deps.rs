@@ -205,7 +205,7 @@ fn unread(named: NamedCounts) -> Vec<String> {
     if named.displaced > 0 {
         problems.push(format!(
             "hooks named more files outside of the known homes than are followed at once; {} were left\n\
-             hint: name the homes in `config.toml`, or read them by `agent-tracer import --path FOLDER`",
+             hint: read them by `agent-tracer import --path FOLDER` while no server runs",
             named.displaced
         ));
     }
