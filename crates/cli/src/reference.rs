@@ -1,15 +1,10 @@
 //! `docs/cli.md` is made from the command line itself, and this test holds it to that.
-//!
-//! `UPDATE_DOCS=1 cargo test -p agent-tracer-cli reference` writes it anew.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use clap::{Command, CommandFactory};
 
 use crate::arguments::Arguments;
-
-const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cli.md");
 
 const HEAD: &str = "\
 # Command line
@@ -38,21 +33,9 @@ fn reference() -> String {
     text
 }
 
-/// Holds a page to a text, or writes it anew if that is asked for.
-pub(crate) fn hold(path: &str, text: &str) {
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        let folder = Path::new(path).parent().expect("a folder");
-        let file = tempfile::NamedTempFile::new_in(folder).expect("a file");
-        std::io::Write::write_all(&mut file.as_file(), text.as_bytes()).expect("written");
-        file.persist(path).expect("renamed");
-    }
-    let written = std::fs::read_to_string(path).unwrap_or_default();
-    assert_eq!(written, text, "run `UPDATE_DOCS=1 cargo test -p agent-tracer-cli reference`");
-}
-
 #[test]
 fn the_reference_is_what_the_commands_say() {
-    hold(PATH, &reference());
+    agent_tracer_house::assert_file("docs/cli.md", &reference());
 }
 
 #[test]

@@ -1,9 +1,6 @@
 //! `docs/events.md` is made from the registry of `event` and the tables below, and this test holds it to that.
-//!
-//! `UPDATE_DOCS=1 cargo test -p agent-tracer-server event_page` writes it anew.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use agent_tracer_event::attributes::{self, ACCOUNT, Attribute, CALLS, Carriers, EVENTS, TASK, TURN};
 use agent_tracer_event::semantics::{EntityType, Importance, SubtypeKey, ToolFamily};
@@ -11,8 +8,6 @@ use agent_tracer_event::{
     CallState, Certainty, Channel, CompletionReason, ErrorClass, Kind, Lane, Outcome, Subject,
 };
 use agent_tracer_ledger::view::{TaskStatus, WaitingReason};
-
-const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/events.md");
 
 const HEAD: &str = "\
 # Events and attributes
@@ -330,13 +325,5 @@ fn page() -> String {
 
 #[test]
 fn the_event_page_is_what_the_registry_says() {
-    let page = page();
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        let folder = Path::new(PATH).parent().expect("a folder");
-        let file = tempfile::NamedTempFile::new_in(folder).expect("a file");
-        std::io::Write::write_all(&mut file.as_file(), page.as_bytes()).expect("written");
-        file.persist(PATH).expect("renamed");
-    }
-    let written = std::fs::read_to_string(PATH).unwrap_or_default();
-    assert!(written == page, "run `UPDATE_DOCS=1 cargo test -p agent-tracer-server event_page`");
+    agent_tracer_house::assert_file("docs/events.md", &page());
 }

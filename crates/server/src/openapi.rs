@@ -309,25 +309,9 @@ fn schema(reads: ParamType) -> RefOr<Schema> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    /// `SNAPSHOT=update cargo test -p agent-tracer-server` writes the file anew.
     #[test]
     fn the_document_beside_this_crate_is_the_one_that_is_served() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("openapi.json");
-        let made = super::text();
-        if std::env::var_os("SNAPSHOT").is_some_and(|value| value == "update") {
-            #[expect(
-                clippy::disallowed_methods,
-                reason = "a file of the source tree, asked for by its developer"
-            )]
-            std::fs::write(&path, &made).expect("the snapshot can be written");
-        }
-        let kept = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(
-            kept == made,
-            "openapi.json is stale\nhint: SNAPSHOT=update cargo test -p agent-tracer-server"
-        );
+        agent_tracer_house::assert_file("crates/server/openapi.json", &super::text());
     }
 
     #[test]

@@ -10,6 +10,7 @@ use serde_json::Value;
 mod agents;
 mod attributes;
 mod dependencies;
+mod generated;
 mod version;
 mod words;
 

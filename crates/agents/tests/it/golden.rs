@@ -1,7 +1,7 @@
 //! Everything under `fixtures/`, read and compared: what the readers make of it is written down in `fixtures/golden/`.
 //!
-//! A golden file has one line per entry, as a person would want to read it. `GOLDEN=update cargo test -p
-//! agent-tracer-agents golden` writes them anew; look at every line of the difference before keeping it.
+//! A golden file is a snapshot with one line per entry, as a person would want to read it. `INSTA_UPDATE=always cargo test
+//! -p agent-tracer-agents golden` accepts what differs; look at every line of the difference before keeping it.
 
 mod attributes;
 mod lines;
@@ -21,7 +21,7 @@ fn golden_dir() -> PathBuf {
 }
 
 fn golden_file(scenario: &Scenario) -> PathBuf {
-    golden_dir().join(format!("{}.txt", scenario.name))
+    golden_dir().join(format!("{}.snap", scenario.name))
 }
 
 /// Every file below a folder.
@@ -76,61 +76,23 @@ fn nothing_that_was_captured_is_unrecognised() {
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a file of the source tree, written only when a person asks for it"
-)]
-fn write(path: &Path, text: &str) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-}
-
 #[test]
 fn every_fixture_says_what_its_golden_file_says() {
-    let update = std::env::var_os("GOLDEN").is_some_and(|value| value == "update");
-    let mut wrong = Vec::new();
     let mut expected = BTreeSet::new();
     for scenario in all() {
         let path = golden_file(&scenario);
-        expected.insert(path.clone());
-        let actual = lines::render(&scenario);
-        if update {
-            write(&path, &actual);
-            continue;
-        }
-        let Ok(golden) = fs::read_to_string(&path) else {
-            wrong.push(format!("{}: there is no golden file", scenario.name));
-            continue;
-        };
-        if golden != actual {
-            let (mut left, mut right) = (golden.lines(), actual.lines());
-            let first = (1..).map(|number| (number, left.next(), right.next()));
-            let (number, was, is) = first.take(100_000).find(|(_, was, is)| was != is).unwrap();
-            wrong.push(format!(
-                "{}:{number}\n  was {}\n  is  {}",
-                scenario.name,
-                was.unwrap_or("-"),
-                is.unwrap_or("-")
-            ));
-        }
+        let mut settings = insta::Settings::clone_current();
+        settings.set_snapshot_path(path.parent().unwrap());
+        settings.set_prepend_module_to_snapshot(false);
+        settings.set_omit_expression(true);
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        settings.bind(|| insta::assert_snapshot!(name, lines::render(&scenario)));
+        expected.insert(path);
     }
     let mut there = Vec::new();
     files(&golden_dir(), &mut there);
-    for path in there.iter().filter(|path| path.extension().is_some_and(|ending| ending == "txt")) {
-        if !expected.contains(path) {
-            if update {
-                fs::remove_file(path).unwrap();
-            } else {
-                wrong.push(format!("{}: there is no fixture", path.display()));
-            }
-        }
-    }
-    assert!(
-        wrong.is_empty(),
-        "{} golden files differ; `GOLDEN=update` writes them anew\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    there.retain(|path| path.extension().is_some_and(|ending| ending == "snap") && !expected.contains(path));
+    assert!(there.is_empty(), "golden files of no fixture: {there:?}\nhint: delete them");
 }
 
 #[test]

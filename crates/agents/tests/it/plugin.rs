@@ -1,9 +1,6 @@
 //! The plugin packages register what `install` registers.
-//!
-//! `UPDATE_DOCS=1 cargo test -p agent-tracer-agents plugin` writes their hooks anew.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use agent_tracer_agents::claude::versions::PLUGIN_OLDEST;
@@ -21,13 +18,7 @@ fn read(path: &str) -> Value {
 
 /// Holds a file to what it is made from.
 fn holds(path: &str, made: &Value) {
-    let text = format!("{made:#}\n");
-    let path = package(path);
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        fs::File::create(&path).and_then(|mut file| file.write_all(text.as_bytes())).expect("written");
-    }
-    let written = fs::read_to_string(&path).expect("a file of the package");
-    assert_eq!(written, text, "run `UPDATE_DOCS=1 cargo test -p agent-tracer-agents plugin`");
+    agent_tracer_house::assert_file(&format!("plugin/{path}"), &format!("{made:#}\n"));
 }
 
 #[test]

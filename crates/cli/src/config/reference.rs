@@ -1,13 +1,8 @@
 //! `docs/config.md` is made from the registry of settings, and this test holds it to that.
-//!
-//! `UPDATE_DOCS=1 cargo test -p agent-tracer-cli reference` writes it anew.
 
 use std::fmt::Write as _;
 
 use super::{SETTINGS, TABLES};
-use crate::reference::hold;
-
-const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/config.md");
 
 const HEAD: &str = "\
 # Settings
@@ -80,5 +75,5 @@ fn page() -> String {
 
 #[test]
 fn the_page_of_settings_is_what_the_registry_holds() {
-    hold(PATH, &page());
+    agent_tracer_house::assert_file("docs/config.md", &page());
 }

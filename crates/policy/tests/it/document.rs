@@ -15,22 +15,7 @@ fn document() -> String {
 
 #[test]
 fn the_table_is_the_one_in_the_code() {
-    let text = document();
-    let (before, rest) = text.split_once(BEGIN).expect("the beginning of the table");
-    let (written, after) = rest.split_once(END).expect("the end of the table");
-    if std::env::var_os("UPDATE_DOCS").is_some() && written != legality::markdown() {
-        let new = format!("{before}{BEGIN}{}{END}{after}", legality::markdown());
-        let file =
-            tempfile::NamedTempFile::new_in(Path::new(PATH).parent().expect("a folder")).expect("a file");
-        std::io::Write::write_all(&mut file.as_file(), new.as_bytes()).expect("written");
-        file.persist(PATH).expect("renamed");
-        return;
-    }
-    assert_eq!(
-        written,
-        legality::markdown(),
-        "run `UPDATE_DOCS=1 cargo test -p agent-tracer-policy document`"
-    );
+    agent_tracer_house::assert_part("docs/policy.md", BEGIN, END, &legality::markdown());
 }
 
 #[test]

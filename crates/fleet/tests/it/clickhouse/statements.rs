@@ -1,10 +1,8 @@
 //! The statements of both layouts, as they are sent.
 //!
-//! `schema.sql` holds the whole schema of one server, once. `steps.sql` holds what each step adds to it and what keeps it,
-//! and `cluster.diff` what a cluster has otherwise: a change of a column is one line of one file.
-
-use std::io::Write;
-use std::path::Path;
+//! The snapshot `schema` holds the whole schema of one server, once. `steps` holds what each step adds to it and what keeps
+//! it, and `cluster` what a cluster has otherwise: a change of a column is one line of one file. A snapshot that changed
+//! means that a database that exists needs a step to it.
 
 use agent_tracer_fleet::clickhouse::schema::{
     Layout, VERSION, create, database, delete, keep_for, page, step,
@@ -50,30 +48,21 @@ fn texts(layout: &Layout) -> (String, String) {
     (texts[0].clone(), texts[1..].join("\n"))
 }
 
-/// Compares with the stored text; `SNAPSHOT=update` stores the new one.
-fn check(name: &str, text: &str) {
-    check_text(&format!("crates/fleet/tests/it/clickhouse/statements/{name}"), text);
-}
-
-fn check_text(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
-    if std::env::var_os("SNAPSHOT").is_some_and(|value| value == "update") {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::File::create(&path).unwrap().write_all(text.as_bytes()).unwrap();
-    }
-    let stored = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        stored == text,
-        "`{name}` changed: a database that exists needs a step to it\nhint: `SNAPSHOT=update cargo test -p agent-tracer-fleet statements` stores the new text\n{}",
-        similar::TextDiff::from_lines(stored.as_str(), text).unified_diff()
-    );
+fn settings() -> insta::Settings {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("statements");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings
 }
 
 #[test]
 fn statements_for_one_server_are_as_stored() {
     let (schema, steps) = texts(&Layout::Single);
-    check("schema.sql", &schema);
-    check("steps.sql", &steps);
+    settings().bind(|| {
+        insta::assert_snapshot!("schema", schema);
+        insta::assert_snapshot!("steps", steps);
+    });
 }
 
 #[test]
@@ -84,10 +73,10 @@ fn statements_for_a_cluster_differ_only_as_stored() {
     let diff = similar::TextDiff::from_lines(&single, &cluster);
     let changes = diff.iter_all_changes().filter(|change| change.tag() != similar::ChangeTag::Equal);
     let lines: String = changes.map(|change| format!("{}{change}", change.tag())).collect();
-    check("cluster.diff", &lines);
+    settings().bind(|| insta::assert_snapshot!("cluster", lines));
 }
 
 #[test]
 fn the_page_about_the_tables_is_made_of_their_definitions() {
-    check_text("docs/tables.md", &page());
+    agent_tracer_house::assert_file("docs/tables.md", &page());
 }
