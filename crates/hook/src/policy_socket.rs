@@ -68,18 +68,20 @@ fn connect_to_server(home: &Home, deadline: Instant) -> Result<UnixStream, Unans
     }
 }
 
-/// Returns `true` if the process at the other end belongs to another user. The file's mode keeps others out already;
-/// Linux also names the peer.
-#[cfg(target_os = "linux")]
+/// Returns `true` if the process at the other end belongs to another user. The file's mode keeps others out already.
 fn is_foreign(end: &OwnedFd, home: &Home) -> bool {
-    use nix::sys::socket::getsockopt;
-    let peer = getsockopt(end, sockopt::PeerCredentials).map(|peer| peer.uid());
+    let peer = peer_user(end);
     home.user().is_some_and(|user| !peer.is_ok_and(|peer| peer == user || peer == 0))
 }
 
+#[cfg(target_os = "linux")]
+fn peer_user(end: &OwnedFd) -> nix::Result<u32> {
+    nix::sys::socket::getsockopt(end, sockopt::PeerCredentials).map(|peer| peer.uid())
+}
+
 #[cfg(not(target_os = "linux"))]
-fn is_foreign(_: &OwnedFd, _: &Home) -> bool {
-    false
+fn peer_user(end: &OwnedFd) -> nix::Result<u32> {
+    nix::unistd::getpeereid(end).map(|(user, _)| user.as_raw())
 }
 
 fn exchange(

@@ -196,7 +196,7 @@ fn describe_process(header: &mut Header<'_>) {
     let named = named.and_then(|(_, value)| std::str::from_utf8(value).ok()?.parse().ok());
     let pid = named.unwrap_or(parent);
     header.pid = Some(pid);
-    header.pid_start = process::start_ticks(pid);
+    header.pid_start = process::start_time(pid);
     header.pid_namespace = process::pid_namespace();
     header.parent_pid = Some(parent);
     header.hook_pid = Some(std::process::id());

@@ -21,6 +21,7 @@ mod ledger;
 pub mod liveness;
 mod pace;
 mod privacy;
+mod process_table;
 mod project;
 mod purge;
 pub mod reread;

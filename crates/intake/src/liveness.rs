@@ -2,12 +2,11 @@
 //!
 //! An agent that is killed sends no event. Its hooks named its process; if that is gone, this room reports it once. A
 //! process id is compared with its start time and namespace: ids are used again, and a container has
-//! its own. This needs `/proc`; without one no process is reported.
+//! its own. Where the system has no table of processes, none is reported.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agent_tracer_event::{
@@ -16,6 +15,7 @@ use agent_tracer_event::{
 use agent_tracer_ledger::{AppendError, Batch, Observed, RunningProcess, Verdict};
 use serde_json::Value;
 
+use crate::process_table::ProcessTable;
 use crate::sink::Sink;
 
 /// The interval between two checks.
@@ -82,24 +82,18 @@ enum State {
 }
 
 /// Finds processes that are gone.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Liveness {
-    proc: PathBuf,
+    table: ProcessTable,
     /// Processes that were already reported.
     gone: HashSet<RunningProcess>,
 }
 
-impl Default for Liveness {
-    fn default() -> Self {
-        Self::at(Path::new("/proc"))
-    }
-}
-
 impl Liveness {
-    /// Creates a check that reads this folder instead of `/proc`.
+    /// Creates a check that reads this folder, which is like `/proc`, instead of the system's own table.
     #[must_use]
     pub fn at(proc: &Path) -> Self {
-        Self { proc: proc.to_owned(), gone: HashSet::new() }
+        Self { table: ProcessTable::Folder(proc.to_owned()), gone: HashSet::new() }
     }
 
     /// Reports each of these processes that is gone and was not reported. Returns their number.
@@ -109,7 +103,7 @@ impl Liveness {
         sink: &dyn Sink,
         now: Millis,
     ) -> Result<usize, AppendError> {
-        let Some(namespace) = self.namespace() else { return Ok(0) };
+        let Some(namespace) = self.table.namespace() else { return Ok(0) };
         let gone: Vec<RunningProcess> = running
             .into_iter()
             .filter(|process| process.namespace == namespace && !self.gone.contains(process))
@@ -128,37 +122,15 @@ impl Liveness {
         Ok(news)
     }
 
-    /// Returns the process id namespace of this process.
-    fn namespace(&self) -> Option<u64> {
-        let target = std::fs::read_link(self.proc.join("self/ns/pid")).ok()?;
-        target.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
-    }
-
     fn state(&self, process: &RunningProcess) -> State {
-        let mut line = Vec::new();
-        let path = self.proc.join(process.pid.to_string()).join("stat");
-        match File::open(path).and_then(|file| file.take(4096).read_to_end(&mut line)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return State::Gone,
-            // The process ended between opening and reading (`ESRCH`), or permission is missing.
-            Err(_) => return State::Unknown,
-            Ok(_) => {}
-        }
-        match parse(&line) {
-            None => State::Unknown,
-            Some((_, start)) if start != process.start => State::Gone,
-            Some((b'Z' | b'X', _)) => State::Gone,
-            Some(_) => State::Alive,
+        match self.table.find(process.pid) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => State::Gone,
+            // Permission is missing, or the answer makes no sense.
+            Err(_) => State::Unknown,
+            Ok(facts) if facts.start != process.start || facts.is_zombie => State::Gone,
+            Ok(_) => State::Alive,
         }
     }
-}
-
-/// Reads the state and the start time of a process. Its name may itself hold spaces and brackets.
-fn parse(line: &[u8]) -> Option<(u8, u64)> {
-    let name_end = line.iter().rposition(|byte| *byte == b')')?;
-    let mut fields = line.get(name_end + 2..)?.split(|byte| *byte == b' ');
-    let state = *fields.next()?.first()?;
-    let start = std::str::from_utf8(fields.nth(18)?).ok()?.parse().ok()?;
-    Some((state, start))
 }
 
 fn observe(process: &RunningProcess, now: Millis) -> Observed {

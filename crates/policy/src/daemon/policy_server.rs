@@ -284,16 +284,20 @@ struct DecidedAnswer {
     times: LookupTimes,
 }
 
-/// Returns whether the peer is this user. The file's mode keeps others out; the peer's user is checked where the system knows it.
-#[cfg(target_os = "linux")]
+/// Returns whether the peer is this user. The file's mode keeps others out too.
 fn is_of(stream: &UnixStream, owner: u32) -> bool {
+    peer_user(stream).is_ok_and(|peer| peer == owner || peer == 0)
+}
+
+#[cfg(target_os = "linux")]
+fn peer_user(stream: &UnixStream) -> nix::Result<u32> {
     use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
-    getsockopt(stream, PeerCredentials).is_ok_and(|peer| peer.uid() == owner || peer.uid() == 0)
+    getsockopt(stream, PeerCredentials).map(|peer| peer.uid())
 }
 
 #[cfg(not(target_os = "linux"))]
-fn is_of(_: &UnixStream, _: u32) -> bool {
-    true
+fn peer_user(stream: &UnixStream) -> nix::Result<u32> {
+    nix::unistd::getpeereid(stream).map(|(user, _)| user.as_raw())
 }
 
 fn read(stream: &mut UnixStream, until: Instant) -> io::Result<ReceivedQuestion> {
