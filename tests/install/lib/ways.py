@@ -1,5 +1,5 @@
 """The ways to get Agent Tracer. Each installs an older version, upgrades it, uses it, and removes it."""
-import os, pwd, re, shutil, signal, subprocess, sys
+import os, pathlib, pwd, re, shutil, signal, subprocess, sys
 
 from releases import NEWER, OLDER, ROOT, download, registry, stub
 from world import World, expect
@@ -154,7 +154,7 @@ def unpack(release, older, **_):
         for name in ("LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY-NOTICES", "README.md", "man/agent-tracer.1", "man/agent-tracer-install.1",
                      "completions/agent-tracer.bash", "completions/_agent-tracer", "completions/agent-tracer.fish"):
             expect((prefix / name).stat().st_size > 0, f"`{name}` is empty")
-        for name in ("agent-tracer", "agent-tracer-hook"):
+        for name in release.static:
             said = world.run("sh", "-c", f"ldd '{prefix / name}' 2>&1 || true")
             expect("not a dynamic" in said or "statically" in said or "not a valid" in said, f"`{name}` is not static: {said}")
 
@@ -274,6 +274,30 @@ def rpm(release, older, **_):
         expect(not list(prefix.rglob("agent-tracer*")), f"left behind: {list(prefix.rglob('agent-tracer*'))}")
 
 
+def image(release, **_):
+    """The image from the tarball, `FROM scratch`: built without a registry, and what is in it"""
+    need("buildah")
+    if os.getuid() != 0:
+        raise Absent("building an image as another user than root depends on the machine's namespaces")
+    with World() as world:
+        context = world.folder / "context"
+        (context / "dist/release").mkdir(parents=True)
+        shutil.copy(release.folder / tarball(release), context / "dist/release")
+        shutil.copytree(ROOT / "deploy", context / "deploy")
+        shutil.copy(ROOT / ".dockerignore", context)
+        buildah = ["buildah", "--storage-driver", "vfs", "--root", world.folder / "storage", "--runroot", world.folder / "run"]
+        world.run(*buildah, "build", "--isolation", "chroot", "--target", "release", "--build-arg", f"MACHINE={release.target.split('-')[0]}",
+                  "--file", context / "deploy/Containerfile", "--tag", "agent-tracer", context)
+        container = world.run(*buildah, "from", "--pull-never", "agent-tracer").strip()
+        root = pathlib.Path(world.run(*buildah, "mount", container).strip())
+        files = sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
+        expect(files == ["usr/local/bin/agent-tracer", "usr/share/doc/agent-tracer/LICENSE-APACHE", "usr/share/doc/agent-tracer/LICENSE-MIT",
+                         "usr/share/doc/agent-tracer/THIRD-PARTY-NOTICES", "var/lib/agent-tracer/README"], f"it holds {files}")
+        if "agent-tracer" in release.static:
+            said = world.run(*buildah, "run", "--isolation", "chroot", container, "--", "/usr/local/bin/agent-tracer", "--version")
+            expect(release.version in said, said)
+
+
 def formula(release, **_):
     """The formula for Homebrew names the tarballs with their sums"""
     text = (release.folder / "agent-tracer.rb").read_text()
@@ -305,4 +329,4 @@ def user():
     return pwd.getpwuid(os.getuid()).pw_name
 
 
-WAYS = {way.__name__: way for way in (script, folder, unpack, npm, pip, pipx, uv, deb, rpm, formula)}
+WAYS = {way.__name__: way for way in (script, folder, unpack, npm, pip, pipx, uv, deb, rpm, image, formula)}
