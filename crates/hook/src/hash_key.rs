@@ -12,7 +12,7 @@ use std::path::Path;
 use agent_tracer_spool::{Home, settings_file};
 
 /// Returns the key of this home.
-pub(crate) fn of(home: &Home) -> [u8; 16] {
+pub(crate) fn load_or_make(home: &Home) -> [u8; 16] {
     let path = home.hash_key();
     let stored = || stored(&path, home.user());
     stored()
@@ -71,9 +71,9 @@ mod tests {
     fn the_first_use_makes_the_key_and_later_ones_find_it() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::in_folder(folder.path());
-        let first = of(&home);
+        let first = load_or_make(&home);
         assert_ne!(first, [0; 16]);
-        assert_eq!(of(&home), first);
+        assert_eq!(load_or_make(&home), first);
         let left: Vec<_> =
             fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
         assert_eq!(left, [home.hash_key().file_name().unwrap()]);
@@ -84,14 +84,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::in_folder(folder.path());
         File::create(home.hash_key()).unwrap().write_all(b"short").unwrap();
-        let first = of(&home);
-        assert_eq!(of(&home), first);
+        let first = load_or_make(&home);
+        assert_eq!(load_or_make(&home), first);
     }
 
     #[test]
     fn a_home_that_cannot_hold_a_key_still_gets_an_unguessable_one() {
         let home = Home::in_folder("/nowhere/at/all");
-        assert_ne!(of(&home), of(&home));
+        assert_ne!(load_or_make(&home), load_or_make(&home));
     }
 
     #[test]
@@ -99,7 +99,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let home = Home::in_folder(folder.path());
-        of(&home);
+        load_or_make(&home);
         assert_eq!(fs::metadata(home.hash_key()).unwrap().permissions().mode() & 0o777, 0o600);
     }
 }

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use agent_tracer_agent::Agent;
 use agent_tracer_policy_abi::wire::PAYLOAD_MAX;
-use agent_tracer_policy_abi::{Asked, BYTES_MAX, DEADLINE_MS, EVENTS, Outage, Question, Table};
+use agent_tracer_policy_abi::{BYTES_MAX, DEADLINE_MS, EVENTS, MatchedRows, Outage, Question, Table};
 use agent_tracer_privacy::Moment;
 use agent_tracer_spool::Home;
 use agent_tracer_spool::settings_file::{self, Refusal};
@@ -85,15 +85,15 @@ pub(crate) fn answer(arguments: &Arguments, home: &Home, recorded: &Recorded) ->
     let loaded = settings_file::read(&home.policy_table(), home.user(), BYTES_MAX);
     let is_prompt = recorded.moment == Moment::Prompts;
     let table = match &loaded {
-        Ok(None) if has_user_rules(home) => Known::Damaged,
+        Ok(None) if has_user_rules(home) => TableState::Damaged,
         Ok(None) if !is_prompt => return 0,
-        Ok(None) => Known::Nothing,
-        Ok(Some(bytes)) => Table::open(bytes).map_or(Known::Damaged, Known::Table),
-        Err(_) => Known::Damaged,
+        Ok(None) => TableState::Nothing,
+        Ok(Some(bytes)) => Table::open(bytes).map_or(TableState::Damaged, TableState::Table),
+        Err(_) => TableState::Damaged,
     };
     let project = environment::project().unwrap_or_default();
     // Agents send their folder before the prompt, so a prompt need not be parsed if no project has rules.
-    if let Known::Nothing = table {
+    if let TableState::Nothing = table {
         let is_named = project.as_bytes().starts_with(b"/");
         let cwd = if is_named { None } else { lookup::first_text(&recorded.payload, b"cwd") };
         let cwd = cwd.unwrap_or_default();
@@ -110,15 +110,15 @@ pub(crate) fn answer(arguments: &Arguments, home: &Home, recorded: &Recorded) ->
         tool: &fields.tool,
         directories: [project.as_bytes(), &fields.cwd],
     };
-    let asked = match &table {
-        Known::Table(table) => table.ask(&question),
-        Known::Nothing | Known::Damaged => None,
+    let matched = match &table {
+        TableState::Table(table) => table.ask(&question),
+        TableState::Nothing | TableState::Damaged => None,
     };
-    let must_ask = asked.is_some()
+    let must_ask = matched.is_some()
         || match &table {
-            Known::Damaged => EVENTS.contains(&&*fields.event),
-            Known::Nothing => project_rules::has_rules(&question.directories, |_| false),
-            Known::Table(table) => {
+            TableState::Damaged => EVENTS.contains(&&*fields.event),
+            TableState::Nothing => project_rules::has_rules(&question.directories, |_| false),
+            TableState::Table(table) => {
                 is_prompt && project_rules::has_rules(&question.directories, |root| knows(table, root))
             }
         };
@@ -127,8 +127,8 @@ pub(crate) fn answer(arguments: &Arguments, home: &Home, recorded: &Recorded) ->
     }
     let payload = fields.without_results(&recorded.payload);
     let (deadline_ms, guard) = match &table {
-        Known::Table(table) => (table.deadline_ms(), PathBuf::from(OsStr::from_bytes(table.guard()))),
-        Known::Nothing | Known::Damaged => (DEADLINE_MS, PathBuf::new()),
+        TableState::Table(table) => (table.deadline_ms(), PathBuf::from(OsStr::from_bytes(table.guard()))),
+        TableState::Nothing | TableState::Damaged => (DEADLINE_MS, PathBuf::new()),
     };
     let deadline = began + Duration::from_millis(u64::from(deadline_ms));
     let name = recorded.name.map(|name| name.to_string()).unwrap_or_default();
@@ -141,7 +141,7 @@ pub(crate) fn answer(arguments: &Arguments, home: &Home, recorded: &Recorded) ->
             policy_socket::Texts { name: name.as_bytes(), folder: project.as_bytes(), payload: &payload };
         policy_socket::ask(home, agent, &texts, deadline)
     };
-    let server_only = asked.is_some_and(|asked| asked.server_only);
+    let server_only = matched.is_some_and(|matched| matched.server_only);
     match answer {
         Ok(answer) => return print(&answer),
         Err(Unanswered::NoServer) if server_only => return 0,
@@ -155,11 +155,11 @@ pub(crate) fn answer(arguments: &Arguments, home: &Home, recorded: &Recorded) ->
             }
         }
     }
-    match (asked, table) {
-        (Some(asked), _) => outage(&asked, &fields, agent, home, recorded, began),
-        (None, Known::Damaged) => leave_to_human(&fields.event, agent),
+    match (matched, table) {
+        (Some(matched), _) => outage(&matched, &fields, agent, home, recorded, began),
+        (None, TableState::Damaged) => leave_to_human(&fields.event, agent),
         // The table has no row for these rules, so their choice for an outage is unknown.
-        (None, Known::Table(_) | Known::Nothing) => 0,
+        (None, TableState::Table(_) | TableState::Nothing) => 0,
     }
 }
 
@@ -172,7 +172,7 @@ fn has_user_rules(home: &Home) -> bool {
 }
 
 /// The state of the table of rules in force.
-enum Known<'t> {
+enum TableState<'t> {
     /// The table is sound.
     Table(Table<'t>),
     /// There is no table and the user has no rules; a project may still have some.
@@ -203,14 +203,14 @@ fn knows(table: &Table<'_>, root: &Path) -> bool {
 
 /// Answers as the table says for an outage, and records the decision.
 fn outage(
-    asked: &Asked<'_>,
+    matched: &MatchedRows<'_>,
     fields: &Fields<'_>,
     agent: Agent,
     home: &Home,
     recorded: &Recorded,
     began: Instant,
 ) -> i32 {
-    let row = &asked.row;
+    let row = &matched.row;
     let outcome = match row.outage {
         Outage::Allow => "silent",
         Outage::Ask => "ask",

@@ -159,7 +159,7 @@ fn record(
     if input.is_cut {
         header.fault = Some(Fault { what: Cow::Borrowed("oversize"), at: INPUT_CAP as u64 });
     } else {
-        let reduction = reduce(&input.payload, source, &config, &mut || hash_key::of(home), body);
+        let reduction = reduce(&input.payload, source, &config, &mut || hash_key::load_or_make(home), body);
         // The payload may name another folder than the one of this process.
         if [&reduction.cwd, &reduction.project_dir].into_iter().flatten().any(|path| excludes(&config, path))
         {

@@ -113,7 +113,7 @@ pub struct Row<'b> {
 
 /// The rows that match an event, combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked<'b> {
+pub struct MatchedRows<'b> {
     /// The strictest row, which holds in an outage.
     pub row: Row<'b>,
     /// Every matching row is one that only the server can evaluate.
@@ -213,12 +213,12 @@ impl<'b> Table<'b> {
 
     /// Combines the rows that match an event. `None` if the event needs no answer.
     #[must_use]
-    pub fn ask(&self, question: &Question<'_>) -> Option<Asked<'b>> {
-        let mut found: Option<Asked<'b>> = None;
+    pub fn ask(&self, question: &Question<'_>) -> Option<MatchedRows<'b>> {
+        let mut found: Option<MatchedRows<'b>> = None;
         for row in self.rows().filter(|row| row.fits(question)) {
             let server_only = row.server_only && found.is_none_or(|known| known.server_only);
             let row = found.map(|known| known.row).filter(|known| known.outage >= row.outage).unwrap_or(row);
-            found = Some(Asked { row, server_only });
+            found = Some(MatchedRows { row, server_only });
         }
         found
     }

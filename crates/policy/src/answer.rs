@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::call::Call;
 use crate::decide::{Outcome, Verdict};
-use crate::legality::{self, Means};
+use crate::legality::{self, AnswerForm};
 use crate::words::{Decision, Event};
 
 /// Longest text that is handed to an agent, in characters.
@@ -49,18 +49,18 @@ pub fn answer_to(agent: Agent, event: Event, verdict: &Verdict) -> Answer {
     let call = AnswerContext { agent, event };
     let mut writer = Writer { call, top: Map::new(), specific: Map::new() };
     let decision = verdict.outcome.decision();
-    let means = decision.and_then(|decision| legality::means(call.agent, call.event, decision));
-    if means == Some(Means::ExitTwo) {
+    let form = decision.and_then(|decision| legality::answer_form(call.agent, call.event, decision));
+    if form == Some(AnswerForm::ExitTwo) {
         return Answer { stderr: text(&verdict.reasons) + "\n", exit: 2, ..Answer::default() };
     }
-    if let Some(means) = means {
-        writer.decide(means, verdict);
+    if let Some(form) = form {
+        writer.decide(form, verdict);
     }
     let mut messages = verdict.messages.clone();
-    match legality::means(call.agent, call.event, Decision::Warn) {
+    match legality::answer_form(call.agent, call.event, Decision::Warn) {
         _ if verdict.context.is_empty() => {}
-        Some(Means::Context) if blocks_prompt(call, verdict) => {}
-        Some(Means::Context) => {
+        Some(AnswerForm::Context) if blocks_prompt(call, verdict) => {}
+        Some(AnswerForm::Context) => {
             writer.specific.insert("additionalContext".to_owned(), text(&verdict.context).into());
         }
         _ => messages.extend(verdict.context.iter().cloned()),
@@ -106,10 +106,10 @@ impl Writer {
         self.top.is_empty() && self.specific.is_empty()
     }
 
-    fn decide(&mut self, means: Means, verdict: &Verdict) {
+    fn decide(&mut self, form: AnswerForm, verdict: &Verdict) {
         let reason = text(&verdict.reasons);
-        match means {
-            Means::Permission => {
+        match form {
+            AnswerForm::Permission => {
                 let word = match verdict.outcome {
                     Outcome::Allow => "allow",
                     Outcome::Ask => "ask",
@@ -120,13 +120,13 @@ impl Writer {
                     self.specific.insert("updatedInput".to_owned(), input.clone());
                 }
             }
-            Means::UpdatedInput => {
+            AnswerForm::UpdatedInput => {
                 self.permission("allow", reason);
                 if let Some(input) = &verdict.input {
                     self.specific.insert("updatedInput".to_owned(), input.clone());
                 }
             }
-            Means::DenyInstead => {
+            AnswerForm::DenyInstead => {
                 let instead = match verdict.outcome {
                     Outcome::Stop => "stop here and tell the user",
                     Outcome::Allow | Outcome::Rewrite | Outcome::Silent | Outcome::Ask | Outcome::Deny => {
@@ -140,7 +140,7 @@ impl Writer {
                     self.permission("deny", reason);
                 }
             }
-            Means::Behavior => match verdict.outcome {
+            AnswerForm::Behavior => match verdict.outcome {
                 Outcome::Allow => {
                     self.behavior("allow", None);
                     self.permissions(verdict);
@@ -149,22 +149,22 @@ impl Writer {
                     self.behavior("deny", Some(reason));
                 }
             },
-            Means::BehaviorWithInput => {
+            AnswerForm::BehaviorWithInput => {
                 self.behavior("allow", None);
                 if let Some(input) = &verdict.input {
                     self.decision("updatedInput", input.clone());
                 }
                 self.permissions(verdict);
             }
-            Means::Interrupt => {
+            AnswerForm::Interrupt => {
                 self.behavior("deny", Some(reason));
                 self.decision("interrupt", true.into());
             }
-            Means::Block => {
+            AnswerForm::Block => {
                 self.top.insert("decision".to_owned(), "block".into());
                 self.top.insert("reason".to_owned(), reason.into());
             }
-            Means::Continue => {
+            AnswerForm::Continue => {
                 let stop = verdict.stop_reason.clone().unwrap_or(reason.clone());
                 self.top.insert("continue".to_owned(), false.into());
                 self.top.insert("stopReason".to_owned(), cut(&stop).into());
@@ -173,7 +173,7 @@ impl Writer {
                     self.permission("deny", reason);
                 }
             }
-            Means::Context | Means::SystemMessage | Means::ExitTwo => {}
+            AnswerForm::Context | AnswerForm::SystemMessage | AnswerForm::ExitTwo => {}
         }
     }
 

@@ -156,9 +156,9 @@ impl Call {
     fn take_input(&mut self, input: Value, server: Option<String>) {
         let tool = self.tool.clone().unwrap_or_default();
         let home = self.around.home.as_deref();
-        let made_in = touch::From { cwd: self.cwd.as_deref(), home };
+        let made_in = touch::BaseFolders { cwd: self.cwd.as_deref(), home };
         let started_in = command::folder_of(&tool, &input, made_in);
-        let from = touch::From { cwd: started_in.as_deref().or(self.cwd.as_deref()), home };
+        let from = touch::BaseFolders { cwd: started_in.as_deref().or(self.cwd.as_deref()), home };
         let given = |names: &[&str]| names.iter().find_map(|name| input.get(name).and_then(Value::as_str));
         let command = command::of_input(&tool, &input, from);
         let mut touches = touch::of_input(&tool, &input, made_in);
@@ -168,7 +168,7 @@ impl Call {
             let complete = touch::each_named(&tool, &input, &["command", "input", "patch"], &mut patches);
             touches.beyond |= !complete;
         }
-        let (mut hosts, named) = host::of_input(&tool, &input);
+        let (mut hosts, named) = host::hosts_of_input(&tool, &input);
         if let Some(shell) = &command {
             touches.join(touch::of_command(&shell.analysis, from));
             // A patch can be typed into a shell.
@@ -176,7 +176,7 @@ impl Call {
                 touches.join(touch::of_patch(&shell.analysis.raw, from));
             }
             touch::each_step(&shell.analysis, &mut |step| {
-                for host in host::of_step(step) {
+                for host in host::hosts_of_step(step) {
                     if !hosts.contains(&host) {
                         hosts.push(host);
                     }
@@ -236,7 +236,7 @@ impl Call {
     #[must_use]
     pub fn tool_names(&self) -> Vec<&str> {
         let Some(tool) = self.tool.as_deref() else { return Vec::new() };
-        let others = clients::of(self.agent).map_or(&[][..], |client| client.other_names(tool));
+        let others = clients::find(self.agent).map_or(&[][..], |client| client.other_names(tool));
         std::iter::once(tool).chain(others.iter().copied()).collect()
     }
 }

@@ -7,7 +7,7 @@ use agent_tracer_shell::{Context, Dialect, Opacity, ShellCall, describe};
 use serde_json::{Map, Value};
 
 use crate::path;
-use crate::touch::{self, From};
+use crate::touch::{self, BaseFolders};
 
 /// The tools that run a command, with the language they speak.
 pub(crate) const SHELLS: &[(&str, Dialect)] = &[
@@ -105,13 +105,13 @@ fn types_text(tool: &str) -> bool {
 
 /// The shell commands of an input.
 #[derive(Default)]
-struct Found {
+struct CommandTexts {
     texts: Vec<String>,
     bytes: usize,
     opacities: Vec<Opacity>,
 }
 
-impl Found {
+impl CommandTexts {
     fn add(&mut self, text: String) {
         let fits = self.texts.is_empty() || self.bytes + text.len() <= MOST_BYTES;
         if self.texts.len() < MOST_COMMANDS && fits {
@@ -130,19 +130,19 @@ impl Found {
 }
 
 /// The folder in which the command of an input starts, if the input names one.
-pub(crate) fn folder_of(tool: &str, input: &Value, from: From<'_>) -> Option<String> {
+pub(crate) fn folder_of(tool: &str, input: &Value, from: BaseFolders<'_>) -> Option<String> {
     dialect_of(tool)?;
     let given = FOLDER_KEYS.iter().find_map(|key| input.get(key).and_then(Value::as_str));
     given.filter(|folder| !folder.is_empty()).map(|folder| path::absolute(folder, from.cwd, from.home))
 }
 
 /// Returns the combined effects of the commands of an input; none if the tool is no shell or has no command.
-pub(crate) fn of_input(tool: &str, input: &Value, from: From<'_>) -> Option<ShellCall> {
+pub(crate) fn of_input(tool: &str, input: &Value, from: BaseFolders<'_>) -> Option<ShellCall> {
     if CODE_TOOLS.contains(&tool) {
         return Some(unread_code(from));
     }
     let dialect = dialect_of(tool)?;
-    let mut found = Found::default();
+    let mut found = CommandTexts::default();
     match input {
         // The input is the command itself.
         Value::String(text) => found.add(text.clone()),
@@ -171,7 +171,7 @@ pub(crate) fn of_input(tool: &str, input: &Value, from: From<'_>) -> Option<Shel
 }
 
 /// Returns a command without steps that is not understood. Reading code as a shell's would name programs that never run.
-fn unread_code(from: From<'_>) -> ShellCall {
+fn unread_code(from: BaseFolders<'_>) -> ShellCall {
     let context = Context { dialect: Dialect::Bash, cwd: from.cwd, home: from.home, rule_patterns: &[] };
     let mut call = describe("", &context);
     call.exposure.opacity.push(Opacity::Code);
@@ -203,7 +203,7 @@ fn join(mut call: ShellCall, other: ShellCall) -> ShellCall {
     call
 }
 
-fn gather(value: &Value, level: usize, found: &mut Found) {
+fn gather(value: &Value, level: usize, found: &mut CommandTexts) {
     match value {
         Value::Object(_) | Value::Array(_) if level >= MOST_LEVELS => found.hide(Opacity::Limit),
         Value::Object(fields) => {
@@ -226,7 +226,7 @@ fn is_like_command(key: &str) -> bool {
     lower.contains("command") || lower.contains("cmd") || key.ends_with("Script") || key.ends_with("_script")
 }
 
-fn gather_fields(fields: &Map<String, Value>, found: &mut Found) {
+fn gather_fields(fields: &Map<String, Value>, found: &mut CommandTexts) {
     let more = words_behind(fields, found);
     let before = found.texts.len();
     for key in COMMAND_KEYS {
@@ -277,7 +277,7 @@ fn gather_fields(fields: &Map<String, Value>, found: &mut Found) {
 }
 
 /// The words that are given apart from their program. A text is as many of them as it holds.
-fn words_behind(fields: &Map<String, Value>, found: &mut Found) -> Vec<String> {
+fn words_behind(fields: &Map<String, Value>, found: &mut CommandTexts) -> Vec<String> {
     let is_command = COMMAND_KEYS.iter().any(|key| fields.contains_key(*key));
     let mut all = Vec::new();
     for value in WORD_KEYS.iter().filter(|_| is_command).filter_map(|key| fields.get(*key)) {
@@ -296,7 +296,7 @@ fn words_behind(fields: &Map<String, Value>, found: &mut Found) -> Vec<String> {
 }
 
 /// A command in words.
-fn found_words(words: &[Value], found: &mut Found) {
+fn found_words(words: &[Value], found: &mut CommandTexts) {
     // `["bash", "-lc", "…"]` is how an older Codex says it.
     if let [Value::String(shell), Value::String(flag), Value::String(script)] = words
         && is_shell(shell)
@@ -322,7 +322,7 @@ fn quoted(words: &[Value]) -> Option<Vec<String>> {
 }
 
 /// Variables count where they are set: as a step of their own.
-fn variables(fields: &Map<String, Value>, found: &mut Found) {
+fn variables(fields: &Map<String, Value>, found: &mut CommandTexts) {
     for value in VARIABLE_KEYS.iter().filter_map(|key| fields.get(*key)) {
         let settings: Option<Vec<String>> = match value {
             Value::Null => continue,

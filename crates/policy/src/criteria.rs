@@ -11,7 +11,7 @@ use crate::path;
 
 /// Something that was done, in the order in which it was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum WorkAction {
     /// A file was read, by its absolute path.
     Read(String),
     /// A file was made, changed or taken away, by its absolute path.
@@ -31,7 +31,7 @@ pub enum Deed {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Oldest first.
-    pub deeds: Vec<Deed>,
+    pub actions: Vec<WorkAction>,
     /// Work items that are not closed; `None` if unknown.
     pub open_todos: Option<u64>,
     /// Files and folders that the human named, by their absolute paths.
@@ -75,7 +75,7 @@ impl Criteria {
     /// nothing is missing.
     #[must_use]
     pub fn judge(&self, work: &Work, roots: Roots<'_>) -> CriterionState {
-        let runs = Runs::of(work, roots);
+        let runs = WorkReview::of(work, roots);
         let mut missing = Vec::new();
         let mut unknown = false;
         let judged = [
@@ -101,21 +101,21 @@ impl Criteria {
 }
 
 /// Work, with its commands read.
-struct Runs<'w> {
+struct WorkReview<'w> {
     work: &'w Work,
     roots: Roots<'w>,
     /// The commands by their place in the work.
     shells: Vec<(usize, ShellCall)>,
 }
 
-impl<'w> Runs<'w> {
+impl<'w> WorkReview<'w> {
     fn of(work: &'w Work, roots: Roots<'w>) -> Self {
-        let shells = work.deeds.iter().enumerate().filter_map(|(place, deed)| match deed {
-            Deed::Ran { command, directory, .. } => {
+        let shells = work.actions.iter().enumerate().filter_map(|(place, action)| match action {
+            WorkAction::Ran { command, directory, .. } => {
                 let context = Context { cwd: directory.as_deref(), home: roots.home, ..Context::default() };
                 Some((place, describe(command, &context)))
             }
-            Deed::Read(_) | Deed::Changed(_) => None,
+            WorkAction::Read(_) | WorkAction::Changed(_) => None,
         });
         Self { work, roots, shells: shells.collect() }
     }
@@ -126,9 +126,9 @@ impl<'w> Runs<'w> {
 
     /// The last change of a file of the project, by an edit or by a command.
     fn last_change(&self) -> Option<(usize, String)> {
-        let edits = self.work.deeds.iter().enumerate().filter_map(|(place, deed)| match deed {
-            Deed::Changed(name) if self.is_inside(name) => Some((place, name.clone())),
-            Deed::Changed(_) | Deed::Read(_) | Deed::Ran { .. } => None,
+        let edits = self.work.actions.iter().enumerate().filter_map(|(place, action)| match action {
+            WorkAction::Changed(name) if self.is_inside(name) => Some((place, name.clone())),
+            WorkAction::Changed(_) | WorkAction::Read(_) | WorkAction::Ran { .. } => None,
         });
         let commands = self.shells.iter().filter_map(|(place, shell)| {
             let files = shell.files.written.iter().chain(&shell.files.deleted);
@@ -141,7 +141,9 @@ impl<'w> Runs<'w> {
         let Some((changed, name)) = self.last_change() else { return CriterionState::Yes };
         let mut verdict: Option<CriterionState> = None;
         for (place, shell) in self.shells.iter().filter(|(place, _)| *place >= changed) {
-            let Some(Deed::Ran { command, directory, exit }) = self.work.deeds.get(*place) else { continue };
+            let Some(WorkAction::Ran { command, directory, exit }) = self.work.actions.get(*place) else {
+                continue;
+            };
             let tests = shell.analysis.checks.iter().filter(|check| check.operation == "run_test");
             for check in tests {
                 let shown = short(command);
@@ -202,7 +204,8 @@ impl<'w> Runs<'w> {
         };
         let mut open: Vec<(_, String)> = Vec::new();
         for (place, shell) in &self.shells {
-            let Some(Deed::Ran { command, exit: Some(exit), .. }) = self.work.deeds.get(*place) else {
+            let Some(WorkAction::Ran { command, exit: Some(exit), .. }) = self.work.actions.get(*place)
+            else {
                 continue;
             };
             // A failed look is an answer.
@@ -234,10 +237,10 @@ impl<'w> Runs<'w> {
 
     fn mentioned_opened(&self) -> CriterionState {
         let mut opened: Vec<&str> = Vec::new();
-        for deed in &self.work.deeds {
-            match deed {
-                Deed::Read(name) | Deed::Changed(name) => opened.push(name),
-                Deed::Ran { .. } => {}
+        for action in &self.work.actions {
+            match action {
+                WorkAction::Read(name) | WorkAction::Changed(name) => opened.push(name),
+                WorkAction::Ran { .. } => {}
             }
         }
         for (_, shell) in &self.shells {
@@ -259,7 +262,8 @@ impl<'w> Runs<'w> {
 
     fn wrote(&self, globs: &[PathGlob]) -> CriterionState {
         let fits = |name: &str| globs.iter().any(|glob| glob.covers(name, self.roots));
-        let edits = self.work.deeds.iter().any(|deed| matches!(deed, Deed::Changed(name) if fits(name)));
+        let edits =
+            self.work.actions.iter().any(|action| matches!(action, WorkAction::Changed(name) if fits(name)));
         let commands = self.shells.iter().any(|(_, shell)| shell.files.written.iter().any(|name| fits(name)));
         if edits || commands {
             return CriterionState::Yes;

@@ -213,8 +213,8 @@ impl Policy {
         let mut verdict = Verdict::silent();
         let mut decided: Option<Outcome> = None;
         for (origin, rule) in self.rules.iter().filter(|(_, rule)| rule.decision != Decision::Rewrite) {
-            let outcome =
-                rule_decision(rule, call, call, history).and_then(|wish| verdict.take(*origin, rule, wish));
+            let outcome = rule_decision(rule, call, call, history)
+                .and_then(|ruling| verdict.take(*origin, rule, ruling));
             decided = decided.max(outcome);
         }
         // Each rewrite works on the result of those before it, and the user's come last, so that no other undoes them.
@@ -226,9 +226,9 @@ impl Policy {
         };
         for (origin, rule) in rewrites(false).chain(rewrites(true)) {
             let subject = current.as_ref().unwrap_or(call);
-            let Some(wish) = rule_decision(rule, call, subject, history) else { continue };
-            let changed = wish.input.clone();
-            if let Some(outcome) = verdict.take(*origin, rule, wish) {
+            let Some(ruling) = rule_decision(rule, call, subject, history) else { continue };
+            let changed = ruling.input.clone();
+            if let Some(outcome) = verdict.take(*origin, rule, ruling) {
                 decided = decided.max(Some(outcome));
                 if let Some(input) = changed {
                     current = Some(subject.with_input(input));
@@ -252,8 +252,8 @@ impl Policy {
             if !forbids || spoke {
                 continue;
             }
-            if let Some(wish) = rule_decision(rule, call, call, history)
-                && let Some(outcome) = verdict.take(*origin, rule, wish)
+            if let Some(ruling) = rule_decision(rule, call, call, history)
+                && let Some(outcome) = verdict.take(*origin, rule, ruling)
             {
                 verdict.outcome = verdict.outcome.max(outcome);
             }
@@ -346,16 +346,16 @@ fn may_defer(rule: &Rule, call: &Call, history: &dyn History, why: Option<String
 
 impl Verdict {
     /// Takes up what a rule wants. Returns what it decides, if it counts and decides anything.
-    fn take(&mut self, origin: Origin, rule: &Rule, wish: RuleDecision) -> Option<Outcome> {
+    fn take(&mut self, origin: Origin, rule: &Rule, ruling: RuleDecision) -> Option<Outcome> {
         // Who may not change a call may not ask because it could not be changed either.
         let may =
-            origin.may(wish.decision) && (wish.basis != Basis::NotPossible || origin.may(rule.decision));
+            origin.may(ruling.decision) && (ruling.basis != Basis::NotPossible || origin.may(rule.decision));
         let counted = rule.mode == Mode::Enforce && may;
         self.fired.push(FiredRule {
             rule: rule.name.clone(),
             origin,
-            decision: wish.decision,
-            basis: wish.basis,
+            decision: ruling.decision,
+            basis: ruling.basis,
             mode: rule.mode,
             severity: rule.severity,
             counted,
@@ -363,25 +363,25 @@ impl Verdict {
         if !counted {
             return None;
         }
-        if wish.basis == Basis::LetGo {
-            self.messages.push(format!("not put off any longer: {}", said(origin, rule, &wish)));
+        if ruling.basis == Basis::LetGo {
+            self.messages.push(format!("not put off any longer: {}", reason_text(origin, rule, &ruling)));
             return None;
         }
         self.messages.extend(rule.says.system_message.clone().filter(|_| origin != Origin::Project));
         self.suppress_output |= rule.says.suppress_output && origin != Origin::Project;
-        if wish.decision == Decision::Warn {
-            self.context.push(said(origin, rule, &wish));
+        if ruling.decision == Decision::Warn {
+            self.context.push(reason_text(origin, rule, &ruling));
             return None;
         }
-        if wish.decision == Decision::Stop && self.stop_reason.is_none() {
+        if ruling.decision == Decision::Stop && self.stop_reason.is_none() {
             let own = rule.says.stop_reason.clone().filter(|_| origin != Origin::Project);
-            self.stop_reason = Some(own.unwrap_or_else(|| said(origin, rule, &wish)));
+            self.stop_reason = Some(own.unwrap_or_else(|| reason_text(origin, rule, &ruling)));
         }
-        if matches!(wish.decision, Decision::Allow | Decision::Rewrite) {
+        if matches!(ruling.decision, Decision::Allow | Decision::Rewrite) {
             self.permissions.extend(rule.says.permissions.iter().cloned());
         }
-        self.reasons.push(said(origin, rule, &wish));
-        Some(Outcome::of(wish.decision))
+        self.reasons.push(reason_text(origin, rule, &ruling));
+        Some(Outcome::of(ruling.decision))
     }
 
     /// Leaves only what belongs to the outcome.
@@ -424,20 +424,20 @@ pub(crate) fn in_outage(origin: Origin, rule: &Rule) -> Option<Verdict> {
         OnOutage::Deny => (Decision::Deny, Outcome::Deny),
     };
     let why = (!needs_past).then(|| "the call could not be checked".to_owned());
-    let wish = RuleDecision { decision, basis: Basis::Outage, input: None, why };
-    Some(Verdict { outcome, reasons: vec![said(origin, rule, &wish)], ..Verdict::silent() })
+    let ruling = RuleDecision { decision, basis: Basis::Outage, input: None, why };
+    Some(Verdict { outcome, reasons: vec![reason_text(origin, rule, &ruling)], ..Verdict::silent() })
 }
 
 /// Returns the text for the model with the rule's name first, so that a reader of the outcome sees at once which rule
 /// refused it, however long the reason is.
-fn said(origin: Origin, rule: &Rule, wish: &RuleDecision) -> String {
+fn reason_text(origin: Origin, rule: &Rule, ruling: &RuleDecision) -> String {
     let (who, reason, why) = match origin {
         Origin::User | Origin::TrustedProject => {
             let reason = match rule.reason.trim() {
                 "" => "decided by a rule of the user",
                 reason => reason,
             };
-            (format!("policy rule `{}`", rule.name), reason, wish.why.as_deref())
+            (format!("policy rule `{}`", rule.name), reason, ruling.why.as_deref())
         }
         // A repository is not the user: a file that came with it must not speak to the model.
         Origin::Project => {
@@ -452,14 +452,14 @@ fn said(origin: Origin, rule: &Rule, wish: &RuleDecision) -> String {
             )
         }
     };
-    let more = match (wish.basis, why) {
+    let more = match (ruling.basis, why) {
         (Basis::Outage, _) => {
-            format!("; {}", wish.why.as_deref().unwrap_or("what happened before could not be looked up"))
+            format!("; {}", ruling.why.as_deref().unwrap_or("what happened before could not be looked up"))
         }
         (Basis::NotPossible, Some(why)) => format!("; the call could not be changed: {why}"),
         _ => String::new(),
     };
-    let missing = match (wish.basis, why) {
+    let missing = match (ruling.basis, why) {
         (Basis::Applies | Basis::LetGo, Some(why)) => format!(": {why}"),
         _ => String::new(),
     };

@@ -12,7 +12,7 @@ use agent_tracer_event::{CallState, Millis};
 use agent_tracer_ledger::{PastAction, PastPrompt, PastSpending, Range, Store, UsageBy, Utc};
 
 use crate::call::Call;
-use crate::criteria::{Deed, Work};
+use crate::criteria::{Work, WorkAction};
 use crate::history::{History, Since};
 use crate::words::{Moment, Scope};
 
@@ -124,7 +124,7 @@ impl<E: Evidence> EvidenceHistory<E> {
         let since = prompt.as_ref().map_or(Millis(0), |prompt| prompt.at);
         let actions = self.evidence.settled_actions(since, WORK_MAX)?;
         Some(Work {
-            deeds: actions.iter().rev().flat_map(deeds_of).collect(),
+            actions: actions.iter().rev().flat_map(work_actions).collect(),
             open_todos: self.evidence.open_todos(),
             mentioned: prompt.map(|prompt| self.evidence.mentioned(&prompt, call)).unwrap_or_default(),
         })
@@ -190,14 +190,14 @@ fn is_commit(action: &PastAction) -> bool {
 }
 
 /// Converts an action to the form of criteria.
-fn deeds_of(action: &PastAction) -> Vec<Deed> {
+fn work_actions(action: &PastAction) -> Vec<WorkAction> {
     if let Some(command) = &action.command {
         let (directory, exit) = (action.directory.clone(), action.exit);
         let is_denied = action.state == CallState::Denied;
         return if is_denied {
             Vec::new()
         } else {
-            vec![Deed::Ran { command: command.clone(), directory, exit }]
+            vec![WorkAction::Ran { command: command.clone(), directory, exit }]
         };
     }
     if action.state != CallState::Succeeded {
@@ -205,8 +205,8 @@ fn deeds_of(action: &PastAction) -> Vec<Deed> {
     }
     let paths = action.paths.iter().cloned();
     match action.subtype.as_str() {
-        "read_file" => paths.map(Deed::Read).collect(),
-        subtype if CHANGES.contains(&subtype) => paths.map(Deed::Changed).collect(),
+        "read_file" => paths.map(WorkAction::Read).collect(),
+        subtype if CHANGES.contains(&subtype) => paths.map(WorkAction::Changed).collect(),
         _ => Vec::new(),
     }
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::call::Call;
 use crate::glob::PathGlob;
 use crate::host;
-use crate::matching::{Reach, any, covers, surely_covers, talks};
+use crate::matching::{Reach, any, covers, names_other_host, surely_covers};
 use crate::path;
 use crate::rule::{CommandMatcher, EffectWord, Matcher, Rule};
 use crate::touch::{self, Access, Touch, UNNAMED, each_step};
@@ -172,9 +172,9 @@ impl Matcher {
     }
 
     fn fits_step(&self, step: &Step, call: &Call) -> bool {
-        let from = touch::From { cwd: call.command_folder(), home: call.around.home.as_deref() };
+        let from = touch::BaseFolders { cwd: call.command_folder(), home: call.around.home.as_deref() };
         let touches = touch::of_step(step, from);
-        let hosts: Vec<String> = host::of_step(step);
+        let hosts: Vec<String> = host::hosts_of_step(step);
         // Each list of files has to be used by the command, not by each of its steps.
         let files = !self.names_files()
             || (!touches.is_empty() && touches.iter().all(|touch| self.names(touch, call)));
@@ -218,7 +218,8 @@ impl CommandMatcher {
             && (self.effect.is_empty()
                 || (step.effects.iter().all(effect)
                     && self.expects_files(step)
-                    && (!talks(step) || self.effect.contains(&EffectWord::Effect(Effect::Network)))))
+                    && (!names_other_host(step)
+                        || self.effect.contains(&EffectWord::Effect(Effect::Network)))))
             && (self.wrapper.is_empty() || !step.wrappers.is_empty())
             && self.recursive.is_none_or(|wanted| wanted == step.recursive)
             && self.targets_fit(step, call)

@@ -9,7 +9,7 @@ use crate::touch;
 
 /// The host of an address in lower case; `None` if it names none.
 #[must_use]
-pub(crate) fn of(address: &str) -> Option<String> {
+pub(crate) fn host_of(address: &str) -> Option<String> {
     // Tabs and line ends inside an address are dropped by those who open it.
     let address: String = address.trim().chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
     let rest = match address.find(':') {
@@ -41,19 +41,19 @@ const ADDRESS_KEYS: &[&str] =
 
 /// The hosts that an input names, and whether they are all of them.
 #[must_use]
-pub(crate) fn of_input(tool: &str, input: &Value) -> (Vec<String>, bool) {
+pub(crate) fn hosts_of_input(tool: &str, input: &Value) -> (Vec<String>, bool) {
     let mut hosts = Vec::new();
     let complete = touch::each_named(tool, input, ADDRESS_KEYS, &mut |address| {
-        hosts.extend(of(address).filter(|host| !hosts.contains(host)));
+        hosts.extend(host_of(address).filter(|host| !hosts.contains(host)));
     });
     (hosts, complete)
 }
 
 /// The hosts that a step talks to; one that only running it would tell has no name.
 #[must_use]
-pub(crate) fn of_step(step: &agent_tracer_shell::Step) -> Vec<String> {
+pub(crate) fn hosts_of_step(step: &agent_tracer_shell::Step) -> Vec<String> {
     let name = |host: &Option<String>| match host {
-        Some(address) => of(address),
+        Some(address) => host_of(address),
         None => Some(touch::UNNAMED.to_owned()),
     };
     step.uses.hosts.iter().filter_map(name).collect()
@@ -94,7 +94,7 @@ mod tests {
             ("", None),
             ("https://", None),
         ] {
-            assert_eq!(of(address).as_deref(), host, "{address:?}");
+            assert_eq!(host_of(address).as_deref(), host, "{address:?}");
         }
     }
 }

@@ -2,7 +2,7 @@
 //! document. Its columns stand in `clients`, one per agent.
 //!
 //! There is a cell only if the client acts on that output. What a client cannot do is done by the nearest
-//! *stricter* thing that it can ([`Means::DenyInstead`]); where there is none, the cell is missing and the rule keeps
+//! *stricter* thing that it can ([`AnswerForm::DenyInstead`]); where there is none, the cell is missing and the rule keeps
 //! silent for that agent. So an answer is never weaker than the rule.
 
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use crate::words::{Decision, Event};
 
 /// The output by which a decision reaches an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Means {
+pub enum AnswerForm {
     /// `hookSpecificOutput.permissionDecision`, with its reason.
     Permission,
     /// `hookSpecificOutput.permissionDecision: "allow"` with `updatedInput`.
@@ -39,7 +39,7 @@ pub enum Means {
     ExitTwo,
 }
 
-impl Means {
+impl AnswerForm {
     /// As the document says it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -78,7 +78,7 @@ pub struct Cell {
     /// The decision.
     pub decision: Decision,
     /// By which output.
-    pub means: Means,
+    pub form: AnswerForm,
     /// The evidence.
     pub known: Provenance,
 }
@@ -90,18 +90,18 @@ pub fn cells() -> impl Iterator<Item = Cell> {
 
 fn cells_of(client: &'static Client) -> impl Iterator<Item = Cell> {
     let agent = client.agent;
-    let cell = move |row: &(Event, Decision, Means, Provenance)| Cell {
+    let cell = move |row: &(Event, Decision, AnswerForm, Provenance)| Cell {
         agent,
         event: row.0,
         decision: row.1,
-        means: row.2,
+        form: row.2,
         known: row.3,
     };
     client.cells.iter().map(cell)
 }
 
 fn find(agent: Agent, event: Event, decision: Decision) -> Option<Cell> {
-    clients::of(agent)
+    clients::find(agent)
         .into_iter()
         .flat_map(cells_of)
         .find(|cell| cell.event == event && cell.decision == decision)
@@ -109,32 +109,33 @@ fn find(agent: Agent, event: Event, decision: Decision) -> Option<Cell> {
 
 /// By which output a decision reaches an agent at an event, if it does.
 #[must_use]
-pub fn means(agent: Agent, event: Event, decision: Decision) -> Option<Means> {
-    find(agent, event, decision).map(|cell| cell.means)
+pub fn answer_form(agent: Agent, event: Event, decision: Decision) -> Option<AnswerForm> {
+    find(agent, event, decision).map(|cell| cell.form)
 }
 
 /// Returns whether an agent has an event at all.
 #[must_use]
 pub fn has_event(agent: Agent, event: Event) -> bool {
-    clients::of(agent).into_iter().flat_map(cells_of).any(|cell| cell.event == event)
+    clients::find(agent).into_iter().flat_map(cells_of).any(|cell| cell.event == event)
 }
 
 /// Returns whether an agent accepts `suppressOutput` at an event.
 #[must_use]
 pub fn may_suppress(agent: Agent, event: Event) -> bool {
-    clients::of(agent).is_some_and(|client| client.may_suppress.contains(&event))
+    clients::find(agent).is_some_and(|client| client.may_suppress.contains(&event))
 }
 
 /// Returns whether an agent accepts `updatedPermissions` at an event: new permission rules that come with an `allow`.
 #[must_use]
 pub fn may_update_permissions(agent: Agent, event: Event) -> bool {
-    clients::of(agent).is_some_and(|client| client.may_update_permissions.contains(&event))
+    clients::find(agent).is_some_and(|client| client.may_update_permissions.contains(&event))
 }
 
 /// The decisions that work at an event for at least one of these agents, strictest last.
 #[must_use]
 pub fn decisions(agents: &[Agent], event: Event) -> Vec<Decision> {
-    let works = |decision: &&Decision| agents.iter().any(|agent| means(*agent, event, **decision).is_some());
+    let works =
+        |decision: &&Decision| agents.iter().any(|agent| answer_form(*agent, event, **decision).is_some());
     Decision::ALL.iter().filter(works).copied().collect()
 }
 
@@ -149,8 +150,8 @@ pub fn markdown() -> String {
     let output = |agent, event, decision| match find(agent, event, decision) {
         None => "–".to_owned(),
         Some(cell) => match cell.known {
-            Provenance::Measured => cell.means.as_str().to_owned(),
-            Provenance::Declared => format!("{} ¹", cell.means.as_str()),
+            Provenance::Measured => cell.form.as_str().to_owned(),
+            Provenance::Declared => format!("{} ¹", cell.form.as_str()),
         },
     };
     for event in Event::ALL {
@@ -186,14 +187,14 @@ mod tests {
         for event in Event::ALL {
             assert!(has_event(Agent::CLAUDE_CODE, *event));
             for agent in Agent::ALL.iter().filter(|agent| has_event(**agent, *event)) {
-                assert!(means(*agent, *event, Decision::Deny).is_some(), "{agent} {event}");
+                assert!(answer_form(*agent, *event, Decision::Deny).is_some(), "{agent} {event}");
             }
         }
     }
 
     #[test]
     fn what_an_agent_cannot_do_becomes_stricter_and_never_weaker() {
-        for cell in cells().filter(|cell| cell.means == Means::DenyInstead) {
+        for cell in cells().filter(|cell| cell.form == AnswerForm::DenyInstead) {
             assert!(matches!(cell.decision, Decision::Ask | Decision::Stop), "{cell:?}");
         }
     }

@@ -61,14 +61,14 @@ mod words;
 
 pub use answer::{Answer, answer, answer_to, answer_unjudged};
 pub use call::{Call, CallError, LocalTime, Surroundings};
-pub use criteria::{Criteria, CriterionState, Deed, Work};
+pub use criteria::{Criteria, CriterionState, Work, WorkAction};
 pub use decide::{Basis, FiredRule, Origin, Outcome, Policy, Trust, Verdict};
 pub use examples::{EXAMPLES, template};
 pub use glob::{Glob, PathGlob, Roots};
 pub use history::{Condition, History, NoHistory, Since, Truth};
 pub use read::{Fault, RuleFile, read};
 pub use rewrite::Rewritten;
-pub use rule::{CommandMatcher, EffectWord, Example, Matcher, Rewrite, Rule, Says, TimeMatcher};
+pub use rule::{AnswerExtras, CommandMatcher, EffectWord, Example, Matcher, Rewrite, Rule, TimeMatcher};
 pub use table::{Place, compile};
 pub use touch::{Access, Touch};
 pub use trial::{Trial, try_examples};

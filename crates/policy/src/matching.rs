@@ -208,7 +208,7 @@ impl CommandMatcher {
             && any(&self.text, Some(&step.raw))
             && (self.effect.is_empty()
                 || self.effect.iter().any(|word| word.is_in(&step.effects, &step.operation))
-                || (talks(step) && self.effect.contains(&EffectWord::Effect(Effect::Network))))
+                || (names_other_host(step) && self.effect.contains(&EffectWord::Effect(Effect::Network))))
             && (self.wrapper.is_empty()
                 || step.wrappers.iter().any(|name| self.wrapper.iter().any(|glob| glob.matches(name))))
             && self.recursive.is_none_or(|wanted| wanted == step.recursive)
@@ -248,11 +248,11 @@ const NOT_FILES: &[&str] = &[
 ];
 
 /// Returns whether a step names a host other than this machine.
-pub(crate) fn talks(step: &Step) -> bool {
+pub(crate) fn names_other_host(step: &Step) -> bool {
     step.uses
         .hosts
         .iter()
-        .any(|host| !host.as_deref().and_then(host::of).is_some_and(|host| host::is_loopback(&host)))
+        .any(|host| !host.as_deref().and_then(host::host_of).is_some_and(|host| host::is_loopback(&host)))
 }
 
 impl EffectWord {

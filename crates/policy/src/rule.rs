@@ -41,7 +41,7 @@ pub struct Rule {
     /// The changes of a `rewrite`.
     pub rewrite: Rewrite,
     /// Additional outputs.
-    pub says: Says,
+    pub says: AnswerExtras,
     /// The most deferrals of one stop.
     pub at_most: u64,
     /// Its examples.
@@ -155,7 +155,7 @@ impl Rewrite {
 
 /// Additional outputs of an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Says {
+pub struct AnswerExtras {
     /// Shown to the human.
     pub system_message: Option<String>,
     /// Shown when the agent stops; the reason if there is none.

@@ -14,7 +14,7 @@ use crate::words::{Decision, Event, Mode, Moment, OnOutage, Scope, Severity, Thr
 type Set = fn() -> Vec<&'static str>;
 
 /// The type of a key.
-enum Takes {
+enum ValueType {
     /// A text that is not empty.
     Text,
     /// The name of a rule.
@@ -43,7 +43,7 @@ enum Takes {
     Tables(Part),
 }
 
-use Takes::{Both, Flag, Minute, Name, Object, Objects, Table, Tables, Text, Texts, Whole, Word, Words};
+use ValueType::{Both, Flag, Minute, Name, Object, Objects, Table, Tables, Text, Texts, Whole, Word, Words};
 
 /// A part of the file, with keys of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub enum Part {
 }
 
 /// A key: its name, what it takes, and what it means.
-type Key = (&'static str, Takes, &'static str);
+type Key = (&'static str, ValueType, &'static str);
 
 const FILE: &[Key] = &[
     ("version", Whole(1, 1), "1"),
@@ -350,7 +350,7 @@ fn one_or_many(one: &Value) -> Value {
     json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
 }
 
-impl Takes {
+impl ValueType {
     fn schema(&self) -> Value {
         let text = json!({ "type": "string", "minLength": 1 });
         match self {

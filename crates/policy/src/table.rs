@@ -115,7 +115,7 @@ fn tools(rule: &Rule, agent: Agent, event: Event) -> Vec<String> {
     }
     if !rule.matches.tool.is_empty() {
         let mut names: Vec<String> = rule.matches.tool.iter().map(|glob| glob.as_str().to_owned()).collect();
-        let own = clients::of(agent).map_or(&[][..], |client| client.aliases);
+        let own = clients::find(agent).map_or(&[][..], |client| client.aliases);
         let aliases = own.iter().filter(|(_, others)| {
             others.iter().any(|name| rule.matches.tool.iter().any(|glob| glob.matches(name)))
         });

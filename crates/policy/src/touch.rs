@@ -37,12 +37,12 @@ pub struct Touch {
 
 /// The folders that names start from.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct From<'f> {
+pub(crate) struct BaseFolders<'f> {
     pub(crate) cwd: Option<&'f str>,
     pub(crate) home: Option<&'f str>,
 }
 
-impl From<'_> {
+impl BaseFolders<'_> {
     fn touch(self, name: &str, access: Access) -> Touch {
         self.touch_broadly(name, access, Breadth::One)
     }
@@ -114,7 +114,7 @@ impl Touches {
 }
 
 /// The paths that an input names.
-pub(crate) fn of_input(tool: &str, input: &Value, from: From<'_>) -> Touches {
+pub(crate) fn of_input(tool: &str, input: &Value, from: BaseFolders<'_>) -> Touches {
     let access = access_of(tool);
     let mut touches = Touches::default();
     let complete = each_named(tool, input, PATH_KEYS, &mut |name| touches.push(from.touch(name, access)));
@@ -184,7 +184,7 @@ fn each_text(value: &Value, keys: &[&str], level: usize, add: &mut dyn FnMut(&st
 }
 
 /// Widens the folder of a search to what it looks at there.
-fn of_search(tool: &str, input: &Value, from: From<'_>, touches: &mut Touches) {
+fn of_search(tool: &str, input: &Value, from: BaseFolders<'_>, touches: &mut Touches) {
     let text = |name: &str| input.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     // A search without a folder looks at where it is.
     if touches.list.is_empty() && from.cwd.is_some() {
@@ -266,7 +266,7 @@ fn alternatives(pattern: &str) -> Vec<String> {
 }
 
 /// The paths in the headers of a patch. Nothing else of it is looked at.
-pub(crate) fn of_patch(patch: &str, from: From<'_>) -> Touches {
+pub(crate) fn of_patch(patch: &str, from: BaseFolders<'_>) -> Touches {
     let mut touches = Touches::default();
     for line in patch.lines() {
         let (name, access) = if let Some(name) = line.strip_prefix("*** Add File: ") {
@@ -292,7 +292,7 @@ pub(crate) fn of_patch(patch: &str, from: From<'_>) -> Touches {
 }
 
 /// The paths that a command reaches.
-pub(crate) fn of_command(analysis: &CommandAnalysis, from: From<'_>) -> Touches {
+pub(crate) fn of_command(analysis: &CommandAnalysis, from: BaseFolders<'_>) -> Touches {
     let mut touches = Touches::default();
     each_step(analysis, &mut |step| {
         for touch in of_step(step, from) {
@@ -305,7 +305,7 @@ pub(crate) fn of_command(analysis: &CommandAnalysis, from: From<'_>) -> Touches 
 }
 
 /// Returns the paths that one step reaches. An unnamed path still counts as touched: no exception covers it.
-pub(crate) fn of_step(step: &Step, from: From<'_>) -> Vec<Touch> {
+pub(crate) fn of_step(step: &Step, from: BaseFolders<'_>) -> Vec<Touch> {
     let touch = |file: &agent_tracer_shell::FileUse| {
         let access = match file.access {
             FileAccess::Read => Access::Read,
@@ -359,7 +359,7 @@ mod tests {
 
     use super::*;
 
-    const FROM: From<'_> = From { cwd: Some("/code/app"), home: Some("/home/dev") };
+    const FROM: BaseFolders<'_> = BaseFolders { cwd: Some("/code/app"), home: Some("/home/dev") };
 
     fn display_name(touches: &[Touch]) -> Vec<String> {
         let wide = |touch: &Touch| if touch.breadth == Breadth::One { "" } else { " and more" };

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use agent_tracer_agents::extent::Bounds;
 use agent_tracer_event::Millis;
-use agent_tracer_policy::backtest::{Ask, Backtest, Setting, run};
+use agent_tracer_policy::backtest::{Backtest, ReplayRequest, Setting, run};
 use agent_tracer_policy::{Policy, read};
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -122,7 +122,7 @@ fn replay(
     is_over: &AtomicBool,
 ) -> Result<Backtest, Problem> {
     let Question { policy, since, now, project, setting } = question;
-    let ask = Ask { policy, since, now, project, setting };
+    let ask = ReplayRequest { policy, since, now, project, setting };
     let found = run(app.deps.store.as_ref(), &ask, |_| {
         if is_over.load(Ordering::Relaxed) {
             return Some("stopped");

@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use agent_tracer_event::Agent;
-use agent_tracer_policy::daemon::decision::{self, By, Decision, LookupTimes};
+use agent_tracer_policy::daemon::decision::{self, Decider, Decision, LookupTimes};
 use agent_tracer_policy::daemon::table::{self, known_projects, refresh};
-use agent_tracer_policy::daemon::{InForce, PROJECT_FILE, Question, Sender, in_force};
+use agent_tracer_policy::daemon::{EffectivePolicy, PROJECT_FILE, Question, Sender, load_effective};
 use agent_tracer_policy::{Answer, Event, NoHistory, Surroundings, answer, answer_unjudged};
 use agent_tracer_policy_abi::{Outage, Question as TableQuery, Table};
 use agent_tracer_spool::Home;
@@ -64,11 +64,11 @@ pub(super) fn run(
         Err(cause) => return unjudged(Failure::new(format!("cannot read the event: {cause}")), output),
     };
     let root = question.root(named.as_deref(), &environment.directory);
-    let in_force = match in_force(&home, &root) {
+    let in_force = match load_effective(&home, &root) {
         Ok(in_force) => in_force,
         Err(error) => return unjudged(error.into(), output),
     };
-    let InForce { policy, broken } = in_force;
+    let EffectivePolicy { policy, broken } = in_force;
     if let Some(broken) = broken {
         output.failure(&Failure::from(broken));
     }
@@ -87,16 +87,16 @@ pub(super) fn run(
     let said = say(&answer(&call, &verdict), output)?;
     if let Some(envelope) = arguments.for_hook.as_deref().filter(|envelope| !envelope.is_empty()) {
         let decision = Decision {
-            whose: &asker,
+            identity: &asker,
             event: Some(envelope),
             root: &root,
             verdict: &verdict,
-            by: By::Guard,
+            by: Decider::Guard,
             took: began.elapsed(),
             times: LookupTimes::default(),
         };
         let nanos = u64::try_from(environment.now().0).unwrap_or(0).saturating_mul(1_000_000);
-        decision::write_down(&decision, agent, &home, nanos);
+        decision::record(&decision, agent, &home, nanos);
     }
     if arguments.for_hook.is_some() && is_news(&home, &root) {
         // The table asks about the next event too. The fault was reported, and its state stays.

@@ -8,7 +8,7 @@ use agent_tracer_event::Millis;
 use agent_tracer_ledger::view::Row;
 
 use crate::backtest::evidence::ReplayEvidence;
-use crate::backtest::missing::{Missing, Parted};
+use crate::backtest::missing::{Missing, RuleSplit};
 use crate::backtest::report::{Backtest, Decisions, Found, NotJudged, RuleFound};
 use crate::evidence::EvidenceHistory;
 
@@ -20,8 +20,8 @@ const NO_HISTORY: &str = "what had happened before is not known";
 
 pub(crate) struct Judge {
     rules: Vec<(Origin, Rule)>,
-    /// The rules parted by what is missing; there are few ways in which something can be.
-    parted: HashMap<Missing, Rc<Parted>>,
+    /// The rules split by what is missing; there are few ways in which something can be.
+    splits: HashMap<Missing, Rc<RuleSplit>>,
     found: Vec<RuleFound>,
     outcomes: Decisions,
     pub(crate) moments: u64,
@@ -43,7 +43,7 @@ impl Judge {
         let found = rules.iter().map(|(origin, rule)| found(*origin, rule)).collect();
         Self {
             rules,
-            parted: HashMap::new(),
+            splits: HashMap::new(),
             found,
             outcomes: Decisions::default(),
             moments: 0,
@@ -61,14 +61,14 @@ impl Judge {
     ) {
         self.moments += 1;
         let rules = &self.rules;
-        let parted = self.parted.entry(missing).or_insert_with(|| Rc::new(Parted::of(rules, missing)));
-        let parted = Rc::clone(parted);
-        for loose in parted.loose.iter().filter(|loose| loose.rule.is_about(call)) {
-            if let Some(found) = self.found.get_mut(loose.place) {
-                not_judged(found, loose.reason);
+        let split = self.splits.entry(missing).or_insert_with(|| Rc::new(RuleSplit::new(rules, missing)));
+        let split = Rc::clone(split);
+        for unjudged in split.unjudged.iter().filter(|unjudged| unjudged.rule.is_about(call)) {
+            if let Some(found) = self.found.get_mut(unjudged.place) {
+                not_judged(found, unjudged.reason);
             }
         }
-        let verdict = parted.judged.decide(call, history);
+        let verdict = split.judged.decide(call, history);
         let mut outcome: Option<Outcome> = None;
         let mut is_warned = false;
         for fired in &verdict.fired {

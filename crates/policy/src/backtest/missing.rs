@@ -76,7 +76,7 @@ impl Missing {
 }
 
 /// A rule that cannot be judged where something is missing: what is left of it, and why.
-pub(crate) struct Loose {
+pub(crate) struct UnjudgedRule {
     /// Its place among all rules.
     pub(crate) place: usize,
     /// The missing data: the matchers it could have satisfied.
@@ -84,16 +84,16 @@ pub(crate) struct Loose {
     pub(crate) reason: &'static str,
 }
 
-/// The rules, parted by whether they can be judged.
-pub(crate) struct Parted {
+/// The rules, split by whether they can be judged.
+pub(crate) struct RuleSplit {
     pub(crate) judged: Policy,
-    pub(crate) loose: Vec<Loose>,
+    pub(crate) unjudged: Vec<UnjudgedRule>,
 }
 
-impl Parted {
-    pub(crate) fn of(rules: &[(Origin, Rule)], missing: Missing) -> Self {
+impl RuleSplit {
+    pub(crate) fn new(rules: &[(Origin, Rule)], missing: Missing) -> Self {
         let mut kept = Vec::new();
-        let mut loose = Vec::new();
+        let mut unjudged = Vec::new();
         for (place, (origin, rule)) in rules.iter().enumerate() {
             let mut rest = rule.clone();
             let mut reason = None;
@@ -109,11 +109,11 @@ impl Parted {
                 }
             }
             match reason {
-                Some(reason) => loose.push(Loose { place, rule: rest, reason }),
+                Some(reason) => unjudged.push(UnjudgedRule { place, rule: rest, reason }),
                 None => kept.push((*origin, rule.clone())),
             }
         }
-        Self { judged: policy(kept), loose }
+        Self { judged: policy(kept), unjudged }
     }
 }
 
@@ -145,14 +145,16 @@ mod tests {
         .expect("rules");
         let rules: Vec<(Origin, Rule)> = file.rules.into_iter().map(|rule| (Origin::User, rule)).collect();
         let mut missing = Missing::default();
-        assert!(Parted::of(&rules, missing).loose.is_empty());
+        assert!(RuleSplit::new(&rules, missing).unjudged.is_empty());
         missing.add(Part::Prompt);
-        assert!(Parted::of(&rules, missing).loose.is_empty());
+        assert!(RuleSplit::new(&rules, missing).unjudged.is_empty());
         missing.add(Part::Command);
-        let parted = Parted::of(&rules, missing);
-        let loose: Vec<(usize, &str)> = parted.loose.iter().map(|it| (it.place, it.reason)).collect();
-        assert_eq!(loose, [(0, "the command was not kept"), (1, "the command was not kept")]);
-        assert!(parted.loose.iter().all(|it| it.rule.matches.command.is_none() && it.rule.unless.is_none()));
-        assert_eq!(parted.judged.rules().map(|(_, rule)| rule.name.as_str()).collect::<Vec<_>>(), ["tool"]);
+        let split = RuleSplit::new(&rules, missing);
+        let unjudged: Vec<(usize, &str)> = split.unjudged.iter().map(|it| (it.place, it.reason)).collect();
+        assert_eq!(unjudged, [(0, "the command was not kept"), (1, "the command was not kept")]);
+        assert!(
+            split.unjudged.iter().all(|it| it.rule.matches.command.is_none() && it.rule.unless.is_none())
+        );
+        assert_eq!(split.judged.rules().map(|(_, rule)| rule.name.as_str()).collect::<Vec<_>>(), ["tool"]);
     }
 }

@@ -21,4 +21,4 @@ mod walk;
 
 pub use judge::EXAMPLES_MAX;
 pub use report::{Backtest, Decisions, Found, NotJudged, RuleFound};
-pub use walk::{Ask, CostOf, Progress, Setting, Then, run};
+pub use walk::{CostOf, LocalMoment, Progress, ReplayRequest, Setting, run};

@@ -61,7 +61,7 @@ pub(crate) fn is_call(row: &Row) -> bool {
 /// Returns whether the agent asks its hooks about a call. It does not if the input made no sense to it, or if a user
 /// carries the call out instead.
 pub(crate) fn is_asked(row: &Row, agent: Agent) -> bool {
-    let Some(client) = clients::of(agent) else { return false };
+    let Some(client) = clients::find(agent) else { return false };
     let is_refused = client.refuses_bad_input
         && row.state == Some(CallState::Failed)
         && text(row, attributes::ERROR_CLASS) == Some("invalid_input")
@@ -71,7 +71,7 @@ pub(crate) fn is_asked(row: &Row, agent: Agent) -> bool {
 }
 
 /// The moment at which a call was about to happen; the same with another event for what came of it.
-pub(crate) fn of_call(row: &Row, event: Event) -> Moment {
+pub(crate) fn call_moment(row: &Row, event: Event) -> Moment {
     let mut missing = Missing::default();
     let mut fields = common(row, &mut missing);
     let tool = row.tool_name.clone().unwrap_or_default();
@@ -87,7 +87,7 @@ pub(crate) fn of_call(row: &Row, event: Event) -> Moment {
 }
 
 /// A prompt.
-pub(crate) fn of_prompt(row: &Row) -> Moment {
+pub(crate) fn prompt_moment(row: &Row) -> Moment {
     let mut missing = Missing::default();
     let mut fields = common(row, &mut missing);
     match &row.body {
@@ -100,7 +100,7 @@ pub(crate) fn of_prompt(row: &Row) -> Moment {
 }
 
 /// An end, if the row is one at which a hook is asked.
-pub(crate) fn of_end(row: &Row) -> Option<Moment> {
+pub(crate) fn end_moment(row: &Row) -> Option<Moment> {
     let event = match row.kind {
         Kind::TeammateIdle => Event::TeammateIdle,
         Kind::TodoLogged if row.hook_event_name.as_deref() == Some("TaskCompleted") => Event::TaskCompleted,

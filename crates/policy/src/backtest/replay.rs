@@ -18,13 +18,13 @@ const OPEN_MAX: usize = 10_000;
 
 /// Calls that have begun and not ended yet, the first to end first.
 #[derive(Default)]
-struct Open {
+struct OpenCalls {
     ends: BinaryHeap<Reverse<(Millis, u64)>>,
     rows: HashMap<u64, Row>,
     next: u64,
 }
 
-impl Open {
+impl OpenCalls {
     fn push(&mut self, row: Row) {
         // A call without a known end is over when its tree is.
         let end = row.ended_at.unwrap_or(Millis(i64::MAX));
@@ -59,12 +59,12 @@ impl Open {
 pub(crate) struct Replay<'r> {
     root: &'r Task,
     tree: TreeState,
-    open: Open,
+    open: OpenCalls,
 }
 
 impl<'r> Replay<'r> {
-    pub(crate) fn of(root: &'r Task) -> Self {
-        Self { root, tree: TreeState::default(), open: Open::default() }
+    pub(crate) fn new(root: &'r Task) -> Self {
+        Self { root, tree: TreeState::default(), open: OpenCalls::default() }
     }
 
     /// Counts its tasks.
@@ -88,20 +88,21 @@ impl<'r> Replay<'r> {
             self.tree.add_row(&row, self.root.agent, |row| cost(row));
         }
         if row.kind == Kind::UserMessage {
-            self.judge(walk, &row, &moment::of_prompt(&row), row.occurred_at);
+            self.judge(walk, &row, &moment::prompt_moment(&row), row.occurred_at);
         } else if row.kind == Kind::PermissionRequest {
             // The permission itself does not keep its call's input; the call does.
-            let asked = moment::of_call(self.open.asked_for(&row).unwrap_or(&row), Event::PermissionRequest);
+            let asked =
+                moment::call_moment(self.open.asked_for(&row).unwrap_or(&row), Event::PermissionRequest);
             self.judge(walk, &row, &asked, row.occurred_at);
         } else if moment::is_call(&row) {
             if moment::is_asked(&row, self.root.agent) {
                 if (walk.ask.since..=walk.ask.now).contains(&row.occurred_at) {
                     walk.judge.calls += 1;
                 }
-                self.judge(walk, &row, &moment::of_call(&row, Event::PreToolUse), row.occurred_at);
+                self.judge(walk, &row, &moment::call_moment(&row, Event::PreToolUse), row.occurred_at);
             }
             self.open.push(row);
-        } else if let Some(end) = moment::of_end(&row) {
+        } else if let Some(end) = moment::end_moment(&row) {
             self.judge(walk, &row, &end, row.occurred_at);
         }
     }
@@ -137,7 +138,7 @@ impl<'r> Replay<'r> {
         self.tree.end_call(row, agent);
         if let Some(event) = event {
             let at = row.ended_at.unwrap_or(row.occurred_at);
-            self.judge(walk, row, &moment::of_call(row, event), at);
+            self.judge(walk, row, &moment::call_moment(row, event), at);
         }
     }
 

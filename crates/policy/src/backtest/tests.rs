@@ -14,7 +14,7 @@ use agent_tracer_spool::EnvelopeName;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::backtest::{Ask, Setting, Then, run};
+use crate::backtest::{LocalMoment, ReplayRequest, Setting, run};
 use crate::daemon::evidence::{LedgerEvidence, LookupCache, QuestionTime};
 use crate::daemon::{Arrivals, StopDeferrals, arrivals::Reach};
 use crate::evidence::EvidenceHistory;
@@ -253,10 +253,11 @@ fn ask_live(ledger: &Ledger, policy: &Policy, payload: &[u8], at: Millis, spoken
 fn replay(ledger: &Ledger, policy: &Policy) -> Spoken {
     let setting = Setting {
         user_home: Some("/home/dev".to_owned()),
-        local: Arc::new(|_| Then { local: None, midnight: Millis(EPOCH) }),
+        local: Arc::new(|_| LocalMoment { local: None, midnight: Millis(EPOCH) }),
         cost_pico: Arc::new(|_| None),
     };
-    let ask = Ask { policy, since: Millis(0), now: Millis(EPOCH * 2), project: None, setting: &setting };
+    let ask =
+        ReplayRequest { policy, since: Millis(0), now: Millis(EPOCH * 2), project: None, setting: &setting };
     let store = ledger.store();
     let found = run(store.as_ref(), &ask, |_| None).expect("a store that answers");
     let mut spoken = Spoken::default();

@@ -21,7 +21,7 @@ const DEPTH: usize = 64;
 
 /// A moment, where the human is.
 #[derive(Clone, Copy, Debug)]
-pub struct Then {
+pub struct LocalMoment {
     /// The day of the week and the minute.
     pub local: Option<LocalTime>,
     /// The beginning of the day.
@@ -37,7 +37,7 @@ pub struct Setting {
     /// The user's home.
     pub user_home: Option<String>,
     /// Returns the local time of the human.
-    pub local: Arc<dyn Fn(Millis) -> Then + Send + Sync>,
+    pub local: Arc<dyn Fn(Millis) -> LocalMoment + Send + Sync>,
     /// Returns the cost of a response.
     pub cost_pico: CostOf,
 }
@@ -50,7 +50,7 @@ impl fmt::Debug for Setting {
 
 /// A request for a replay.
 #[derive(Debug)]
-pub struct Ask<'a> {
+pub struct ReplayRequest<'a> {
     /// The rules.
     pub policy: &'a Policy,
     /// From when on.
@@ -80,7 +80,7 @@ pub struct Progress {
 /// If the store cannot answer.
 pub fn run(
     store: &dyn Store,
-    ask: &Ask<'_>,
+    ask: &ReplayRequest<'_>,
     mut go_on: impl FnMut(&Progress) -> Option<&'static str>,
 ) -> Answer<Backtest> {
     let mut walk = Walk {
@@ -117,7 +117,7 @@ pub fn run(
 
 pub(crate) struct Walk<'a> {
     pub(crate) store: &'a dyn Store,
-    pub(crate) ask: &'a Ask<'a>,
+    pub(crate) ask: &'a ReplayRequest<'a>,
     pub(crate) judge: Judge,
     pub(crate) days: Days<'a>,
     progress: Progress,
@@ -160,7 +160,7 @@ impl Walk<'_> {
             paging: Paging { cursor: None, limit: MAX_LIMIT },
             ..RowFilter::default()
         };
-        let mut replay = Replay::of(root);
+        let mut replay = Replay::new(root);
         let stopped = loop {
             let page = match self.store.timeline(&id, &filter) {
                 Ok(page) => page,

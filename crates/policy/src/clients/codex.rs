@@ -3,7 +3,7 @@
 use agent_tracer_event::Agent;
 
 use super::Client;
-use crate::legality::Means;
+use crate::legality::AnswerForm;
 use crate::legality::Provenance::{Declared, Measured};
 use crate::words::Decision::{self, Allow, Ask, Deny, Rewrite, Warn};
 use crate::words::Event;
@@ -11,28 +11,28 @@ use crate::words::Event;
 pub(super) const CLIENT: Client = Client {
     agent: Agent::CODEX,
     cells: &[
-        (Event::UserPromptSubmit, Warn, Means::Context, Declared),
-        (Event::UserPromptSubmit, Deny, Means::Block, Measured),
-        (Event::UserPromptSubmit, Decision::Stop, Means::Continue, Declared),
+        (Event::UserPromptSubmit, Warn, AnswerForm::Context, Declared),
+        (Event::UserPromptSubmit, Deny, AnswerForm::Block, Measured),
+        (Event::UserPromptSubmit, Decision::Stop, AnswerForm::Continue, Declared),
         // Codex refuses `allow` without a new input, `ask` and `continue: false` at the next two, and then runs the tool.
-        (Event::PreToolUse, Rewrite, Means::UpdatedInput, Measured),
-        (Event::PreToolUse, Warn, Means::Context, Measured),
-        (Event::PreToolUse, Ask, Means::DenyInstead, Measured),
-        (Event::PreToolUse, Deny, Means::Permission, Measured),
-        (Event::PreToolUse, Decision::Stop, Means::DenyInstead, Declared),
-        (Event::PermissionRequest, Allow, Means::Behavior, Declared),
-        (Event::PermissionRequest, Warn, Means::SystemMessage, Declared),
-        (Event::PermissionRequest, Deny, Means::Behavior, Declared),
-        (Event::PermissionRequest, Decision::Stop, Means::DenyInstead, Declared),
-        (Event::PostToolUse, Warn, Means::Context, Measured),
-        (Event::PostToolUse, Deny, Means::Block, Declared),
-        (Event::PostToolUse, Decision::Stop, Means::Continue, Declared),
-        (Event::Stop, Warn, Means::SystemMessage, Declared),
-        (Event::Stop, Deny, Means::Block, Measured),
-        (Event::Stop, Decision::Stop, Means::Continue, Declared),
-        (Event::SubagentStop, Warn, Means::SystemMessage, Declared),
-        (Event::SubagentStop, Deny, Means::Block, Declared),
-        (Event::SubagentStop, Decision::Stop, Means::Continue, Declared),
+        (Event::PreToolUse, Rewrite, AnswerForm::UpdatedInput, Measured),
+        (Event::PreToolUse, Warn, AnswerForm::Context, Measured),
+        (Event::PreToolUse, Ask, AnswerForm::DenyInstead, Measured),
+        (Event::PreToolUse, Deny, AnswerForm::Permission, Measured),
+        (Event::PreToolUse, Decision::Stop, AnswerForm::DenyInstead, Declared),
+        (Event::PermissionRequest, Allow, AnswerForm::Behavior, Declared),
+        (Event::PermissionRequest, Warn, AnswerForm::SystemMessage, Declared),
+        (Event::PermissionRequest, Deny, AnswerForm::Behavior, Declared),
+        (Event::PermissionRequest, Decision::Stop, AnswerForm::DenyInstead, Declared),
+        (Event::PostToolUse, Warn, AnswerForm::Context, Measured),
+        (Event::PostToolUse, Deny, AnswerForm::Block, Declared),
+        (Event::PostToolUse, Decision::Stop, AnswerForm::Continue, Declared),
+        (Event::Stop, Warn, AnswerForm::SystemMessage, Declared),
+        (Event::Stop, Deny, AnswerForm::Block, Measured),
+        (Event::Stop, Decision::Stop, AnswerForm::Continue, Declared),
+        (Event::SubagentStop, Warn, AnswerForm::SystemMessage, Declared),
+        (Event::SubagentStop, Deny, AnswerForm::Block, Declared),
+        (Event::SubagentStop, Decision::Stop, AnswerForm::Continue, Declared),
     ],
     may_suppress: &[Event::UserPromptSubmit, Event::Stop, Event::SubagentStop],
     may_update_permissions: &[],

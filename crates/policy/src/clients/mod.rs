@@ -7,7 +7,7 @@ mod codex;
 
 use agent_tracer_event::Agent;
 
-use crate::legality::{Means, Provenance};
+use crate::legality::{AnswerForm, Provenance};
 use crate::words::{Decision, Event};
 
 /// The answers that an agent obeys, and what its tools are called.
@@ -16,7 +16,7 @@ pub(crate) struct Client {
     /// The agent.
     pub(crate) agent: Agent,
     /// The column of the table: each decision that works at an event, its output and the evidence.
-    pub(crate) cells: &'static [(Event, Decision, Means, Provenance)],
+    pub(crate) cells: &'static [(Event, Decision, AnswerForm, Provenance)],
     /// The events at which it accepts `suppressOutput`.
     pub(crate) may_suppress: &'static [Event],
     /// The events at which it accepts `updatedPermissions`.
@@ -40,7 +40,7 @@ impl Client {
 pub(crate) static ALL: &[Client] = &[claude::CLIENT, codex::CLIENT];
 
 /// Returns the client of an agent; `None` if the agent cannot be answered.
-pub(crate) fn of(agent: Agent) -> Option<&'static Client> {
+pub(crate) fn find(agent: Agent) -> Option<&'static Client> {
     ALL.iter().find(|client| client.agent == agent)
 }
 

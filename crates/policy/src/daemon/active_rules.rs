@@ -13,7 +13,7 @@ use crate::{Origin, Policy, Rule, RuleFile, Trust};
 use agent_tracer_spool::Home;
 
 use crate::daemon::rules::{PROJECT_FILE, Rules, RulesError, TrustList};
-use crate::daemon::table::{self, Everything, PROJECTS_MAX, ProjectRules};
+use crate::daemon::table::{self, PROJECTS_MAX, ProjectRules, TableSources};
 
 /// Distinguishes a file from another one at the same place.
 type Mark = Option<(u64, u64, u64, i64, i64)>;
@@ -38,7 +38,7 @@ struct LoadedFile {
 
 impl LoadedFile {
     /// Reads the file if it changed. Returns whether it did.
-    fn look(&mut self, path: &Path, read: impl Fn() -> Result<Option<Rules>, RulesError>) -> bool {
+    fn reload(&mut self, path: &Path, read: impl Fn() -> Result<Option<Rules>, RulesError>) -> bool {
         let now = mark(path);
         if now == self.mark && (now.is_some() || self.file.is_none()) && !self.is_unread {
             return false;
@@ -141,11 +141,11 @@ impl ActiveRules {
     }
 
     /// Looks at every file of rules, at those of projects in `roots` too, and writes the table if anything changed.
-    pub fn look(&self, roots: &[PathBuf]) -> ReloadReport {
+    pub fn reload(&self, roots: &[PathBuf]) -> ReloadReport {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let state = &mut *state;
-        let mut changed = state.user.look(&self.home.policy_file(), || Rules::of_user(&self.home));
-        changed |= self.look_at_trust(state);
+        let mut changed = state.user.reload(&self.home.policy_file(), || Rules::of_user(&self.home));
+        changed |= self.reload_trust(state);
         let is_others = mark(&self.home.policy_table()) != state.left;
         let mut all: BTreeSet<PathBuf> = roots.iter().cloned().collect();
         if is_others {
@@ -162,7 +162,7 @@ impl ActiveRules {
         }
         for (root, kept) in &mut state.projects {
             let path = root.join(PROJECT_FILE);
-            changed |= kept.look(&path, || Rules::find(&path));
+            changed |= kept.reload(&path, || Rules::find(&path));
         }
         state.projects.retain(|_, kept| kept.mark.is_some());
         let is_missing = !changed && state.table.is_some();
@@ -173,7 +173,7 @@ impl ActiveRules {
         ReloadReport { changed, problems: problems(state) }
     }
 
-    fn look_at_trust(&self, state: &mut State) -> bool {
+    fn reload_trust(&self, state: &mut State) -> bool {
         let now = mark(&self.home.policy_trust());
         if now == state.trust.0 && state.trust.2.is_none() {
             return false;
@@ -192,15 +192,14 @@ impl ActiveRules {
             file: kept.file.clone(),
             trust: trust_of(&state.trust.1, root, kept),
         });
-        let everything =
-            Everything { user: state.user.file.clone().unwrap_or_default(), projects: projects.collect() };
+        let sources =
+            TableSources { user: state.user.file.clone().unwrap_or_default(), projects: projects.collect() };
         // Where the user's own rules were never sound, the table that is there says more than none.
         if state.user.wrong.is_some() && state.user.file.is_none() {
             state.left = mark(&self.home.policy_table());
             return;
         }
-        state.table =
-            table::write(&self.home, &self.guard, &everything).err().map(|error| problem_text(&error));
+        state.table = table::write(&self.home, &self.guard, &sources).err().map(|error| problem_text(&error));
         // A different mark at the next look means that the table was removed or damaged.
         state.left = mark(&self.home.policy_table());
     }
@@ -221,7 +220,7 @@ impl ActiveRules {
         {
             let mut kept = LoadedFile::default();
             let path = root.join(PROJECT_FILE);
-            kept.look(&path, || Rules::find(&path));
+            kept.reload(&path, || Rules::find(&path));
             state.projects.insert(root.to_owned(), kept);
             self.write(state);
         }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 /// The origin of the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum Decider {
     /// The server, with the past.
     Server,
     /// The program that stands in, without.
@@ -26,7 +26,7 @@ pub enum By {
 #[derive(Clone, Copy, Debug)]
 pub struct Decision<'d> {
     /// The identity of the event: from [`crate::daemon::Question::identity`].
-    pub whose: &'d Map<String, Value>,
+    pub identity: &'d Map<String, Value>,
     /// The name of the event's envelope: readers take back what the event said where a rule did not let it happen.
     pub event: Option<&'d str>,
     /// The root of the project whose rules were asked.
@@ -34,7 +34,7 @@ pub struct Decision<'d> {
     /// The decision.
     pub verdict: &'d Verdict,
     /// The origin of the decision.
-    pub by: By,
+    pub by: Decider,
     /// The time it took.
     pub took: Duration,
     /// The part spent on the history.
@@ -52,7 +52,7 @@ pub struct LookupTimes {
 
 /// Writes a decision down. Nothing where no rule spoke. Whether it could be is not the asker's business: what the spool
 /// refuses it counts itself.
-pub fn write_down(decision: &Decision<'_>, agent: Agent, home: &Home, now_nanos: u64) {
+pub fn record(decision: &Decision<'_>, agent: Agent, home: &Home, now_nanos: u64) {
     let Some(body) = body(decision) else { return };
     let mut header = Header::new(agent, Channel::Decision, now_nanos);
     header.writer = Some(env!("CARGO_PKG_VERSION").into());
@@ -67,15 +67,15 @@ fn body(decision: &Decision<'_>) -> Option<Vec<u8>> {
         return None;
     }
     let by = match decision.by {
-        By::Server => "server",
-        By::Guard => "guard",
+        Decider::Server => "server",
+        Decider::Guard => "guard",
     };
     let rules: Vec<Value> =
         decision.verdict.fired.iter().map(|fired| fired_value(fired, decision.root)).collect();
     let outcome = decision.verdict.outcome.decision().map_or("silent", |decision| decision.as_str());
     let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
     let (waited, looked) = (micros(decision.times.waited), micros(decision.times.looked));
-    let mut record = decision.whose.clone();
+    let mut record = decision.identity.clone();
     let mut decided = json!({
         "answered_by": by, "outcome": outcome, "took_us": micros(decision.took),
         "waited_us": waited, "looked_us": looked, "rules": rules,

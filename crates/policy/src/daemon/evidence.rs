@@ -261,17 +261,17 @@ fn settled(
     mut wait: impl FnMut() -> bool,
 ) -> Option<Vec<PastAction>> {
     loop {
-        let deeds = look()?;
-        if !deeds.iter().any(|deed| has_late_exit(agent, deed)) || !wait() {
-            return Some(deeds);
+        let actions = look()?;
+        if !actions.iter().any(|action| has_late_exit(agent, action)) || !wait() {
+            return Some(actions);
         }
     }
 }
 
 /// Returns whether a command has ended and its exit code is still to come: Codex writes it to its rollout, not to hooks.
-fn has_late_exit(agent: Agent, deed: &PastAction) -> bool {
-    let has_ended = matches!(deed.state, CallState::Succeeded | CallState::Failed);
-    agent.spec().exit_code_comes_later && deed.command.is_some() && deed.exit.is_none() && has_ended
+fn has_late_exit(agent: Agent, action: &PastAction) -> bool {
+    let has_ended = matches!(action.state, CallState::Succeeded | CallState::Failed);
+    agent.spec().exit_code_comes_later && action.command.is_some() && action.exit.is_none() && has_ended
 }
 
 #[cfg(test)]
@@ -298,11 +298,11 @@ mod tests {
             looks.set(looks.get() + 1);
             Some(vec![ran(state, (looks.get() > known_after).then_some(0))])
         };
-        let deeds = settled(agent, look, || {
+        let actions = settled(agent, look, || {
             waits += 1;
             waits < patience
         });
-        (waits, deeds.unwrap()[0].exit)
+        (waits, actions.unwrap()[0].exit)
     }
 
     #[test]

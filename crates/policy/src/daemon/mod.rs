@@ -21,5 +21,5 @@ pub use active_rules::{ActiveRule, ActiveRules, KnownFile, ReloadReport};
 pub use arrivals::Arrivals;
 pub use policy_server::{Now, PolicyServer, Setup};
 pub use question::{Question, Sender};
-pub use rules::{InForce, PROJECT_FILE, Rules, RulesError, TrustList, in_force, project_root};
+pub use rules::{EffectivePolicy, PROJECT_FILE, Rules, RulesError, TrustList, load_effective, project_root};
 pub use stop_deferrals::StopDeferrals;

@@ -26,7 +26,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::daemon::active_rules::ActiveRules;
 use crate::daemon::arrivals::{Arrivals, Reach};
-use crate::daemon::decision::{self, By, Decision, LookupTimes};
+use crate::daemon::decision::{self, Decider, Decision, LookupTimes};
 use crate::daemon::evidence::{LedgerEvidence, LookupCache, QuestionTime};
 use crate::daemon::question::Question;
 use crate::daemon::stop_deferrals::StopDeferrals;
@@ -227,15 +227,15 @@ impl Worker {
         // A hook that is gone did what holds in an outage, and wrote that down.
         if let (true, Some(envelope)) = (is_sent, &asked.envelope) {
             let decision = Decision {
-                whose: &decided.whose,
+                identity: &decided.identity,
                 event: Some(envelope.as_str()),
                 root: &decided.root,
                 verdict: &decided.verdict,
-                by: By::Server,
+                by: Decider::Server,
                 took: decided.took,
                 times: decided.times,
             };
-            decision::write_down(&decision, asked.agent, &self.setup.home, (self.setup.now)().nanos);
+            decision::record(&decision, asked.agent, &self.setup.home, (self.setup.now)().nanos);
         }
     }
 
@@ -248,7 +248,7 @@ impl Worker {
             home: self.setup.user_home.clone(),
             now: now.local,
         };
-        let whose = question.identity().clone();
+        let identity = question.identity().clone();
         let call = question.into_call(around);
         // The hook began to wait a little before; half of its time is left for the rest.
         let patience = Duration::from_millis(u64::from(self.setup.rules.deadline_ms()) / 2);
@@ -270,7 +270,14 @@ impl Worker {
         let verdict = policy.decide(&call, &history);
         self.deferrals.remember(&call, &verdict);
         let times = history.evidence.times();
-        DecidedAnswer { answer: answer(&call, &verdict), verdict, whose, root, took: began.elapsed(), times }
+        DecidedAnswer {
+            answer: answer(&call, &verdict),
+            verdict,
+            identity,
+            root,
+            took: began.elapsed(),
+            times,
+        }
     }
 }
 
@@ -278,7 +285,7 @@ impl Worker {
 struct DecidedAnswer {
     answer: Answer,
     verdict: Verdict,
-    whose: serde_json::Map<String, serde_json::Value>,
+    identity: serde_json::Map<String, serde_json::Value>,
     root: PathBuf,
     took: Duration,
     times: LookupTimes,

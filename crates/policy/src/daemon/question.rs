@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::daemon::rules::project_root;
 
 /// Members of a payload that say whose event it is, and nothing else.
-const WHOSE: &[&str] = &[
+const IDENTITY_MEMBERS: &[&str] = &[
     "session_id",
     "transcript_path",
     "cwd",
@@ -88,7 +88,7 @@ pub struct Question {
     agent: Agent,
     event: Event,
     fields: Map<String, Value>,
-    whose: Map<String, Value>,
+    identity: Map<String, Value>,
 }
 
 impl Question {
@@ -98,20 +98,20 @@ impl Question {
         let Value::Object(fields) = value else { return Err(CallError::NotAnObject) };
         let name = fields.get("hook_event_name").and_then(Value::as_str).ok_or(CallError::NoEvent)?;
         let Some(event) = Event::parse(name) else { return Ok(None) };
-        let whose = WHOSE.iter().filter_map(|name| {
+        let identity = IDENTITY_MEMBERS.iter().filter_map(|name| {
             let text = fields.get(*name)?.as_str()?;
             let short =
                 text.char_indices().nth(CHARS_MAX).map_or(text, |(end, _)| text.get(..end).unwrap_or(text));
             Some(((*name).to_owned(), Value::from(mask(short).into_owned())))
         });
-        let whose = whose.collect();
-        Ok(Some(Self { agent, event, fields, whose }))
+        let identity = identity.collect();
+        Ok(Some(Self { agent, event, fields, identity }))
     }
 
     /// Returns the identity of the event: ids, names and places, masked.
     #[must_use]
     pub fn identity(&self) -> &Map<String, Value> {
-        &self.whose
+        &self.identity
     }
 
     /// The root of the project: of the one that the agent names, which does not follow `cd`, so that an agent does not

@@ -96,15 +96,15 @@ impl Rules {
     /// Reads the user's own file; `None` if there is none. One that another user can write is refused.
     pub fn of_user(home: &Home) -> Result<Option<Self>, RulesError> {
         let path = home.policy_file();
-        obeyed(home, &path)?.map(|bytes| Self::of(&path, bytes)).transpose()
+        read_own(home, &path)?.map(|bytes| Self::parse(&path, bytes)).transpose()
     }
 
     /// Reads a file; `None` if there is none.
     pub fn find(path: &Path) -> Result<Option<Self>, RulesError> {
-        find(path)?.map(|bytes| Self::of(path, bytes)).transpose()
+        read_regular(path)?.map(|bytes| Self::parse(path, bytes)).transpose()
     }
 
-    fn of(path: &Path, bytes: Vec<u8>) -> Result<Self, RulesError> {
+    fn parse(path: &Path, bytes: Vec<u8>) -> Result<Self, RulesError> {
         let hash = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let text = String::from_utf8(bytes).map_err(|error| RulesError::Read {
             path: path.to_owned(),
@@ -120,7 +120,7 @@ impl Rules {
 }
 
 /// The bytes of a file in the user's own folders; `None` if there is none.
-fn obeyed(home: &Home, path: &Path) -> Result<Option<Vec<u8>>, RulesError> {
+fn read_own(home: &Home, path: &Path) -> Result<Option<Vec<u8>>, RulesError> {
     settings_file::read(path, home.user(), BYTES_MAX + 1).map_err(|refusal| RulesError::Refused {
         path: path.to_owned(),
         cause: refusal.to_string(),
@@ -129,7 +129,7 @@ fn obeyed(home: &Home, path: &Path) -> Result<Option<Vec<u8>>, RulesError> {
 }
 
 /// The bytes of a regular file, through a link if it is one; `None` if there is none.
-fn find(path: &Path) -> Result<Option<Vec<u8>>, RulesError> {
+fn read_regular(path: &Path) -> Result<Option<Vec<u8>>, RulesError> {
     let failed = |cause: String| RulesError::Read { path: path.to_owned(), cause };
     // Checked before opening: opening a pipe would wait for a writer.
     match fs::metadata(path) {
@@ -167,7 +167,7 @@ pub fn project_root(folder: &Path) -> PathBuf {
 
 /// The rules that are in force for a project.
 #[derive(Debug)]
-pub struct InForce {
+pub struct EffectivePolicy {
     /// The user's and the project's.
     pub policy: Policy,
     /// The reason why the project's are not in force, if they exist and are broken.
@@ -176,7 +176,7 @@ pub struct InForce {
 
 /// Reads the user's rules and those of the project at `root`. Broken rules of the user are an error; a project's must
 /// not take the user's away.
-pub fn in_force(home: &Home, root: &Path) -> Result<InForce, RulesError> {
+pub fn load_effective(home: &Home, root: &Path) -> Result<EffectivePolicy, RulesError> {
     let user = match Rules::of_user(home)? {
         Some(rules) => Policy::of_user(rules.sound()?),
         None => Policy::default(),
@@ -191,9 +191,9 @@ pub fn in_force(home: &Home, root: &Path) -> Result<InForce, RulesError> {
         Err(error) => Err(error),
     };
     Ok(match project {
-        Ok(Some((file, trust))) => InForce { policy: user.with_project(file, trust), broken: None },
-        Ok(None) => InForce { policy: user, broken: None },
-        Err(error) => InForce { policy: user, broken: Some(error) },
+        Ok(Some((file, trust))) => EffectivePolicy { policy: user.with_project(file, trust), broken: None },
+        Ok(None) => EffectivePolicy { policy: user, broken: None },
+        Err(error) => EffectivePolicy { policy: user, broken: Some(error) },
     })
 }
 
@@ -215,7 +215,7 @@ impl TrustList {
     /// Reads the list of trusted files; empty if there is none.
     pub fn load(home: &Home) -> Result<Self, RulesError> {
         let path = home.policy_trust();
-        let Some(bytes) = obeyed(home, &path)? else { return Ok(Self::default()) };
+        let Some(bytes) = read_own(home, &path)? else { return Ok(Self::default()) };
         serde_json::from_slice(&bytes).map_err(|cause| RulesError::Trust { path, cause: cause.to_string() })
     }
 

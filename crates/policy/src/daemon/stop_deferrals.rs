@@ -25,7 +25,7 @@ fn key(call: &Call, rule: &str) -> Key {
 }
 
 /// Returns whether the client distinguishes a first attempt to stop from a second.
-fn tells(event: Event) -> bool {
+fn reports_repetition(event: Event) -> bool {
     matches!(event, Event::Stop | Event::SubagentStop)
 }
 
@@ -33,11 +33,11 @@ impl StopDeferrals {
     /// Returns how often a rule has deferred this stop; `None` if it is unknown.
     #[must_use]
     pub fn times(&self, call: &Call, rule: &str) -> Option<u64> {
-        if tells(call.event) && !call.again {
+        if reports_repetition(call.event) && !call.again {
             return Some(0);
         }
         let known = self.times.lock().unwrap_or_else(PoisonError::into_inner).get(&key(call, rule)).copied();
-        known.or((!tells(call.event)).then_some(0))
+        known.or((!reports_repetition(call.event)).then_some(0))
     }
 
     /// Records a decision.

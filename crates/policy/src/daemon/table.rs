@@ -37,7 +37,7 @@ pub struct ProjectRules {
 
 /// Everything that goes into a table.
 #[derive(Clone, Debug, Default)]
-pub struct Everything {
+pub struct TableSources {
     /// The user's rules.
     pub user: RuleFile,
     /// The projects' rules.
@@ -93,12 +93,12 @@ pub fn refresh(home: &Home, guard: &Path, more: &[PathBuf]) -> Result<Vec<RulesE
             }
         }
     }
-    write(home, guard, &Everything { user, projects })?;
+    write(home, guard, &TableSources { user, projects })?;
     Ok(broken)
 }
 
 /// Writes the table if it is another than the one that is there. Returns whether it was written or removed.
-pub fn write(home: &Home, guard: &Path, rules: &Everything) -> Result<bool, RulesError> {
+pub fn write(home: &Home, guard: &Path, rules: &TableSources) -> Result<bool, RulesError> {
     let path = home.policy_table();
     let failed = |cause: &io::Error| RulesError::Write { path: path.clone(), cause: cause.to_string() };
     let before = load(home).unwrap_or_default();
@@ -123,7 +123,7 @@ fn has_rows(bytes: &[u8]) -> bool {
 }
 
 /// The bytes of the table.
-fn bytes_of(rules: &Everything, before: Option<&[u8]>, guard: &Path) -> Result<Vec<u8>, RulesError> {
+fn bytes_of(rules: &TableSources, before: Option<&[u8]>, guard: &Path) -> Result<Vec<u8>, RulesError> {
     let mut placed: Vec<(Place<'_>, &Rule)> = Vec::new();
     let everywhere = Place { origin: Origin::User, project: None };
     placed.extend(rules.user.rules.iter().map(|rule| (everywhere, rule)));

@@ -12,16 +12,16 @@ const TEXT_MAX: usize = 8 * 1024;
 /// The most members of a list.
 const LIST_MAX: usize = 500;
 
-type Found<'a, 'i> = &'a Spanned<DeValue<'i>>;
+type SpannedValue<'a, 'i> = &'a Spanned<DeValue<'i>>;
 
 /// A field of a table.
-fn get<'a, 'i>(table: &'a DeTable<'i>, key: &str) -> Option<Found<'a, 'i>> {
+fn get<'a, 'i>(table: &'a DeTable<'i>, key: &str) -> Option<SpannedValue<'a, 'i>> {
     table.iter().find(|(name, _)| name.get_ref().as_ref() == key).map(|(_, value)| value)
 }
 
 impl Reader<'_> {
     /// Complains about every key that is not known.
-    pub(super) fn known(&mut self, table: &DeTable<'_>, keys: &[&str], whose: &str) {
+    pub(super) fn known(&mut self, table: &DeTable<'_>, keys: &[&str], owner: &str) {
         for (key, _) in table {
             let name = key.get_ref().as_ref();
             if !keys.contains(&name) {
@@ -29,12 +29,12 @@ impl Reader<'_> {
                     Some(meant) => format!("did you mean `{meant}`?"),
                     None => format!("it has {}", listed(keys)),
                 };
-                self.fault(key.span().start, format!("{whose} has no key `{name}`"), Some(hint));
+                self.fault(key.span().start, format!("{owner} has no key `{name}`"), Some(hint));
             }
         }
     }
 
-    fn wrong_type(&mut self, key: &str, value: Found<'_, '_>, expected: &str) {
+    fn wrong_type(&mut self, key: &str, value: SpannedValue<'_, '_>, expected: &str) {
         let what = format!("`{key}` is {}, and should be {expected}", type_of(value.get_ref()));
         self.fault(value.span().start, what, None);
     }
@@ -45,7 +45,7 @@ impl Reader<'_> {
         self.one_text(key, value)
     }
 
-    fn one_text(&mut self, key: &str, value: Found<'_, '_>) -> Option<(String, usize)> {
+    fn one_text(&mut self, key: &str, value: SpannedValue<'_, '_>) -> Option<(String, usize)> {
         let at = value.span().start;
         let Some(text) = value.get_ref().as_str() else {
             self.wrong_type(key, value, "a text");
@@ -182,7 +182,7 @@ impl Reader<'_> {
         table.iter().map(|(key, value)| (key.get_ref().to_string(), self.value(value))).collect()
     }
 
-    pub(super) fn value(&mut self, value: Found<'_, '_>) -> Value {
+    pub(super) fn value(&mut self, value: SpannedValue<'_, '_>) -> Value {
         match value.get_ref() {
             DeValue::String(text) => Value::from(text.as_ref()),
             DeValue::Boolean(flag) => Value::from(*flag),

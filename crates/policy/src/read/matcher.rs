@@ -43,8 +43,8 @@ pub(crate) fn agents() -> Vec<&'static str> {
 }
 
 impl Reader<'_> {
-    pub(super) fn matcher(&mut self, table: &DeTable<'_>, whose: &str) -> Matcher {
-        self.known(table, MATCH_KEYS, whose);
+    pub(super) fn matcher(&mut self, table: &DeTable<'_>, owner: &str) -> Matcher {
+        self.known(table, MATCH_KEYS, owner);
         let mut named = Vec::new();
         for said in self.texts(table, "agent") {
             named.extend(self.word("agent", said, Agent::from_any_spelling, &agents()));

@@ -9,7 +9,7 @@ use super::matcher;
 use crate::criteria::Criteria;
 use crate::history::Condition;
 use crate::legality;
-use crate::rule::{Example, Matcher, Rewrite, Rule, Says};
+use crate::rule::{AnswerExtras, Example, Matcher, Rewrite, Rule};
 use crate::words::{Decision, Event, Mode, Moment, OnOutage, Scope, Severity};
 
 /// The keys of a rule.
@@ -244,10 +244,10 @@ impl Reader<'_> {
     }
 
     /// Complains if one of two keys is missing; one that is there and wrong has been complained about.
-    fn both(&mut self, table: &DeTable<'_>, at: usize, whose: &str, one: &str, other: &str) {
+    fn both(&mut self, table: &DeTable<'_>, at: usize, owner: &str, one: &str, other: &str) {
         for key in [one, other] {
             if !table.contains_key(key) {
-                self.fault(at, format!("`{whose}` needs `{one}` and `{other}`"), None);
+                self.fault(at, format!("`{owner}` needs `{one}` and `{other}`"), None);
                 return;
             }
         }
@@ -263,14 +263,14 @@ impl Reader<'_> {
         }
     }
 
-    fn says(&mut self, table: &DeTable<'_>) -> Says {
+    fn says(&mut self, table: &DeTable<'_>) -> AnswerExtras {
         let permissions = self.values(table, "permissions");
         if let Some((values, at)) = &permissions
             && !values.iter().all(serde_json::Value::is_object)
         {
             self.fault(*at, "`permissions` is a list of tables".to_owned(), None);
         }
-        Says {
+        AnswerExtras {
             system_message: self.text(table, "system_message").map(|(text, _)| text),
             stop_reason: self.text(table, "stop_reason").map(|(text, _)| text),
             suppress_output: self.flag(table, "suppress_output").is_some_and(|(flag, _)| flag),
@@ -320,7 +320,7 @@ impl Reader<'_> {
 
     fn check_event(&mut self, rule: &Rule, event: Event, agents: &[Agent], at: usize) {
         let (can, cannot): (Vec<Agent>, Vec<Agent>) =
-            agents.iter().partition(|agent| legality::means(**agent, event, rule.decision).is_some());
+            agents.iter().partition(|agent| legality::answer_form(**agent, event, rule.decision).is_some());
         if can.is_empty() {
             let possible = legality::decisions(agents, event);
             let hint = if possible.is_empty() {
@@ -345,7 +345,7 @@ impl Reader<'_> {
             let what = format!("rule `{}` cannot `{}` an outage at `{event}`", rule.name, rule.on_outage);
             self.fault(at, what, hint);
         }
-        let asks = agents.iter().any(|agent| legality::means(*agent, event, Decision::Ask).is_some());
+        let asks = agents.iter().any(|agent| legality::answer_form(*agent, event, Decision::Ask).is_some());
         if rule.on_outage == OnOutage::Ask && !asks && !event.is_an_end() {
             let hint = Some("use `deny` or `allow`".to_owned());
             self.fault(at, format!("cannot ask at `{event}` during an outage"), hint);

@@ -1,7 +1,7 @@
 //! The exact words for each agent, event and decision.
 
 use agent_tracer_event::Agent;
-use agent_tracer_policy::legality::{self, Means};
+use agent_tracer_policy::legality::{self, AnswerForm};
 use agent_tracer_policy::{Answer, Decision, Event, NoHistory, Policy, answer};
 use serde_json::{Value, json};
 
@@ -42,14 +42,14 @@ fn expected(cell: &legality::Cell) -> Value {
         all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         json!({"hookSpecificOutput": all})
     };
-    match (cell.means, cell.decision) {
-        (Means::Permission, decision) => {
+    match (cell.form, cell.decision) {
+        (AnswerForm::Permission, decision) => {
             specific(json!({"permissionDecision": decision.as_str(), "permissionDecisionReason": SAID}))
         }
-        (Means::UpdatedInput, _) => specific(json!({
+        (AnswerForm::UpdatedInput, _) => specific(json!({
             "permissionDecision": "allow", "permissionDecisionReason": SAID,
             "updatedInput": {"command": "ls", "timeout": 9}})),
-        (Means::DenyInstead, decision) => {
+        (AnswerForm::DenyInstead, decision) => {
             let what =
                 if decision == Decision::Stop { "stop here and tell the user" } else { "ask the user first" };
             let reason = format!("{SAID}\n{what}: this agent cannot be made to from here");
@@ -59,25 +59,25 @@ fn expected(cell: &legality::Cell) -> Value {
                 specific(json!({"permissionDecision": "deny", "permissionDecisionReason": reason}))
             }
         }
-        (Means::Behavior, Decision::Allow) => specific(json!({"decision": {"behavior": "allow"}})),
-        (Means::Behavior, _) => specific(json!({"decision": {"behavior": "deny", "message": SAID}})),
-        (Means::BehaviorWithInput, _) => specific(
+        (AnswerForm::Behavior, Decision::Allow) => specific(json!({"decision": {"behavior": "allow"}})),
+        (AnswerForm::Behavior, _) => specific(json!({"decision": {"behavior": "deny", "message": SAID}})),
+        (AnswerForm::BehaviorWithInput, _) => specific(
             json!({"decision": {"behavior": "allow", "updatedInput": {"command": "ls", "timeout": 9}}}),
         ),
-        (Means::Interrupt, _) => {
+        (AnswerForm::Interrupt, _) => {
             specific(json!({"decision": {"behavior": "deny", "message": SAID, "interrupt": true}}))
         }
-        (Means::Block, _) => json!({"decision": "block", "reason": SAID}),
-        (Means::Context, _) => specific(json!({"additionalContext": SAID})),
-        (Means::SystemMessage, _) => json!({"systemMessage": SAID}),
-        (Means::Continue, _) if cell.event == Event::PreToolUse => {
+        (AnswerForm::Block, _) => json!({"decision": "block", "reason": SAID}),
+        (AnswerForm::Context, _) => specific(json!({"additionalContext": SAID})),
+        (AnswerForm::SystemMessage, _) => json!({"systemMessage": SAID}),
+        (AnswerForm::Continue, _) if cell.event == Event::PreToolUse => {
             let mut all = specific(json!({"permissionDecision": "deny", "permissionDecisionReason": SAID}));
             all["continue"] = false.into();
             all["stopReason"] = SAID.into();
             all
         }
-        (Means::Continue, _) => json!({"continue": false, "stopReason": SAID}),
-        (Means::ExitTwo, _) => Value::Null,
+        (AnswerForm::Continue, _) => json!({"continue": false, "stopReason": SAID}),
+        (AnswerForm::ExitTwo, _) => Value::Null,
     }
 }
 
@@ -85,7 +85,7 @@ fn expected(cell: &legality::Cell) -> Value {
 fn every_cell_of_the_table_is_said_in_exactly_these_words() {
     for cell in legality::cells() {
         let answer = said(cell.agent, cell.event, cell.decision);
-        if cell.means == Means::ExitTwo {
+        if cell.form == AnswerForm::ExitTwo {
             assert_eq!(
                 answer,
                 Answer { stderr: format!("{SAID}\n"), exit: 2, stdout: String::new() },

@@ -92,7 +92,7 @@ fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
 enum CaseOutcome {
     OwnRule,
     OtherRule,
-    Asked,
+    MatchedRows,
     Silent,
 }
 
@@ -106,7 +106,7 @@ fn outcome_of(policy: &Policy, goal: &str, call: &Call) -> CaseOutcome {
     match verdict.outcome {
         Outcome::Deny if denied(true) => CaseOutcome::OwnRule,
         Outcome::Deny | Outcome::Stop => CaseOutcome::OtherRule,
-        Outcome::Ask => CaseOutcome::Asked,
+        Outcome::Ask => CaseOutcome::MatchedRows,
         Outcome::Allow | Outcome::Rewrite | Outcome::Silent => CaseOutcome::Silent,
     }
 }

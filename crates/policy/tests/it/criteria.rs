@@ -1,21 +1,21 @@
 //! Criteria of finished work: actions that prove it, and actions that do not.
 
 use agent_tracer_event::Agent;
-use agent_tracer_policy::{Deed, NoHistory, Outcome, Policy, Work};
+use agent_tracer_policy::{NoHistory, Outcome, Policy, Work, WorkAction};
 use serde_json::json;
 
 use crate::world::{FixedHistory, call_of, rules};
 
-fn ran(command: &str, exit: Option<i32>) -> Deed {
+fn ran(command: &str, exit: Option<i32>) -> WorkAction {
     ran_in(command, "/code/app", exit)
 }
 
-fn ran_in(command: &str, directory: &str, exit: Option<i32>) -> Deed {
-    Deed::Ran { command: command.to_owned(), directory: Some(directory.to_owned()), exit }
+fn ran_in(command: &str, directory: &str, exit: Option<i32>) -> WorkAction {
+    WorkAction::Ran { command: command.to_owned(), directory: Some(directory.to_owned()), exit }
 }
 
-fn changed(path: &str) -> Deed {
-    Deed::Changed(path.to_owned())
+fn changed(path: &str) -> WorkAction {
+    WorkAction::Changed(path.to_owned())
 }
 
 /// Returns the unmet criterion, if any.
@@ -42,9 +42,9 @@ fn missing(require: &str, work: Work) -> Option<String> {
 fn tests_count_only_as_proof() {
     let edit = || changed("/code/app/src/a.rs");
     let none = "no tests ran after the last change (`src/a.rs`)";
-    for (deeds, expected) in [
+    for (actions, expected) in [
         (vec![], None),
-        (vec![Deed::Read("/code/app/a".to_owned())], None),
+        (vec![WorkAction::Read("/code/app/a".to_owned())], None),
         (vec![changed("/tmp/notes")], None),
         (vec![edit()], Some(none)),
         (vec![edit(), ran("cargo test", Some(0))], None),
@@ -83,14 +83,14 @@ fn tests_count_only_as_proof() {
             Some("no tests ran after the last change (`src/b.rs`)"),
         ),
     ] {
-        let work = Work { deeds: deeds.clone(), ..Work::default() };
-        assert_eq!(missing("tests_passed = true", work).as_deref(), expected, "{deeds:?}");
+        let work = Work { actions: actions.clone(), ..Work::default() };
+        assert_eq!(missing("tests_passed = true", work).as_deref(), expected, "{actions:?}");
     }
 }
 
 #[test]
 fn a_failure_is_handled_by_a_success_of_its_kind() {
-    for (deeds, expected) in [
+    for (actions, expected) in [
         (vec![ran("cargo build", Some(0))], None),
         (vec![ran("cargo build", Some(1))], Some("`cargo build` failed and nothing was done about it")),
         (vec![ran("cargo build", Some(1)), ran("cargo build --release", Some(0))], None),
@@ -101,8 +101,8 @@ fn a_failure_is_handled_by_a_success_of_its_kind() {
             Some("`git push` failed and nothing was done about it"),
         ),
     ] {
-        let work = Work { deeds: deeds.clone(), ..Work::default() };
-        assert_eq!(missing("failures_handled = true", work).as_deref(), expected, "{deeds:?}");
+        let work = Work { actions: actions.clone(), ..Work::default() };
+        assert_eq!(missing("failures_handled = true", work).as_deref(), expected, "{actions:?}");
     }
 }
 
@@ -112,8 +112,8 @@ fn todos_mentions_and_logs_are_looked_up() {
     assert_eq!(missing("todos_closed = true", todos(Some(0))), None);
     assert_eq!(missing("todos_closed = true", todos(Some(2))).as_deref(), Some("2 work items are open"));
     assert_eq!(missing("todos_closed = true", todos(None)), None);
-    let mentions = |deeds: Vec<Deed>| Work {
-        deeds,
+    let mentions = |actions: Vec<WorkAction>| Work {
+        actions,
         mentioned: vec!["/code/app/docs".to_owned(), "/code/app/a.md".to_owned()],
         ..Work::default()
     };
@@ -121,9 +121,9 @@ fn todos_mentions_and_logs_are_looked_up() {
         missing("mentioned_opened = true", mentions(vec![])).as_deref(),
         Some("not opened: `docs`, `a.md`")
     );
-    let read = vec![Deed::Read("/code/app/docs/x.md".to_owned()), ran("cat a.md", Some(0))];
+    let read = vec![WorkAction::Read("/code/app/docs/x.md".to_owned()), ran("cat a.md", Some(0))];
     assert_eq!(missing("mentioned_opened = true", mentions(read)), None);
-    let log = |deeds| Work { deeds, ..Work::default() };
+    let log = |actions| Work { actions, ..Work::default() };
     assert_eq!(
         missing("wrote = \"log/*.md\"", log(vec![])).as_deref(),
         Some("nothing was written to `log/*.md`")
@@ -134,7 +134,7 @@ fn todos_mentions_and_logs_are_looked_up() {
 
 #[test]
 fn all_unmet_criteria_are_reported_at_once_and_an_outage_defers_nothing() {
-    let work = Work { deeds: vec![changed("/code/app/a")], open_todos: Some(1), ..Work::default() };
+    let work = Work { actions: vec![changed("/code/app/a")], open_todos: Some(1), ..Work::default() };
     assert_eq!(
         missing("tests_passed = true\nrequire.todos_closed = true", work).as_deref(),
         Some("no tests ran after the last change (`a`); one work item is open")

@@ -191,7 +191,7 @@ proptest! {
         let verdict = policy.decide(&call, &NoHistory);
         for fired in verdict.fired.iter().filter(|fired| fired.counted && fired.basis == Basis::Outage) {
             let least = if fired.decision.as_str() == "ask" { Outage::Ask } else { Outage::Deny };
-            if legality::means(call.agent, call.event, fired.decision).is_some() {
+            if legality::answer_form(call.agent, call.event, fired.decision).is_some() {
                 prop_assert!(row.is_some_and(|asked| asked.row.outage >= least), "{fired:?}");
             }
         }

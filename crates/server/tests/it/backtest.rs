@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use agent_tracer_event::Millis;
-use agent_tracer_policy::backtest::{Setting, Then};
+use agent_tracer_policy::backtest::{LocalMoment, Setting};
 use agent_tracer_server::Capabilities;
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ const PATH: &str = "/api/v1/policies/backtest";
 fn setting(local: impl Fn(Millis) + Send + Sync + 'static) -> Capabilities {
     let local = Arc::new(move |at: Millis| {
         local(at);
-        Then { local: None, midnight: Millis(0) }
+        LocalMoment { local: None, midnight: Millis(0) }
     });
     Capabilities {
         compactions: None,

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use agent_tracer_event::Millis;
 use agent_tracer_ledger::view::Page;
-use agent_tracer_policy::backtest::{Setting, Then};
+use agent_tracer_policy::backtest::{LocalMoment, Setting};
 use agent_tracer_server::{Capabilities, Config, Holder, Scope, Team};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -93,7 +93,7 @@ fn team() -> Team {
 /// One test: the count is of the whole process.
 #[test]
 fn no_small_body_costs_much_memory() {
-    let local = Arc::new(|_: Millis| Then { local: None, midnight: Millis(0) });
+    let local = Arc::new(|_: Millis| LocalMoment { local: None, midnight: Millis(0) });
     let setting = Setting { user_home: None, local, cost_pico: Arc::new(|_| None) };
     let acts = Capabilities { compactions: None, backtest: Some(setting) };
     let world = World::made(untimed_config(), None, acts).unwrap();

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use agent_tracer_policy::daemon::{in_force, table};
+use agent_tracer_policy::daemon::{load_effective, table};
 use agent_tracer_spool::Home;
 
 use super::check::counted;
@@ -13,7 +13,7 @@ use crate::policy_files;
 
 pub(super) fn run(home: &Home, environment: &Environment, output: &mut Output) -> Result<ExitCode, Failure> {
     let root = super::root(environment);
-    let in_force = in_force(home, &root)?;
+    let in_force = load_effective(home, &root)?;
     policy_files::put_in_force(home, environment, root, output)?;
     super::verifiers::apply(home, environment, output)?;
     if let Some(broken) = in_force.broken {

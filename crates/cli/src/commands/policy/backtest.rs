@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use agent_tracer_intake::Stop;
 use agent_tracer_policy::Policy;
-use agent_tracer_policy::backtest::{Ask, Backtest, Progress, RuleFound, run as replay};
-use agent_tracer_policy::daemon::in_force;
+use agent_tracer_policy::backtest::{Backtest, Progress, ReplayRequest, RuleFound, run as replay};
+use agent_tracer_policy::daemon::load_effective;
 
 use crate::arguments::{Options, PolicyBacktest};
 use crate::commands::import::progress::Display;
@@ -38,7 +38,7 @@ pub(super) fn run(
         return Ok(ExitCode::SUCCESS);
     };
     let setting = replay::setting(environment, sources::prices(&reading.home)?);
-    let ask = Ask { policy: &policy, since, now: reading.now, project, setting: &setting };
+    let ask = ReplayRequest { policy: &policy, since, now: reading.now, project, setting: &setting };
     let stop = Stop::new();
     signals::request_on_end(&stop)?;
     let mut display = Display::of_process();
@@ -66,7 +66,7 @@ fn meant(
         let rules = super::existing(&policy_files::named(path, environment))?;
         return Ok(Policy::of_user(rules.sound()?));
     }
-    let in_force = in_force(&reading.home, &super::root(environment))?;
+    let in_force = load_effective(&reading.home, &super::root(environment))?;
     match in_force.broken {
         Some(broken) => Err(broken.into()),
         None => Ok(in_force.policy),

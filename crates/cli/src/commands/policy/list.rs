@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use agent_tracer_policy::daemon::{PROJECT_FILE, in_force};
+use agent_tracer_policy::daemon::{PROJECT_FILE, load_effective};
 use agent_tracer_policy::{Mode, Origin, Rule};
 use agent_tracer_spool::Home;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let root = super::root(environment);
-    let in_force = in_force(home, &root)?;
+    let in_force = load_effective(home, &root)?;
     let rules: Vec<(Origin, &Rule)> = in_force.policy.rules().collect();
     let (user, project) = (home.policy_file(), root.join(PROJECT_FILE));
     if arguments.json {

@@ -59,7 +59,7 @@ impl Watch {
             self.seen = Some(seq);
             self.roots = self.recent(now);
         }
-        let looked = self.book.look(&self.roots);
+        let looked = self.book.reload(&self.roots);
         if looked.changed {
             info!("rules in force: {}", self.book.rules().len());
         }

@@ -2,7 +2,7 @@
 
 use agent_tracer_event::{Agent, Millis};
 use agent_tracer_ledger::Batch;
-use agent_tracer_policy::backtest::{Ask, EXAMPLES_MAX, run};
+use agent_tracer_policy::backtest::{EXAMPLES_MAX, ReplayRequest, run};
 use agent_tracer_policy::{Policy, Trust};
 use serde_json::json;
 
@@ -124,7 +124,7 @@ fn a_stopped_replay_returns_its_results_so_far() {
         call(&mut world, 100 - session, &format!("s{session}"), "a", "ls");
     }
     let (policy, setting) = (Policy::of_user(file(&deny("all", "PreToolUse", ""))), setting());
-    let ask = Ask { policy: &policy, since: Millis(0), now: NOW, project: None, setting: &setting };
+    let ask = ReplayRequest { policy: &policy, since: Millis(0), now: NOW, project: None, setting: &setting };
     let mut asked = 0;
     let found = run(world.ledger.store().as_ref(), &ask, |progress| {
         asked += 1;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agent_tracer_event::{Agent, Millis};
 use agent_tracer_ledger::project::tally::Pricer;
 use agent_tracer_ledger::{Batch, Ledger, Observed, Options};
-use agent_tracer_policy::backtest::{Ask, Backtest, RuleFound, Setting, Then, run};
+use agent_tracer_policy::backtest::{Backtest, LocalMoment, ReplayRequest, RuleFound, Setting, run};
 use agent_tracer_policy::{Policy, RuleFile, read};
 use agent_tracer_prices::Prices;
 use serde_json::Value;
@@ -59,7 +59,7 @@ impl World {
 
     pub(crate) fn run(&self, policy: &Policy, since: Millis) -> Backtest {
         let setting = setting();
-        let ask = Ask { policy, since, now: NOW, project: None, setting: &setting };
+        let ask = ReplayRequest { policy, since, now: NOW, project: None, setting: &setting };
         run(self.ledger.store().as_ref(), &ask, |_| None).unwrap()
     }
 }
@@ -68,7 +68,7 @@ pub(crate) fn setting() -> Setting {
     let prices = Prices::embedded();
     Setting {
         user_home: Some("/home/dev".to_owned()),
-        local: Arc::new(|at| Then { local: None, midnight: Millis(at.0 - at.0 % 86_400_000) }),
+        local: Arc::new(|at| LocalMoment { local: None, midnight: Millis(at.0 - at.0 % 86_400_000) }),
         cost_pico: Arc::new(move |row| {
             let model = row.metadata.get("model").and_then(Value::as_str)?;
             u64::try_from(Pricer::cost(&prices, model, &row.metadata)?).ok()

@@ -20,20 +20,20 @@ fn names(book: &ActiveRules, root: &std::path::Path) -> Vec<String> {
 fn an_edit_of_any_file_is_in_force_after_the_next_look() {
     let world = World::new();
     let book = active_rules(&world);
-    assert!(!book.look(&[]).changed);
+    assert!(!book.reload(&[]).changed);
     assert_eq!(world.rows(), None);
     world.user(&rule("mine", "deny", "Bash"));
     let app = world.project("app", &rule("theirs", "deny", "Write"));
-    assert!(book.look(std::slice::from_ref(&app)).changed);
+    assert!(book.reload(std::slice::from_ref(&app)).changed);
     assert_eq!(names(&book, &app), ["user/mine", "project/theirs"]);
     assert_eq!(world.rows().unwrap().len(), 2);
-    assert!(!book.look(&[]).changed, "nothing changed");
+    assert!(!book.reload(&[]).changed, "nothing changed");
     world.user(&rule("other", "deny", "Bash"));
-    assert!(book.look(&[]).changed);
+    assert!(book.reload(&[]).changed);
     assert_eq!(names(&book, &app), ["user/other", "project/theirs"]);
     fs::remove_file(world.home.policy_file()).unwrap();
     fs::remove_dir_all(&app).unwrap();
-    assert!(book.look(&[]).changed);
+    assert!(book.reload(&[]).changed);
     assert_eq!(names(&book, &app), Vec::<String>::new());
     assert_eq!(world.rows(), None);
 }
@@ -43,18 +43,18 @@ fn rules_that_were_sound_stay_until_sound_ones_replace_them() {
     let world = World::new();
     let book = active_rules(&world);
     world.user(&rule("mine", "deny", "Bash"));
-    book.look(&[]);
+    book.reload(&[]);
     world.user("version = 1\n[[rule]]\nname = \"mine\"\n");
-    let looked = book.look(&[]);
+    let looked = book.reload(&[]);
     assert!(
         looked.problems[0].contains("not in force") && looked.problems[0].contains("hint: "),
         "{looked:?}"
     );
-    assert_eq!(book.look(&[]).problems, looked.problems, "reported as long as it lasts");
+    assert_eq!(book.reload(&[]).problems, looked.problems, "reported as long as it lasts");
     assert_eq!(names(&book, &world.path("x")), ["user/mine"]);
     assert_eq!(world.rows().unwrap(), [" PreToolUse Bash user/mine"]);
     world.user(&rule("new", "deny", "Bash"));
-    assert_eq!(book.look(&[]).problems, Vec::<String>::new());
+    assert_eq!(book.reload(&[]).problems, Vec::<String>::new());
     assert_eq!(world.rows().unwrap(), [" PreToolUse Bash user/new"]);
 }
 
@@ -62,9 +62,9 @@ fn rules_that_were_sound_stay_until_sound_ones_replace_them() {
 fn broken_rules_at_the_start_leave_the_table_of_the_last_server() {
     let world = World::new();
     world.user(&rule("mine", "deny", "Bash"));
-    active_rules(&world).look(&[]);
+    active_rules(&world).reload(&[]);
     world.user("version = ");
-    assert_eq!(active_rules(&world).look(&[]).problems.len(), 1);
+    assert_eq!(active_rules(&world).reload(&[]).problems.len(), 1);
     assert_eq!(world.rows().unwrap(), [" PreToolUse Bash user/mine"]);
 }
 
@@ -73,16 +73,16 @@ fn trust_that_is_given_while_the_server_runs_counts() {
     let world = World::new();
     let book = active_rules(&world);
     let app = world.project("app", &rule("theirs", "allow", "Read"));
-    book.look(std::slice::from_ref(&app));
+    book.reload(std::slice::from_ref(&app));
     assert_eq!(book.rules()[0].origin, Origin::Project);
     let file = app.join(".agent-tracer/policy.toml");
     let mut trusted = TrustList::default();
     trusted.add(&file, &agent_tracer_policy::daemon::Rules::find(&file).unwrap().unwrap().hash);
     trusted.save(&world.home).unwrap();
-    assert!(book.look(&[]).changed);
+    assert!(book.reload(&[]).changed);
     assert_eq!(names(&book, &app), ["trusted_project/theirs"]);
     write(&world.home.policy_trust(), b"{");
-    assert!(book.look(&[]).problems[0].contains("policy-trust.json"));
+    assert!(book.reload(&[]).problems[0].contains("policy-trust.json"));
     assert_eq!(names(&book, &app), ["project/theirs"], "a list that cannot be read trusts nothing");
 }
 
@@ -91,7 +91,7 @@ fn a_project_that_asks_before_anybody_saw_it_is_known_from_then_on() {
     let world = World::new();
     let book = active_rules(&world);
     let app = world.project("app", &rule("theirs", "deny", "Write"));
-    book.look(&[]);
+    book.reload(&[]);
     assert_eq!(world.rows(), None);
     assert_eq!(names(&book, &app), ["project/theirs"]);
     assert_eq!(world.rows().unwrap(), ["app PreToolUse Write project/theirs"]);
@@ -102,8 +102,8 @@ fn a_removed_table_is_written_again() {
     let world = World::new();
     let book = active_rules(&world);
     world.user(&rule("mine", "deny", "Bash"));
-    book.look(&[]);
+    book.reload(&[]);
     fs::remove_file(world.home.policy_table()).unwrap();
-    book.look(&[]);
+    book.reload(&[]);
     assert_eq!(world.rows().unwrap().len(), 1);
 }

@@ -74,7 +74,7 @@ impl Office {
         world.user(rules);
         let ledger = Ledger::open(&world.path("ledger.db"), Options::default()).expect("a ledger");
         let rules = Arc::new(ActiveRules::new(world.home.clone(), PathBuf::from("/opt/agent-tracer")));
-        rules.look(&[]);
+        rules.reload(&[]);
         let waited: Arc<AtomicU32> = Arc::default();
         let setup = Setup {
             home: world.home.clone(),
@@ -170,10 +170,10 @@ fn where_the_rules_were_never_sound_nothing_is_answered() {
     let office = Office::open("version = 1\nbroken");
     assert_eq!(office.ask_in_vain(&envelope(), CALL), Vec::<u8>::new());
     office.world.user(&rule("mine", "deny", "Bash"));
-    office.setup.rules.look(&[]);
+    office.setup.rules.reload(&[]);
     assert!(office.ask(&envelope(), CALL).1.contains("deny"));
     office.world.user("version = 1\nbroken again");
-    office.setup.rules.look(&[]);
+    office.setup.rules.reload(&[]);
     assert!(office.ask(&envelope(), CALL).1.contains("deny"), "what was sound stays in force");
 }
 
