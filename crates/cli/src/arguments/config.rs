@@ -72,23 +72,22 @@ pub(crate) struct ConfigGet {
     pub(crate) json: bool,
 }
 
-/// Sets a setting
+/// Sets one or more settings
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   agent-tracer config set retention.days 90
   agent-tracer config set ship.level metadata
   agent-tracer config set ship.drop gitBranch,command
+  agent-tracer config set prices.models.ours.input 4 prices.models.ours.output 24
   agent-tracer config set alerts.webhook - < address.txt     keeps it out of the shell's history
   agent-tracer config set alerts.webhook '[{url = \"https://hooks.example/x\", format = \"slack\"}]'
 
-A list is typed with commas, or in the form of TOML. The file is written as a whole or not at all.")]
+A list is typed with commas, or in the form of TOML. All pairs are written, or none.")]
 pub(crate) struct ConfigSet {
-    /// Dotted key, as `config list` shows it
-    pub(crate) key: String,
-    /// New value; `-` reads it from standard input
-    #[arg(allow_hyphen_values = true)]
-    pub(crate) value: String,
+    /// Dotted key, as `config list` shows it, and its new value; the value `-` is read from standard input
+    #[arg(value_names = ["KEY", "VALUE"], num_args = 2.., required = true, allow_negative_numbers = true)]
+    pub(crate) pairs: Vec<String>,
 }
 
 /// Removes a setting, so that its default applies

@@ -112,18 +112,20 @@ fn get(wanted: &ConfigGet, home: &Home, output: &mut Output) -> Result<(), Failu
     }
 }
 
-fn table_of(parts: &[String]) -> Option<&'static config::Table> {
-    parts.first().and_then(|name| config::Table::named(name))
-}
-
 fn set(wanted: &ConfigSet, home: &Home, output: &mut Output) -> Result<(), Failure> {
-    let parts = config::parts(&wanted.key)?;
-    config::find(&parts)?;
-    let typed = match wanted.value.as_str() {
-        "-" => read_value()?,
-        value => value.to_owned(),
-    };
-    apply(&parts, config::set(&parts, &typed)?, home, output)
+    let mut edits = Vec::new();
+    for pair in wanted.pairs.chunks(2) {
+        let [key, value] = pair else {
+            let key = pair.first().map(String::as_str).unwrap_or_default();
+            return Err(Failure::usage(format!("`{key}` has no value")).hint("give a value behind each key"));
+        };
+        let parts = config::parts(key)?;
+        // Before its value is waited for.
+        config::find(&parts)?;
+        let typed = if value == "-" { read_value()? } else { value.clone() };
+        edits.push(config::set(&parts, &typed)?);
+    }
+    apply(&edits, home, output)
 }
 
 fn read_value() -> Result<String, Failure> {
@@ -141,16 +143,20 @@ fn unset(wanted: &ConfigUnset, home: &Home, output: &mut Output) -> Result<(), F
     {
         return Err(unknown);
     }
-    apply(&parts, Edit::Unset(parts.clone()), home, output)
+    apply(&[Edit::Unset(parts)], home, output)
 }
 
-fn apply(parts: &[String], edit: Edit, home: &Home, output: &mut Output) -> Result<(), Failure> {
-    // Every setting has a table.
-    let Some(table) = table_of(parts) else { return Ok(()) };
-    let applied = config::apply(home, table, &[edit])?;
+fn apply(edits: &[Edit], home: &Home, output: &mut Output) -> Result<(), Failure> {
+    let mut tables: Vec<&config::Table> = Vec::new();
+    for table in edits.iter().filter_map(Edit::table) {
+        if tables.iter().all(|known| known.name != table.name) {
+            tables.push(table);
+        }
+    }
+    let applied = config::apply(home, &tables, edits)?;
     applied.notes().iter().try_for_each(|note| output.say(note))?;
     if !applied.is_changed {
-        output.say(&format!("`{}` has this value already", config::path(home).display()))?;
+        output.say(&format!("`{}` has it that way already", config::path(home).display()))?;
     }
     Ok(())
 }

@@ -28,6 +28,14 @@ pub(crate) enum Edit {
     Unset(Vec<String>),
 }
 
+impl Edit {
+    /// Returns the table of the key.
+    pub(crate) fn table(&self) -> Option<&'static Table> {
+        let (Self::Set(key, _) | Self::Unset(key)) = self;
+        key.first().and_then(|name| Table::named(name))
+    }
+}
+
 /// The result of a change.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Applied {
@@ -76,7 +84,7 @@ pub(crate) fn key_of<T: Section>(key: &[&str]) -> Vec<String> {
 /// not understood: such a table is written anew.
 pub(crate) fn switch<T: Section>(home: &Home, edits: &[Edit]) -> Result<Applied, Failure> {
     let table = Table::of::<T>();
-    match apply(home, &table, edits) {
+    match apply(home, &[&table], edits) {
         Ok(applied) => Ok(applied),
         Err(failure) if super::faults(home).iter().any(|(name, _)| *name == T::NAME) => {
             let mut editor = Editor::open(home).map_err(|_| failure)?;
@@ -90,13 +98,15 @@ pub(crate) fn switch<T: Section>(home: &Home, edits: &[Edit]) -> Result<Applied,
     }
 }
 
-/// Applies changes to one table.
-pub(crate) fn apply(home: &Home, table: &Table, edits: &[Edit]) -> Result<Applied, Failure> {
+/// Applies changes to these tables: all of them, or none.
+pub(crate) fn apply(home: &Home, tables: &[&Table], edits: &[Edit]) -> Result<Applied, Failure> {
     let mut editor = Editor::open(home)?;
     let mut applied = Applied::default();
-    applied.adopted.extend(editor.adopt(home, table)?);
+    for table in tables {
+        applied.adopted.extend(editor.adopt(home, table)?);
+    }
     edits.iter().try_for_each(|edit| editor.edit(edit))?;
-    applied.is_changed = editor.save(&[table])?;
+    applied.is_changed = editor.save(tables)?;
     Ok(applied)
 }
 

@@ -58,6 +58,15 @@ fn a_setting_is_set_shown_and_unset() {
     }
     world.run(&["config", "unset", "retention.days"]).ended_with(0);
     assert_eq!(world.read(CONF), "[retention]\n");
+    // A model that is not built in needs two prices at once.
+    let (input, output) = ("prices.models.ours.input", "prices.models.ours.output");
+    let half = world.run(&["config", "set", input, "4", "retention.days", "9"]).ended_with(1).stderr;
+    assert!(half.contains("has no price for `output`") && half.contains("nothing was written"), "{half}");
+    let odd = world.run(&["config", "set", input, "4", output]).ended_with(2).stderr;
+    assert!(odd.contains("`prices.models.ours.output` has no value\nhint: "), "{odd}");
+    assert_eq!(world.read(CONF), "[retention]\n");
+    world.run(&["config", "set", input, "4", output, "2.5", "retention.days", "9"]).ended_with(0);
+    assert_eq!(world.read(CONF), "[retention]\ndays = 9\n\n[prices.models.ours]\ninput = 4\noutput = 2.5\n");
 }
 
 #[test]

@@ -28,12 +28,12 @@ fn keys(key: &str) -> Vec<String> {
 fn put(home: &Home, key: &str, value: &str) -> Result<Applied, Failure> {
     let key = keys(key);
     let edit = set(&key, value).expect("a value");
-    apply(home, Table::named(&key[0]).expect("a table"), &[edit])
+    apply(home, &[Table::named(&key[0]).expect("a table")], &[edit])
 }
 
 fn take(home: &Home, key: &str) -> Result<Applied, Failure> {
     let key = keys(key);
-    apply(home, Table::named(&key[0]).expect("a table"), &[Edit::Unset(key)])
+    apply(home, &[Table::named(&key[0]).expect("a table")], &[Edit::Unset(key)])
 }
 
 #[test]
