@@ -62,7 +62,11 @@ Examples:
   agent-tracer tasks               list their tasks
   agent-tracer tail                follow them live
   agent-tracer demo                try it with recorded sessions
-  agent-tracer doctor              check the setup"
+  agent-tracer doctor              check the setup
+
+Times (WHEN) are in the time zone of this machine: `2026-11-19`, `2026-11-19T10:00`, `10:00` (of
+today), `today`, `yesterday`, how long ago (`30m`, `2h`, `7d`, `2w`), RFC 3339 or Unix milliseconds.
+Where clocks go back, a time that occurs twice is the first; one that they skip is an hour later."
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -221,7 +225,7 @@ pub(crate) struct Import {
     /// Read this folder instead of the agents' homes; may be given more than once
     #[arg(long, value_name = "DIR")]
     pub(crate) path: Vec<PathBuf>,
-    /// Only files that changed since then: a date, a time, or how long ago (`7d`, `24h`)
+    /// Only files that changed since then, such as `yesterday`, `2026-11-19T10:00` or `7d`
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     pub(crate) since: Option<String>,
     /// Print the amount to read, and read nothing

@@ -1,8 +1,7 @@
-//! Times as people here read them.
+//! Times as the user reads and writes them, in the zone of this machine.
 
 use agent_tracer_event::Millis;
-use jiff::Timestamp;
-use jiff::tz::{TimeZone, TimeZoneDatabase};
+use agent_tracer_server::{LocalZone, TIME_FORMS};
 
 use crate::arguments::PeriodName;
 use crate::environment::Environment;
@@ -10,7 +9,7 @@ use crate::failure::Failure;
 
 /// Holds the local time zone; UTC if the system names none, or an unknown one.
 #[derive(Debug, Clone)]
-pub(crate) struct LocalTime(TimeZone);
+pub(crate) struct LocalTime(LocalZone);
 
 impl LocalTime {
     /// The zone of this machine.
@@ -19,16 +18,38 @@ impl LocalTime {
     }
 
     fn named(name: Option<&str>) -> LocalTime {
-        let known = name.and_then(|name| TimeZoneDatabase::bundled().get(name).ok());
-        LocalTime(known.unwrap_or(TimeZone::UTC))
+        LocalTime(name.and_then(|name| LocalZone::parse(name).ok()).unwrap_or(LocalZone::UTC))
     }
 
-    /// Returns the zone with an IANA name: `Europe/Berlin`, `UTC`.
-    pub(crate) fn parse(name: &str) -> Result<LocalTime, Failure> {
-        TimeZoneDatabase::bundled().get(name).map(LocalTime).map_err(|_| {
-            Failure::usage(format!("unknown time zone `{name}`"))
-                .hint("use an IANA name, such as `Europe/Berlin` or `UTC`")
+    /// Returns the zone with an IANA name or an offset: `Europe/Berlin`, `UTC`, `+02:00`.
+    pub(crate) fn zone(name: &str) -> Result<LocalTime, Failure> {
+        LocalZone::parse(name).map(LocalTime).map_err(|error| {
+            Failure::usage(error.to_string())
+                .hint("use an IANA name, such as `Europe/Berlin` or `UTC`, or an offset, such as `+02:00`")
         })
+    }
+
+    /// Reads a time of the command line.
+    pub(crate) fn parse(&self, text: &str, now: Millis) -> Result<Millis, Failure> {
+        let parsed = self.0.parse_time(text, now);
+        parsed.map(|time| time.at).map_err(|error| Failure::usage(error.to_string()).hint(TIME_FORMS))
+    }
+
+    /// Reads the beginning and the end of a range, in order.
+    pub(crate) fn range(
+        &self,
+        since: Option<&str>,
+        until: Option<&str>,
+        now: Millis,
+    ) -> Result<(Option<Millis>, Option<Millis>), Failure> {
+        let read = |text: Option<&str>| text.map(|text| self.parse(text, now)).transpose();
+        let (since, until) = (read(since)?, read(until)?);
+        if let (Some(begin), Some(end)) = (since, until)
+            && begin > end
+        {
+            return Err(Failure::usage("`--until` is before `--since`").hint("swap them"));
+        }
+        Ok((since, until))
     }
 
     /// The moments between which a day, week or month of this zone lies, by the date that names it.
@@ -40,11 +61,7 @@ impl LocalTime {
             PeriodName::Monthly => first.checked_add(jiff::Span::new().months(1)),
             _ => first.tomorrow(),
         };
-        let at = |date: jiff::civil::Date| {
-            let moment = date.to_zoned(self.0.clone()).ok()?;
-            Some(Millis(moment.timestamp().as_millisecond()))
-        };
-        Some((at(first)?, at(next.ok()?)?))
+        Some((self.0.midnight(first)?, self.0.midnight(next.ok()?)?))
     }
 
     /// `2026-11-15 21:10`.
@@ -64,7 +81,7 @@ impl LocalTime {
 
     /// The day of the week and the minute of the day, as rules know them.
     pub(crate) fn of_week(&self, at: Millis) -> Option<agent_tracer_policy::LocalTime> {
-        let moment = Timestamp::from_millisecond(at.0).ok()?.to_zoned(self.0.clone());
+        let moment = self.0.at(at)?;
         let days = agent_tracer_policy::Weekday::ALL;
         let day = usize::try_from(moment.weekday().to_monday_zero_offset()).ok()?;
         let minute = i32::from(moment.hour()) * 60 + i32::from(moment.minute());
@@ -73,29 +90,39 @@ impl LocalTime {
 
     /// The beginning of the day that a moment lies in.
     pub(crate) fn midnight(&self, at: Millis) -> Millis {
-        let moment = Timestamp::from_millisecond(at.0).ok().map(|at| at.to_zoned(self.0.clone()));
-        let begin = moment.and_then(|moment| moment.start_of_day().ok());
-        begin.map_or(at, |begin| Millis(begin.timestamp().as_millisecond()))
+        self.0.at(at).and_then(|moment| self.0.midnight(moment.date())).unwrap_or(at)
     }
 
     fn show(&self, at: Millis, form: &str) -> String {
-        match Timestamp::from_millisecond(at.0) {
-            Ok(moment) => moment.to_zoned(self.0.clone()).strftime(form).to_string(),
-            // A time that no calendar has.
-            Err(_) => at.to_string(),
-        }
+        // Without a moment it is a time that no calendar has.
+        self.0.at(at).map_or_else(|| at.to_string(), |moment| moment.strftime(form).to_string())
     }
 }
 
 impl agent_tracer_ledger::Zone for LocalTime {
     fn offset_seconds(&self, at: Millis) -> i32 {
-        Timestamp::from_millisecond(at.0).map_or(0, |at| self.0.to_offset(at).seconds())
+        self.0.offset_seconds(at)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_read_where_the_user_is_and_refused_with_the_forms() {
+        let berlin = LocalTime::named(Some("Europe/Berlin"));
+        let now = Millis(1_794_777_004_001);
+        let (since, until) = berlin.range(Some("2026-11-15T22:00"), Some("now"), now).expect("a range");
+        assert_eq!(
+            (since.map(|at| berlin.minute(at)).as_deref(), until),
+            (Some("2026-11-15 22:00"), Some(now))
+        );
+        assert_eq!(berlin.range(None, None, now).expect("no range"), (None, None));
+        let refused = berlin.parse("soon", now).expect_err("no time").to_string();
+        assert!(refused.starts_with("error: invalid time `soon`\nhint: write `2026-11-19`"), "{refused}");
+        assert!(berlin.range(Some("today"), Some("yesterday"), now).is_err());
+    }
 
     #[test]
     fn times_are_local_and_never_fail() {

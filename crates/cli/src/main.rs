@@ -28,7 +28,6 @@ mod instance;
 mod local_server;
 mod local_time;
 mod log;
-mod moment;
 mod origin;
 mod output;
 mod periodic;

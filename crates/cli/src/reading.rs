@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::arguments::{Options, StatusName, TaskKindName, TaskWords};
 use crate::environment::Environment;
 use crate::failure::Failure;
-use crate::moment;
+use crate::local_time::LocalTime;
 use crate::output::Output;
 use crate::sources;
 
@@ -78,10 +78,8 @@ impl Reading {
 
     /// Reads the words that say which tasks are meant.
     pub(crate) fn filter(&self, words: &TaskWords, environment: &Environment) -> Result<TaskFilter, Failure> {
-        let moment =
-            |text: &Option<String>| text.as_deref().map(|text| moment::parse(text, self.now)).transpose();
-        let (since, until) = (moment(&words.since)?, moment(&words.until)?);
-        check_order(since, until)?;
+        let zone = LocalTime::of(environment);
+        let (since, until) = zone.range(words.since.as_deref(), words.until.as_deref(), self.now)?;
         Ok(TaskFilter {
             status: words.status.iter().map(|status| status_of(*status)).collect(),
             agent: words.agent.map(agent_of),
@@ -120,16 +118,6 @@ impl Reading {
         output.say(&format!("nothing is recorded in `{}` yet", self.home.data().display()))?;
         output.say(&format!("hint: run `{program} import` to read the agents' history"))?;
         output.say(&format!("hint: run `{program} install claude` or `install codex`, then `{program} serve`, to record new sessions"))
-    }
-}
-
-/// Refuses a stretch of time that ends before it begins.
-pub(crate) fn check_order(since: Option<Millis>, until: Option<Millis>) -> Result<(), Failure> {
-    match (since, until) {
-        (Some(since), Some(until)) if since > until => {
-            Err(Failure::usage("`--until` is before `--since`").hint("swap them"))
-        }
-        _ => Ok(()),
     }
 }
 

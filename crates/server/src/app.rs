@@ -12,10 +12,10 @@ use crate::config::Config;
 use crate::deps::ServerDeps;
 use crate::epoch::Epoch;
 use crate::excluded::Excluded;
+use crate::local_zone::LocalZone;
 use crate::memory::Memory;
 use crate::metrics::Cache;
 use crate::problem::Problem;
-use crate::query::ClientZone;
 use crate::security::Access;
 
 /// Seconds until a client should retry while the privacy settings cannot be read.
@@ -31,7 +31,7 @@ pub(crate) struct App {
     /// The address it really listens on: the port may have been left to the system.
     pub(crate) address: SocketAddr,
     /// The time zone of days where a query does not say.
-    pub(crate) zone: Option<ClientZone>,
+    pub(crate) zone: LocalZone,
     /// Drawn at start: tags of answers of an earlier server, with another store, are not ours.
     pub(crate) instance: u64,
     /// Within which places in the order of delivery mean the same.
@@ -58,7 +58,7 @@ impl App {
         config: Config,
         deps: ServerDeps,
         address: SocketAddr,
-        zone: Option<ClientZone>,
+        zone: LocalZone,
         instance: u64,
         closing: watch::Receiver<bool>,
     ) -> Self {

@@ -20,7 +20,7 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::ingest::read_body;
 use crate::problem::{FieldError, Problem};
-use crate::query::{Param, ParamType, QueryParams, may};
+use crate::query::{Param, ParamType, QueryParams, TIME_ZONE, may};
 
 /// The stretch of history to replay where the request names none.
 const USUAL_MS: i64 = 30 * 24 * 60 * 60 * 1000;
@@ -33,6 +33,7 @@ const FAULTS: usize = 100;
 
 pub(crate) const PARAMS: &[Param] = &[
     may("since", ParamType::Time, "From when on; thirty days ago unless given."),
+    TIME_ZONE,
     may("project", ParamType::Text, "Only tasks of this project."),
 ];
 
@@ -75,7 +76,7 @@ async fn answer(app: &Arc<App>, request: Request) -> Result<Backtest, Problem> {
     };
     let began = Instant::now();
     let now = (app.deps.clock)();
-    let asked = QueryParams::read(&[PARAMS], request.uri().query().unwrap_or_default(), now)?;
+    let asked = QueryParams::read(&[PARAMS], request.uri().query().unwrap_or_default(), now, &app.zone)?;
     let body = read_body(app, request, &["application/json"]).await?;
     body.check(Bounds::POSTED)?;
     let draft: BacktestRequest = serde_json::from_slice(&body.bytes).map_err(|error| {

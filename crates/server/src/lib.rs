@@ -23,6 +23,7 @@ mod half_open;
 mod health;
 mod ingest;
 mod live;
+mod local_zone;
 mod login;
 mod memory;
 mod metrics;
@@ -44,6 +45,7 @@ pub use deps::{
     RulesInForce, ServerDeps, ShipmentError, SpoolView, StoreShipment, Team,
 };
 pub use live::Live;
+pub use local_zone::{LocalZone, ParsedTime, TIME_FORMS, TimeError, ZoneError};
 pub use problem::{FieldError, Problem};
 pub use security::{LINK_MINUTES, TokenError, owner_token, peer_owner};
 pub use serve::{ServeError, Server, draw_token, serve};

@@ -34,7 +34,7 @@ pub(crate) async fn make(State(app): State<Arc<App>>) -> Response {
 pub(crate) async fn open(State(app): State<Arc<App>>, request: Request) -> Response {
     let now = (app.deps.clock)();
     let params: &[&[crate::query::Param]] = &[&[may("code", ParamType::Text, "The code.")]];
-    let asked = match QueryParams::read(params, request.uri().query().unwrap_or_default(), now) {
+    let asked = match QueryParams::read(params, request.uri().query().unwrap_or_default(), now, &app.zone) {
         Ok(asked) => asked,
         Err(problem) => return problem.into_response(),
     };

@@ -291,7 +291,12 @@ fn schema(reads: ParamType) -> RefOr<Schema> {
     let text = || ObjectBuilder::new().schema_type(Type::String);
     let object = match reads {
         ParamType::Text | ParamType::Task => text(),
-        ParamType::Time => text().examples([json!("-24h"), json!("2026-11-15T21:10:04.001Z")]),
+        ParamType::Time => text().examples([
+            json!("-24h"),
+            json!("yesterday"),
+            json!("2026-11-15"),
+            json!("2026-11-15T21:10:04.001Z"),
+        ]),
         ParamType::Zone => text().examples([json!("Europe/Berlin"), json!("+02:00")]),
         ParamType::Flag => ObjectBuilder::new().schema_type(Type::Boolean),
         ParamType::One(words) => text().enum_values(Some(words())),

@@ -22,9 +22,9 @@ use crate::app::App;
 use crate::config::{Config, PeerUser};
 use crate::deps::ServerDeps;
 use crate::half_open::HalfOpen;
+use crate::local_zone::LocalZone;
 use crate::places::{Place, Places};
 use crate::problem::Problem;
-use crate::query::ClientZone;
 use crate::routes;
 use crate::security::{Peer, add_headers, random};
 
@@ -103,8 +103,8 @@ pub fn serve(config: Config, deps: ServerDeps) -> Result<Server, ServeError> {
         return Err(ServeError::WeakToken);
     }
     let zone = match &config.time_zone {
-        Some(name) => Some(ClientZone::parse(name).ok_or_else(|| ServeError::NoSuchZone(name.clone()))?),
-        None => None,
+        Some(name) => LocalZone::parse(name).map_err(|error| ServeError::NoSuchZone(error.name))?,
+        None => LocalZone::UTC,
     };
     let bind = |source| ServeError::Bind { address: config.listen, source };
     let listener = TcpListener::bind(config.listen).map_err(bind)?;

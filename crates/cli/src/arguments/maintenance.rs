@@ -93,7 +93,7 @@ pub(crate) struct Purge {
     /// Only tasks of a project: its folder, any folder in it, or the last part of its path
     #[arg(long, value_name = "PROJECT", conflicts_with = "ids")]
     pub(crate) project: Option<String>,
-    /// Only tasks with no event since then: a date, a time, or how long ago (`90d`)
+    /// Only tasks with no event since then, such as `2026-11-19` or `90d`
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true, conflicts_with = "ids")]
     pub(crate) before: Option<String>,
     /// All tasks

@@ -95,7 +95,7 @@ the replay and prints the findings so far.")]
 pub(crate) struct PolicyBacktest {
     /// Policy file, or project folder; the rules in force here by default
     pub(crate) path: Option<PathBuf>,
-    /// Only events since then: a date, a time, or how long ago (`7d`, `24h`)
+    /// Only events since then, such as `yesterday`, `2026-11-19T10:00` or `7d`
     #[arg(long, value_name = "WHEN", default_value = "30d", allow_hyphen_values = true)]
     pub(crate) since: String,
     /// Only this project: its folder, any folder in it, or the last part of its path

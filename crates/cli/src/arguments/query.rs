@@ -48,7 +48,7 @@ pub(crate) struct TaskWords {
     /// Only tasks with these words in the title or session
     #[arg(long, value_name = "WORDS")]
     pub(crate) q: Option<String>,
-    /// Only tasks with an event since then: a date, a time, or how long ago (`7d`, `24h`)
+    /// Only tasks with an event since then, such as `yesterday`, `2026-11-19T10:00` or `7d`
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     pub(crate) since: Option<String>,
     /// Only tasks that began before then
@@ -179,7 +179,7 @@ Examples:
   agent-tracer tools --since 7d --project .
   agent-tracer tools --json | jq '.items[] | select(.failures > 0)'")]
 pub(crate) struct Tools {
-    /// Only calls since then: a date, a time, or how long ago (`7d`, `24h`)
+    /// Only calls since then, such as `yesterday`, `2026-11-19T10:00` or `7d`
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     pub(crate) since: Option<String>,
     /// Only calls before then

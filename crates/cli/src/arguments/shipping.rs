@@ -178,7 +178,7 @@ pub(crate) enum TeamCommand {
         /// Only accesses by this person
         #[arg(long, value_name = "OWNER")]
         by: Option<String>,
-        /// Only accesses since then: a date, a time, or how long ago (`7d`, `24h`)
+        /// Only accesses since then, such as `yesterday`, `2026-11-19T10:00` or `7d`
         #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
         since: Option<String>,
         /// Limit of entries

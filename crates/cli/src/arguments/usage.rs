@@ -58,13 +58,13 @@ pub(crate) struct Usage {
     /// Group within each line
     #[arg(long, value_name = "WHAT")]
     pub(crate) by: Option<ByName>,
-    /// Only usage since then: a date, a time, or how long ago (`7d`, `24h`)
+    /// Only usage since then, such as `yesterday`, `2026-11-19T10:00` or `7d`
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     pub(crate) since: Option<String>,
     /// Only usage before then
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
-    /// Time zone for days: an IANA name such as `Europe/Berlin`, or `UTC`; this machine's by default
+    /// Time zone for days and times: an IANA name such as `Europe/Berlin`, or an offset; this machine's by default
     #[arg(long, value_name = "ZONE")]
     pub(crate) tz: Option<String>,
     /// Only this project: its folder, any folder in it, or the last part of its path

@@ -20,8 +20,9 @@ use crate::arguments::{Import, Options};
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
 use crate::instance::Instance;
+use crate::local_time::LocalTime;
 use crate::output::Output;
-use crate::{home, moment, signals, sources};
+use crate::{home, signals, sources};
 use progress::Display;
 
 pub(super) fn run(
@@ -30,7 +31,7 @@ pub(super) fn run(
     environment: &Environment,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
-    let since = arguments.since.as_deref().map(|text| moment::parse(text, environment.now())).transpose()?;
+    let (since, _) = LocalTime::of(environment).range(arguments.since.as_deref(), None, environment.now())?;
     let (tracer, named) = environment.home(options.home.as_deref())?;
     let roots = roots(arguments, environment)?;
     // Before the ledger starts threads of its own.

@@ -20,10 +20,11 @@ use crate::commands::{export, maintenance, tasks};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::instance::Instance;
+use crate::local_time::LocalTime;
 use crate::output::Output;
 use crate::reading::{Reading, json as json_of, refused};
+use crate::sources;
 use crate::store_backups::{self, StoreBackup};
-use crate::{moment, sources};
 use leftovers::Leftovers;
 
 /// Tasks that are shown before they go.
@@ -200,7 +201,8 @@ fn choose(
         roots.push(reading.task(text)?);
     }
     if arguments.ids.is_empty() {
-        let before = arguments.before.as_deref().map(|text| moment::parse(text, now)).transpose()?;
+        let zone = LocalTime::of(environment);
+        let before = arguments.before.as_deref().map(|text| zone.parse(text, now)).transpose()?;
         let project = reading.project(arguments.project.as_deref(), environment)?;
         let filter = TaskFilter { project, until: before, ..TaskFilter::default() };
         let all: Page<Task> = reading

@@ -13,9 +13,8 @@ use crate::commands::show::paint_of;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::local_time::LocalTime;
-use crate::moment;
 use crate::output::{Output, Paint, one_line};
-use crate::reading::{Reading, check_order, json};
+use crate::reading::{Reading, json};
 use crate::{figures, table};
 use chips::Chips;
 
@@ -64,9 +63,8 @@ fn can_be_found(filter: &SearchFilter) -> bool {
 }
 
 fn filter(chips: &Chips, reading: &Reading, environment: &Environment) -> Result<SearchFilter, Failure> {
-    let at = |text: &Option<String>| text.as_deref().map(|text| moment::parse(text, reading.now)).transpose();
-    let (since, until) = (at(&chips.since)?, at(&chips.until)?);
-    check_order(since, until)?;
+    let zone = LocalTime::of(environment);
+    let (since, until) = zone.range(chips.since.as_deref(), chips.until.as_deref(), reading.now)?;
     let task = match &chips.task {
         Some(text) => TaskId::parse(&reading.task(text)?.id),
         None => None,

@@ -14,7 +14,7 @@ use super::token::fleet;
 use crate::arguments::{Team, TeamCommand};
 use crate::environment::Environment;
 use crate::failure::Failure;
-use crate::moment;
+use crate::local_time::LocalTime;
 use crate::output::Output;
 use crate::reading::json as json_of;
 use crate::ship_job::failure_of;
@@ -50,7 +50,7 @@ pub(super) fn run(
         }
         TeamCommand::Sums { rebuild, json } => sums(&fleet, *rebuild, *json, output)?,
         TeamCommand::Audit { of, by, since, limit, json } => {
-            let since = since.as_deref().map(|text| moment::parse(text, environment.now())).transpose()?;
+            let (since, _) = LocalTime::of(environment).range(since.as_deref(), None, environment.now())?;
             let filter =
                 AuditFilter { owner: of.clone(), reader: by.clone(), since, ..AuditFilter::default() };
             let visits = fleet.access_log(&filter, *limit).map_err(|error| failure_of(&error))?;

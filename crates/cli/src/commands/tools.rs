@@ -8,10 +8,11 @@ use agent_tracer_ledger::view::ToolStat;
 use crate::arguments::{Options, Tools};
 use crate::environment::Environment;
 use crate::failure::Failure;
+use crate::figures;
+use crate::local_time::LocalTime;
 use crate::output::{Output, Paint};
-use crate::reading::{Reading, agent_of, check_order, json};
+use crate::reading::{Reading, agent_of, json};
 use crate::table::{Cell, Side, Table};
-use crate::{figures, moment};
 
 /// Percentiles are kept by UTC day.
 const DAY_MS: i64 = 86_400_000;
@@ -23,9 +24,8 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let reading = Reading::open(options, environment)?;
-    let at = |text: &Option<String>| text.as_deref().map(|text| moment::parse(text, reading.now)).transpose();
-    let (since, until) = (at(&arguments.since)?, at(&arguments.until)?);
-    check_order(since, until)?;
+    let zone = LocalTime::of(environment);
+    let (since, until) = zone.range(arguments.since.as_deref(), arguments.until.as_deref(), reading.now)?;
     let range = Range {
         since,
         until,

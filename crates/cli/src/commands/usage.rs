@@ -20,9 +20,8 @@ use crate::arguments::{Options, PeriodName, Usage};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::local_time::LocalTime;
-use crate::moment;
 use crate::output::Output;
-use crate::reading::{Reading, check_order, json, refused};
+use crate::reading::{Reading, json, refused};
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -90,13 +89,11 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let zone = match &arguments.tz {
-        Some(name) => LocalTime::parse(name)?,
+        Some(name) => LocalTime::zone(name)?,
         None => LocalTime::of(environment),
     };
     let now = environment.now();
-    let at = |text: &Option<String>| text.as_deref().map(|text| moment::parse(text, now)).transpose();
-    let (since, until) = (at(&arguments.since)?, at(&arguments.until)?);
-    check_order(since, until)?;
+    let (since, until) = zone.range(arguments.since.as_deref(), arguments.until.as_deref(), now)?;
     let question = Question { arguments, since, until, zone: &zone, now };
     let (items, reading) = match &arguments.files {
         Some(folder) => (files::items(&question, folder.as_deref(), options, environment, output)?, None),

@@ -37,7 +37,7 @@ pub(crate) struct Question {
 pub(crate) async fn ask(app: Arc<App>, endpoint: &'static Endpoint, question: Question) -> Response {
     settle(&app).await;
     let now = (app.deps.clock)();
-    let mut asked = match QueryParams::read(endpoint.params, &question.query, now) {
+    let mut asked = match QueryParams::read(endpoint.params, &question.query, now, &app.zone) {
         Ok(asked) => asked,
         Err(problem) => return problem.into_response(),
     };

@@ -5,7 +5,7 @@ use agent_tracer_ledger::view::{
     ActivityBucket, AgentStat, Attention, CommandStat, FailureStat, FileStat, Hit, Limit, Loop, McpStat,
     SkillStat, ToolStat, UsageBlock, UsageBucket,
 };
-use agent_tracer_ledger::{SearchFilter, UsageBy, Utc, Zone};
+use agent_tracer_ledger::{SearchFilter, UsageBy};
 
 use super::params::{BETWEEN, OWNERS, PAGING, Param, WHOSE, kinds};
 use super::{CachePolicy, Endpoint, ParamType, QueryParams, json, may};
@@ -42,11 +42,7 @@ const RANGE: &[&[Param]] = &[OWNERS, BETWEEN, PAGING];
 fn usage(app: &App, asked: &QueryParams) -> Result<Vec<u8>, Problem> {
     let by = asked.word("by", |word| BY.iter().find(|(known, _)| *known == word).map(|(_, by)| *by));
     let by = by.unwrap_or(UsageBy::Day);
-    let zone: &dyn Zone = match (asked.zone("tz"), &app.zone) {
-        (Some(zone), _) | (None, Some(zone)) => zone,
-        (None, None) => &Utc,
-    };
-    json(asked.store(app).usage(&asked.range(), by, zone))
+    json(asked.store(app).usage(&asked.range(), by, &asked.zone))
 }
 
 pub(super) const ENDPOINTS: &[Endpoint] = &[
@@ -73,14 +69,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         operation: "listUsage",
         summary: "Usage by time, model, project, task, agent or skill.",
         params: &[
-            &[
-                may("by", ParamType::One(by), "The dimension to split by; `day` unless given."),
-                may(
-                    "tz",
-                    ParamType::Zone,
-                    "Whose days: an IANA name or an offset; the server's own unless given.",
-                ),
-            ],
+            &[may("by", ParamType::One(by), "The dimension to split by; `day` unless given.")],
             OWNERS,
             BETWEEN,
             PAGING,

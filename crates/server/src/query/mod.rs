@@ -11,12 +11,9 @@ mod own;
 mod params;
 mod policies;
 mod tasks;
-mod zone;
 
 pub(crate) use answer::{Question, ask};
-
-pub(crate) use params::{OWNER, Param, ParamType, QueryParams, agents, kinds, lanes, may};
-pub(crate) use zone::ClientZone;
+pub(crate) use params::{OWNER, Param, ParamType, QueryParams, TIME_ZONE, agents, kinds, lanes, may};
 
 use crate::app::App;
 use crate::openapi::Shape;

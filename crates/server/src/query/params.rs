@@ -8,8 +8,8 @@ use std::sync::Arc;
 use agent_tracer_event::{Agent, Kind, Lane, Millis, TaskId};
 use agent_tracer_ledger::{MAX_LIMIT, OwnerFilter, Paging, Range, RowFilter, Store};
 
-use super::zone::ClientZone;
 use crate::app::App;
+use crate::local_zone::{LocalZone, ParsedTime, TIME_FORMS};
 use crate::problem::{FieldError, Problem};
 use axum::http::StatusCode;
 
@@ -18,7 +18,7 @@ use axum::http::StatusCode;
 pub(crate) enum ParamType {
     /// Any text; an empty one is as none.
     Text,
-    /// RFC 3339, or a time before now such as `-24h`.
+    /// A time in any form of [`local_zone`](crate::local_zone).
     Time,
     /// `true` or `false`.
     Flag,
@@ -70,9 +70,17 @@ pub(crate) const PAGING: &[Param] = &[
 
 /// The stretch of time.
 pub(crate) const BETWEEN: &[Param] = &[
-    may("since", ParamType::Time, "At or after this: RFC 3339, or before now such as `-24h` or `-7d`."),
-    may("until", ParamType::Time, "Before this: RFC 3339, or before now such as `-24h` or `-7d`."),
+    may("since", ParamType::Time, "At or after this time; its forms are on the page about the API."),
+    may("until", ParamType::Time, "Before this time."),
+    TIME_ZONE,
 ];
+
+/// The time zone of dates, times and days.
+pub(crate) const TIME_ZONE: Param = may(
+    "tz",
+    ParamType::Zone,
+    "Of dates, times and days: an IANA name or an offset; the server's own unless given.",
+);
 
 /// The person and the machine: only a team's server knows more than one.
 pub(crate) const WHOSE: &[Param] = &[OWNER, MACHINE];
@@ -110,7 +118,7 @@ enum Value {
     Words(Vec<String>),
     Whole(u64),
     Task(TaskId),
-    Zone(ClientZone),
+    Zone,
 }
 
 /// The parsed parameters of a query.
@@ -119,6 +127,8 @@ pub(crate) struct QueryParams {
     pub(crate) now: Millis,
     /// The id in the path; empty if the path has none.
     pub(crate) id: String,
+    /// The time zone that `tz` names, or the server's own.
+    pub(crate) zone: LocalZone,
     /// True if a parameter is relative to the time of the request.
     pub(crate) relative: bool,
     /// True if the client may change things.
@@ -130,15 +140,26 @@ pub(crate) struct QueryParams {
 
 impl QueryParams {
     /// Parses the query string of a request.
-    pub(crate) fn read(groups: &[&[Param]], query: &str, now: Millis) -> Result<Self, Problem> {
+    pub(crate) fn read(
+        groups: &[&[Param]],
+        query: &str,
+        now: Millis,
+        zone: &LocalZone,
+    ) -> Result<Self, Problem> {
         let mut asked = Self {
             now,
             id: String::new(),
+            zone: zone.clone(),
             relative: false,
             may_write: false,
             narrowed: None,
             values: Vec::new(),
         };
+        // Dates are read in the zone of the query, which may come after them.
+        let mut zones = query.split('&').filter_map(|pair| zone_of(groups, pair));
+        if let Some(zone) = zones.next() {
+            asked.zone = zone;
+        }
         let mut wrong = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -215,8 +236,9 @@ impl QueryParams {
             }
             ParamType::Text => Some(Value::Text(text.to_owned())),
             ParamType::Time => {
-                self.relative |= text.starts_with('-') || text == "now";
-                time(text, self.now).map(Value::Time)
+                let time = time(text, self.now, &self.zone);
+                self.relative |= time.is_some_and(|time| time.is_relative);
+                time.map(|time| Value::Time(time.at))
             }
             ParamType::Flag => match text {
                 "true" => Some(Value::Flag(true)),
@@ -231,7 +253,7 @@ impl QueryParams {
                 number.filter(|number| (least..=most).contains(number)).map(Value::Whole)
             }
             ParamType::Task => TaskId::parse(text).map(Value::Task),
-            ParamType::Zone => ClientZone::parse(text).map(Value::Zone),
+            ParamType::Zone => LocalZone::parse(text).ok().map(|zone| self.zone = zone).map(|()| Value::Zone),
         };
         match value {
             Some(value) => self.values.push((param.name, value)),
@@ -271,13 +293,6 @@ impl QueryParams {
     pub(crate) fn task(&self, name: &str) -> Option<TaskId> {
         match self.value(name)? {
             Value::Task(task) => Some(task.clone()),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn zone(&self, name: &str) -> Option<&ClientZone> {
-        match self.value(name)? {
-            Value::Zone(zone) => Some(zone),
             _ => None,
         }
     }
@@ -334,7 +349,7 @@ impl ParamType {
     fn expected(self) -> String {
         match self {
             Self::Text => "is not a text".to_owned(),
-            Self::Time => "is neither an RFC 3339 time nor a time before now such as `-24h`".to_owned(),
+            Self::Time => format!("is not a time: {TIME_FORMS}"),
             Self::Flag => "is neither `true` nor `false`".to_owned(),
             Self::One(words) | Self::Many(words) => format!("is not one of {}", listed(&words())),
             Self::Whole(least, most) => format!("is not a whole number from {least} to {most}"),
@@ -355,29 +370,19 @@ fn cut_name(name: &str) -> String {
     name.chars().take(60).collect()
 }
 
-/// Reads a time, or a stretch before now. A `+` that arrived as a blank is one again.
-fn time(text: &str, now: Millis) -> Option<Millis> {
-    if text == "now" {
-        return Some(now);
-    }
-    if let Some(back) = text.strip_prefix('-') {
-        let unit = back.chars().next_back()?;
-        let count = back.strip_suffix(unit)?;
-        let milliseconds: i64 = match unit {
-            's' => 1000,
-            'm' => 60_000,
-            'h' => 3_600_000,
-            'd' => 86_400_000,
-            'w' => 7 * 86_400_000,
-            _ => return None,
-        };
-        let digits = !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
-        let count: i64 = if digits { count.parse().ok()? } else { return None };
-        return Some(Millis(now.0.checked_sub(count.checked_mul(milliseconds)?)?));
-    }
-    Millis::parse(text).or_else(|| {
+/// Returns the zone of a pair that names one.
+fn zone_of(groups: &[&[Param]], pair: &str) -> Option<LocalZone> {
+    let (name, value) = pair.split_once('=')?;
+    let name = decode(name)?;
+    let param = groups.iter().copied().flatten().find(|param| param.name == name)?;
+    matches!(param.reads, ParamType::Zone).then(|| LocalZone::parse(&decode(value)?).ok())?
+}
+
+/// Reads a time. A `+` of an offset that arrived as a blank is one again.
+fn time(text: &str, now: Millis, zone: &LocalZone) -> Option<ParsedTime> {
+    zone.parse_time(text, now).ok().or_else(|| {
         let (moment, offset) = text.rsplit_once(' ')?;
-        Millis::parse(&format!("{moment}+{offset}"))
+        zone.parse_time(&format!("{moment}+{offset}"), now).ok()
     })
 }
 
@@ -406,8 +411,8 @@ mod tests {
     const NOW: Millis = Millis(1_794_777_004_001);
 
     fn ask(query: &str) -> Result<QueryParams, Problem> {
-        let all = [PAGING, BETWEEN, OWNERS, ROWS, &[may("tz", ParamType::Zone, "")]];
-        QueryParams::read(&all, query, NOW)
+        let zone = LocalZone::parse("Europe/Berlin").unwrap();
+        QueryParams::read(&[PAGING, BETWEEN, OWNERS, ROWS], query, NOW, &zone)
     }
 
     fn refused(query: &str) -> Vec<String> {
@@ -416,7 +421,7 @@ mod tests {
 
     #[test]
     fn all_errors_are_reported_at_once() {
-        let wrong = refused("limit=0&colour=red&agent=cursor&since=yesterday&lane=user,left&newestFirst=yes");
+        let wrong = refused("limit=0&colour=red&agent=cursor&since=someday&lane=user,left&newestFirst=yes");
         assert_eq!(wrong, ["limit", "colour", "agent", "since", "lane", "newestFirst"]);
     }
 
@@ -439,10 +444,23 @@ mod tests {
         assert_eq!(since("2026-11-15T21:10:04.001Z"), Some(NOW.0));
         assert_eq!(since("2026-11-15T22:10:04.001+01:00"), Some(NOW.0), "a plus that is not encoded");
         assert_eq!(since("2026-11-15T22:10:04.001%2B01:00"), Some(NOW.0));
-        for text in ["-", "-h", "-24", "--4h", "-99999999999999999w", "-9223372036854775807s", "24h", ""] {
+        for text in ["-", "-h", "-24", "--4h", "-99999999999999999w", "-9223372036854775807s", ""] {
             assert_eq!(since(text), None, "{text}");
         }
         assert_eq!(refused("since=-1h&until=-2h"), ["until"]);
+    }
+
+    #[test]
+    fn dates_are_read_in_the_zone_of_the_query_wherever_it_stands() {
+        let read = |query: &str| {
+            let asked = ask(query).expect(query);
+            (asked.time("since").unwrap().to_string(), asked.relative)
+        };
+        assert_eq!(read("since=2026-11-15"), ("2026-11-14T23:00:00.000Z".to_owned(), false));
+        assert_eq!(read("since=2026-11-15&tz=UTC"), ("2026-11-15T00:00:00.000Z".to_owned(), false));
+        assert_eq!(read("tz=-05:00&since=2026-11-15T10:00"), ("2026-11-15T15:00:00.000Z".to_owned(), false));
+        assert_eq!(read("since=yesterday&tz=UTC"), ("2026-11-14T00:00:00.000Z".to_owned(), true));
+        assert_eq!(read("since=10:00"), ("2026-11-15T09:00:00.000Z".to_owned(), true));
     }
 
     #[test]

@@ -65,8 +65,8 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Respon
 
 /// The rows to follow, and the place behind which they begin.
 fn read(app: &App, request: &Request) -> Result<(QueryParams, Option<Place>), Problem> {
-    let mut asked =
-        QueryParams::read(&[PARAMS], request.uri().query().unwrap_or_default(), (app.deps.clock)())?;
+    let (query, now) = (request.uri().query().unwrap_or_default(), (app.deps.clock)());
+    let mut asked = QueryParams::read(&[PARAMS], query, now, &app.zone)?;
     if asked.flag("tree") && asked.task("task").is_none() {
         let wrong = FieldError::new("tree", "needs a `task`");
         return Err(Problem::wrong(StatusCode::BAD_REQUEST, vec![wrong]));

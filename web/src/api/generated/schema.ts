@@ -2764,6 +2764,7 @@ export interface operations {
                 agentType?: string;
                 since?: string;
                 until?: string;
+                tz?: string;
             };
             header?: never;
             path?: never;
@@ -2839,6 +2840,7 @@ export interface operations {
                 agentType?: string;
                 since?: string;
                 until?: string;
+                tz?: string;
                 cursor?: string;
                 limit?: number;
             };
@@ -2983,6 +2985,7 @@ export interface operations {
                 by?: string;
                 since?: string;
                 until?: string;
+                tz?: string;
                 cursor?: string;
                 limit?: number;
             };
@@ -3060,6 +3063,7 @@ export interface operations {
                 agentType?: string;
                 since?: string;
                 until?: string;
+                tz?: string;
                 cursor?: string;
                 limit?: number;
             };
@@ -3327,6 +3331,7 @@ export interface operations {
                 agentType?: string;
                 since?: string;
                 until?: string;
+                tz?: string;
                 cursor?: string;
                 limit?: number;
             };
@@ -3404,6 +3409,7 @@ export interface operations {
                 agentType?: string;
                 since?: string;
                 until?: string;
+                tz?: string;
                 cursor?: string;
                 limit?: number;
             };
@@ -3653,6 +3659,7 @@ export interface operations {
                 agentType?: string;
                 since?: string;
                 until?: string;
+                tz?: string;
                 cursor?: string;
                 limit?: number;
             };
@@ -3730,6 +3737,7 @@ export interface operations {
                 agentType?: string;
                 since?: string;
                 until?: string;
+                tz?: string;
                 cursor?: string;
                 limit?: number;
             };
@@ -3804,6 +3812,7 @@ export interface operations {
                 machine?: string;
                 since?: string;
                 until?: string;
+                tz?: string;
             };
             header?: never;
             path?: never;
@@ -3873,6 +3882,7 @@ export interface operations {
         parameters: {
             query?: {
                 since?: string;
+                tz?: string;
                 project?: string;
             };
             header?: never;
@@ -3986,6 +3996,7 @@ export interface operations {
                 machine?: string;
                 since?: string;
                 until?: string;
+                tz?: string;
                 cursor?: string;
                 limit?: number;
             };
@@ -4069,6 +4080,7 @@ export interface operations {
                 agentType?: string;
                 since?: string;
                 until?: string;
+                tz?: string;
                 cursor?: string;
                 limit?: number;
             };
@@ -4213,6 +4225,7 @@ export interface operations {
                 agentType?: string;
                 since?: string;
                 until?: string;
+                tz?: string;
                 cursor?: string;
                 limit?: number;
             };
@@ -4415,6 +4428,7 @@ export interface operations {
                 agentType?: string;
                 since?: string;
                 until?: string;
+                tz?: string;
                 cursor?: string;
                 limit?: number;
             };
@@ -4565,6 +4579,7 @@ export interface operations {
                 tree?: boolean;
                 since?: string;
                 until?: string;
+                tz?: string;
                 cursor?: string;
                 limit?: number;
             };
@@ -4867,6 +4882,7 @@ export interface operations {
                 tree?: boolean;
                 since?: string;
                 until?: string;
+                tz?: string;
                 cursor?: string;
                 limit?: number;
             };
@@ -5097,6 +5113,7 @@ export interface operations {
                 tree?: boolean;
                 since?: string;
                 until?: string;
+                tz?: string;
                 cursor?: string;
                 limit?: number;
             };
@@ -5177,6 +5194,7 @@ export interface operations {
                 tree?: boolean;
                 since?: string;
                 until?: string;
+                tz?: string;
                 cursor?: string;
                 limit?: number;
             };
@@ -5329,6 +5347,7 @@ export interface operations {
                 tree?: boolean;
                 since?: string;
                 until?: string;
+                tz?: string;
                 cursor?: string;
                 limit?: number;
             };
@@ -5481,6 +5500,7 @@ export interface operations {
                 tree?: boolean;
                 since?: string;
                 until?: string;
+                tz?: string;
                 cursor?: string;
                 limit?: number;
             };
@@ -5780,6 +5800,7 @@ export interface operations {
                 tree?: boolean;
                 since?: string;
                 until?: string;
+                tz?: string;
                 cursor?: string;
                 limit?: number;
             };
@@ -5859,6 +5880,7 @@ export interface operations {
                 agentType?: string;
                 since?: string;
                 until?: string;
+                tz?: string;
                 cursor?: string;
                 limit?: number;
             };
@@ -5930,7 +5952,6 @@ export interface operations {
         parameters: {
             query?: {
                 by?: "day" | "week" | "month" | "model" | "project" | "task" | "agent" | "agentType" | "skill" | "owner" | "machine";
-                tz?: string;
                 owner?: string;
                 machine?: string;
                 project?: string;
@@ -5938,6 +5959,7 @@ export interface operations {
                 agentType?: string;
                 since?: string;
                 until?: string;
+                tz?: string;
                 cursor?: string;
                 limit?: number;
             };
@@ -6015,6 +6037,7 @@ export interface operations {
                 agentType?: string;
                 since?: string;
                 until?: string;
+                tz?: string;
                 cursor?: string;
                 limit?: number;
             };

@@ -15,7 +15,7 @@ use crate::local_time::LocalTime;
 use crate::output::{Output, Paint, one_line};
 use crate::reading::{self, Reading};
 use crate::table::{Cell, Side, Table};
-use crate::{moment, policy_files, replay, signals, sources};
+use crate::{policy_files, replay, signals, sources};
 
 /// Examples of one rule that a person is shown.
 const SHOWN: usize = 5;
@@ -31,7 +31,7 @@ pub(super) fn run(
     if policy.rules().next().is_none() {
         return Err(Failure::new("no rules to replay").hint("name a file, or run `agent-tracer policy init`"));
     }
-    let since = moment::parse(&arguments.since, reading.now)?;
+    let since = LocalTime::of(environment).parse(&arguments.since, reading.now)?;
     let project = reading.project(arguments.project.as_deref(), environment)?;
     let Some(store) = reading.store() else {
         reading.say_empty(output, environment, false)?;
