@@ -16,7 +16,9 @@ use agent_tracer_spool::Home;
 use tracing::{info, warn};
 
 use crate::config::{self, Form, OldFile, Section};
+use crate::environment::Environment;
 use crate::failure::{Failure, plain};
+use crate::http::TrustStore;
 use crate::local_time::LocalTime;
 use crate::periodic::PeriodicJob;
 
@@ -46,13 +48,13 @@ pub(crate) struct Delivery {
 }
 
 /// Sends an alert everywhere.
-pub(crate) fn send(settings: &Settings, alert: &Alert) -> Vec<Delivery> {
+pub(crate) fn send(settings: &Settings, alert: &Alert, trust: &TrustStore) -> Vec<Delivery> {
     let mut sent = Vec::new();
     if settings.desktop {
         sent.push(Delivery { to: "desktop".to_owned(), error: show(alert).err() });
     }
     for (number, target) in settings.webhook.iter().enumerate() {
-        let error = webhook::send(target, alert).err().map(|error| error.to_string());
+        let error = webhook::send(target, alert, trust.roots()).err().map(|error| error.to_string());
         sent.push(Delivery { to: format!("webhook {}", number + 1), error });
     }
     sent
@@ -98,6 +100,7 @@ struct AlertJob {
     home: Home,
     store: Arc<dyn Store>,
     zone: LocalTime,
+    trust: TrustStore,
     watch: Watch,
     sent: u64,
     failed: u64,
@@ -118,7 +121,7 @@ impl AlertJob {
                 break;
             }
             let mut errors = Vec::new();
-            for sent in send(&settings, alert) {
+            for sent in send(&settings, alert, &self.trust) {
                 match sent.error {
                     None => {
                         self.sent += 1;
@@ -155,13 +158,14 @@ impl AlertJob {
 pub(crate) fn start(
     home: &Home,
     store: Arc<dyn Store>,
-    zone: LocalTime,
+    environment: &Environment,
     clock: &Clock,
     stop: &Stop,
 ) -> Result<(Counts, JoinHandle<()>), Failure> {
     let (home, counts) = (home.clone(), Counts::default());
     let watch = Watch::counting(counts.clone());
-    let mut job = AlertJob { home, store, zone, watch, sent: 0, failed: 0, counts: counts.clone() };
+    let (zone, trust) = (LocalTime::of(environment), TrustStore::of(environment));
+    let mut job = AlertJob { home, store, zone, trust, watch, sent: 0, failed: 0, counts: counts.clone() };
     let periodic = PeriodicJob { name: "alerts", every: EVERY, stop };
     let (clock, stop) = (Arc::clone(clock), stop.clone());
     let thread = periodic.behind(move || job.look(clock(), &stop))?;

@@ -1,17 +1,19 @@
-//! Asks the server of this machine, with nothing but a socket.
+//! Asks the server of this machine.
 //!
-//! HTTP/1.0, so that the answer comes as it is, without chunks. Law: no token is sent unless a request needs it, and only to
+//! Law: no token is sent unless a request needs it, and only to
 //! the address that the lock of the home names.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use agent_tracer_server::owner_token;
 use agent_tracer_spool::Home;
 use serde_json::Value;
+use ureq::Body;
+use ureq::http::Response;
 
 use crate::failure::Failure;
+use crate::http;
 
 /// The path of the server's health.
 pub(crate) const HEALTH: &str = "/api/v1/health";
@@ -23,19 +25,22 @@ const ANSWER_BYTES: u64 = 1 << 20;
 
 /// Returns the status and the JSON of an answer; `None` if there is no such answer.
 pub(crate) fn get(address: SocketAddr, path: &str) -> Option<(u16, Value)> {
-    ask(address, "GET", path, "")
+    let request = http::local_client(PATIENCE, PATIENCE).get(format!("http://{address}{path}"));
+    read(request.header("accept", "application/json").call())
 }
 
 /// Returns a new one-time link to the dashboard of the server of a home.
 pub(crate) fn login_link(address: SocketAddr, home: &Home) -> Result<String, Failure> {
     let token = owner_token(&home.token()).map_err(|error| Failure::from_text(&error.to_string()))?;
-    let lines = format!("Authorization: Bearer {token}\r\nContent-Length: 0\r\n");
+    let request = http::local_client(PATIENCE, PATIENCE).post(format!("http://{address}/api/v1/login-codes"));
+    let request =
+        request.header("accept", "application/json").header("authorization", format!("Bearer {token}"));
     let refused = |why: &str| {
         Failure::new(format!("the server at http://{address} gives no link: {why}"))
             .hint("run `agent-tracer doctor` for details")
     };
-    let (status, answer) = ask(address, "POST", "/api/v1/login-codes", &lines)
-        .ok_or_else(|| refused("it does not answer as one of ours"))?;
+    let (status, answer) =
+        read(request.send_empty()).ok_or_else(|| refused("it does not answer as one of ours"))?;
     let text = |key: &str| answer.get(key).and_then(Value::as_str);
     match text("path") {
         Some(path) if status == 200 && path.starts_with('/') => Ok(format!("http://{address}{path}")),
@@ -46,23 +51,16 @@ pub(crate) fn login_link(address: SocketAddr, home: &Home) -> Result<String, Fai
     }
 }
 
-fn ask(address: SocketAddr, method: &str, path: &str, lines: &str) -> Option<(u16, Value)> {
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE).ok()?;
-    stream.set_read_timeout(Some(PATIENCE)).ok()?;
-    stream.set_write_timeout(Some(PATIENCE)).ok()?;
-    // In one piece: a server may answer and hang up as soon as it has read the first line.
-    let request =
-        format!("{method} {path} HTTP/1.0\r\nHost: {address}\r\nAccept: application/json\r\n{lines}\r\n");
-    stream.write_all(request.as_bytes()).ok()?;
-    let mut answer = String::new();
-    stream.take(ANSWER_BYTES).read_to_string(&mut answer).ok()?;
-    let (head, body) = answer.split_once("\r\n\r\n")?;
-    let status = head.split(' ').nth(1)?.parse().ok()?;
-    Some((status, serde_json::from_str(body).ok()?))
+/// Reads an answer; `None` if it is none, or holds no JSON.
+fn read(answer: Result<Response<Body>, ureq::Error>) -> Option<(u16, Value)> {
+    let mut answer = answer.ok()?;
+    let text = answer.body_mut().with_config().limit(ANSWER_BYTES).read_to_string().ok()?;
+    Some((answer.status().as_u16(), serde_json::from_str(&text).ok()?))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read, Write};
     use std::net::TcpListener;
     use std::thread::JoinHandle;
 
@@ -90,8 +88,8 @@ mod tests {
         let (address, asked) = answering("HTTP/1.0 200 OK\r\n\r\n{\"path\":\"/login?code=x\"}");
         assert_eq!(login_link(address, &home).expect("a link"), format!("http://{address}/login?code=x"));
         let asked = asked.join().expect("a request");
-        assert!(asked.starts_with("POST /api/v1/login-codes HTTP/1.0\r\n"), "{asked}");
-        assert!(asked.contains(&format!("\r\nAuthorization: Bearer {token}\r\n")), "{asked}");
+        assert!(asked.starts_with("POST /api/v1/login-codes HTTP/1.1\r\n"), "{asked}");
+        assert!(asked.contains(&format!("\r\nauthorization: Bearer {token}\r\n")), "{asked}");
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod failure;
 mod figures;
 mod files;
 mod home;
+mod http;
 mod instance;
 mod local_server;
 mod local_time;

@@ -17,6 +17,7 @@ use tracing::warn;
 use crate::config::{self, Form, OldFile, Section};
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
+use crate::http::TrustStore;
 use crate::{files, sources};
 
 /// Pause between two checks for new events.
@@ -94,7 +95,12 @@ pub(crate) fn shipper(
 ) -> Result<Shipper, Failure> {
     let target = target(home, environment, to)?;
     let cursor = Cursor::open(&cursor_path(home), target.url()).map_err(|error| failure_of(&error))?;
-    Ok(Shipper::new(outbox(home)?, policy, cursor, Box::new(Http::new(target))))
+    Ok(Shipper::new(
+        outbox(home)?,
+        policy,
+        cursor,
+        Box::new(Http::new(target, TrustStore::of(environment).roots())),
+    ))
 }
 
 /// Ships until it is asked to stop, or once until everything is there. What passes is tried again for ever.

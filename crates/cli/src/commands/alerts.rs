@@ -11,6 +11,7 @@ use crate::arguments::{Alerts, AlertsCommand, Options};
 use crate::config;
 use crate::environment::Environment;
 use crate::failure::Failure;
+use crate::http::TrustStore;
 use crate::output::Output;
 use crate::reading::json as json_of;
 
@@ -117,7 +118,7 @@ fn test(
         project: None,
         at: environment.now(),
     };
-    let sent = alert_job::send(settings, &alert);
+    let sent = alert_job::send(settings, &alert, &TrustStore::of(environment));
     let is_fine = sent.iter().all(|sent| sent.error.is_none());
     if as_json {
         let sent: Vec<Value> = sent.iter().map(|sent| json!({"to": sent.to, "error": sent.error})).collect();

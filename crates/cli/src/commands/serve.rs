@@ -124,8 +124,7 @@ pub(super) fn run_greeting(
     let watching = rules::start(&book, ledger.store(), &clock, &stop_upkeep)?;
     let zone = LocalTime::of(environment);
     let telling = context_job::start(&tracer, ledger.store(), zone, &clock, &stop_upkeep)?;
-    let zone = LocalTime::of(environment);
-    let (alerts, alerting) = alert_job::start(&tracer, ledger.store(), zone, &clock, &stop_upkeep)?;
+    let (alerts, alerting) = alert_job::start(&tracer, ledger.store(), environment, &clock, &stop_upkeep)?;
     let (drift, drifting) = client_drift::start(&tracer, ledger.store(), &clock, &stop_upkeep)?;
     let keeping = backup_job::start(&tracer, &ledger, roots.clone(), &clock, &stop_upkeep)?;
     let backing_up = store_backups::start(&tracer, &ledger, &clock, &stop_upkeep)?;

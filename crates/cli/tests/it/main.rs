@@ -3,6 +3,7 @@
 mod alerts;
 mod answers;
 mod backups;
+mod certificates;
 mod client_versions;
 mod compactions;
 mod config;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use ureq::tls::{RootCerts, TlsConfig};
+
 use crate::ship::shipper::{Carrier, ShipError};
 
 /// Path on the server that takes shipments.
@@ -90,11 +92,12 @@ pub struct Http {
 }
 
 impl Http {
-    /// The way to a server. Nothing is sent yet.
+    /// Returns the way to a server whose certificate has to lead to one of these authorities. Nothing is sent yet.
     #[must_use]
-    pub fn new(target: Target) -> Self {
+    pub fn new(target: Target, roots: RootCerts) -> Self {
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(PATIENCE))
+            .tls_config(TlsConfig::builder().root_certs(roots).build())
             .http_status_as_error(false)
             // A redirect may lead to a foreign server: the token goes to the named server alone.
             .max_redirects(0)

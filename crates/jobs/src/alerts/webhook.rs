@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use ureq::tls::{RootCerts, TlsConfig};
+
 use crate::alerts::alert::Alert;
 use crate::alerts::settings::{Format, Webhook};
 
@@ -27,17 +29,18 @@ pub enum WebhookError {
     Unreachable,
 }
 
-/// Sends an alert once.
+/// Sends an alert once. The certificate of the receiver has to lead to one of these authorities.
 ///
 /// # Errors
 /// If it did not arrive; the text leaves out the address, which may hold a secret.
-pub fn send(webhook: &Webhook, alert: &Alert) -> Result<(), WebhookError> {
+pub fn send(webhook: &Webhook, alert: &Alert, roots: RootCerts) -> Result<(), WebhookError> {
     let body = match webhook.format {
         Format::Json => alert.json(),
         Format::Slack => alert.slack(),
     };
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .timeout_global(Some(PATIENCE))
+        .tls_config(TlsConfig::builder().root_certs(roots).build())
         .http_status_as_error(false)
         // The target of a redirect could be another party.
         .max_redirects(0)

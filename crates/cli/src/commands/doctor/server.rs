@@ -185,7 +185,7 @@ mod tests {
                 let (mut stream, _) = listener.accept().expect("a caller");
                 let mut asked = [0; 256];
                 let count = stream.read(&mut asked).expect("a question");
-                assert!(asked[..count].starts_with(b"GET /api/v1/health HTTP/1.0\r\n"));
+                assert!(asked[..count].starts_with(b"GET /api/v1/health HTTP/1.1\r\n"));
                 write!(stream, "HTTP/1.0 200 OK\r\n\r\n{body}").expect("an answer");
             }
         });

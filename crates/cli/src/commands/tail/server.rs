@@ -1,16 +1,14 @@
-//! The stream of a running server, read with nothing but a socket.
-//!
-//! HTTP/1.0 on purpose: the answer then comes as it is, without chunks, until one of both hangs up. No token is sent: on
-//! the loopback everybody of this user may read.
+//! Follows the stream of a running server. No token is sent: on the loopback every process of this user may read.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use agent_tracer_ledger::view::Row;
 
 use super::filter::TailFilter;
 use crate::failure::Failure;
+use crate::http;
 
 /// Time limit for a server to accept.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -41,15 +39,11 @@ pub(super) fn follow(
     read(BufReader::new(stream), after, show)
 }
 
-fn connect(address: SocketAddr, query: &str) -> Option<TcpStream> {
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE).ok()?;
-    stream.set_read_timeout(Some(SILENCE)).ok()?;
-    stream.set_write_timeout(Some(PATIENCE)).ok()?;
-    let request = format!(
-        "GET /api/v1/stream?{query} HTTP/1.0\r\nHost: {address}\r\nAccept: text/event-stream\r\n\r\n"
-    );
-    stream.write_all(request.as_bytes()).ok()?;
-    Some(stream)
+fn connect(address: SocketAddr, query: &str) -> Option<impl Read + use<>> {
+    let request =
+        http::local_client(PATIENCE, SILENCE).get(format!("http://{address}/api/v1/stream?{query}"));
+    let answer = request.header("accept", "text/event-stream").call().ok()?;
+    (answer.status() == 200).then(|| answer.into_body().into_reader())
 }
 
 fn query(filter: &TailFilter, after: u64) -> String {
@@ -66,23 +60,12 @@ fn query(filter: &TailFilter, after: u64) -> String {
     query
 }
 
-/// Reads an answer and shows its rows.
+/// Reads the stream and shows its rows.
 fn read(
     mut stream: impl BufRead,
     after: &mut u64,
     show: &mut dyn FnMut(&Row) -> Result<(), Failure>,
 ) -> Result<StreamEnd, Failure> {
-    let Some(status) = line(&mut stream) else { return Ok(StreamEnd::Unreachable) };
-    if status.split(' ').nth(1) != Some("200") {
-        return Ok(StreamEnd::Unreachable);
-    }
-    loop {
-        match line(&mut stream) {
-            None => return Ok(StreamEnd::Unreachable),
-            Some(header) if header.is_empty() => break,
-            Some(_) => {}
-        }
-    }
     while let Some(line) = line(&mut stream) {
         if line == "event: missed" {
             return Ok(StreamEnd::Missed);
@@ -105,6 +88,9 @@ fn line(stream: &mut impl BufRead) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+    use std::net::TcpListener;
+
     use agent_tracer_event::{Certainty, Kind, Lane, Millis};
 
     use super::*;
@@ -138,12 +124,25 @@ mod tests {
         }
     }
 
+    /// Follows a server that sends these bytes and closes the connection.
     fn follow_text(answer: &str) -> (StreamEnd, Vec<u64>, u64) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let answer = answer.to_owned();
+        let answering = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a caller");
+            let mut lines = BufReader::new(stream.try_clone().expect("a stream")).lines();
+            let first = lines.next().expect("a request").expect("a line");
+            assert_eq!(first, "GET /api/v1/stream?after=0 HTTP/1.1");
+            while lines.next().is_some_and(|line| !line.expect("a line").is_empty()) {}
+            stream.write_all(answer.as_bytes()).expect("an answer");
+        });
         let (mut after, mut seen) = (0, Vec::new());
-        let ended = read(answer.as_bytes(), &mut after, &mut |row| {
+        let ended = follow(address, &TailFilter::default(), &mut after, &mut |row| {
             seen.push(row.seq);
             Ok(())
         });
+        answering.join().expect("it was asked");
         (ended.expect("the receiver never fails"), seen, after)
     }
 
@@ -158,6 +157,16 @@ mod tests {
         assert_eq!(follow_text(&answer), (StreamEnd::Stopped, vec![4, 7], 7));
         let cut = answer.get(..answer.len() - 5).expect("a part");
         assert_eq!(follow_text(cut), (StreamEnd::Stopped, vec![4], 4), "half a row is no row");
+    }
+
+    #[test]
+    fn a_stream_in_chunks_is_one_stream() {
+        let text = format!("data: {}\n\n", serde_json::to_string(&row(4)).expect("JSON"));
+        let (head, tail) = text.split_at(20);
+        let chunk = |text: &str| format!("{:x}\r\n{text}\r\n", text.len());
+        let answer =
+            format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{}{}", chunk(head), chunk(tail));
+        assert_eq!(follow_text(&answer), (StreamEnd::Stopped, vec![4], 4));
     }
 
     #[test]

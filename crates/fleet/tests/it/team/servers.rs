@@ -99,7 +99,12 @@ fn ship(folder: &Path, to: SocketAddr, token: &str) -> Result<u64, ShipError> {
     let outbox = Outbox::open(&folder.join("ledger.db"), Arc::new(Prices::embedded())).unwrap();
     let target = Target::new(&format!("http://{to}"), token).unwrap();
     let cursor = Cursor::open(&folder.join("ship.json"), target.url()).unwrap();
-    let mut shipper = Shipper::new(outbox, Policy::default(), cursor, Box::new(Http::new(target)));
+    let mut shipper = Shipper::new(
+        outbox,
+        Policy::default(),
+        cursor,
+        Box::new(Http::new(target, ureq::tls::RootCerts::WebPki)),
+    );
     let mut facts = 0;
     while let Step::Sent(sent) = shipper.step()? {
         facts += sent.facts;

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use agent_tracer_event::Millis;
 use agent_tracer_jobs::alerts::{Alert, Format, Kind, Webhook, webhook};
 use serde_json::{Value, json};
+use ureq::tls::RootCerts;
 
 /// Takes one request and answers with this status line and headers. Returns the path and the body.
 fn receiver(answer: &'static str) -> (String, JoinHandle<(String, Value)>) {
@@ -54,7 +55,7 @@ fn alert() -> Alert {
 #[test]
 fn an_alert_arrives_in_the_shape_that_was_asked_for() {
     let (url, received) = receiver("200 OK");
-    webhook::send(&Webhook { url, format: Format::Json }, &alert()).unwrap();
+    webhook::send(&Webhook { url, format: Format::Json }, &alert(), RootCerts::WebPki).unwrap();
     let (path, body) = received.join().unwrap();
     assert_eq!(path, "/hook/secret-part");
     assert_eq!(
@@ -63,7 +64,7 @@ fn an_alert_arrives_in_the_shape_that_was_asked_for() {
             "text": "claude_code works and has said nothing for 20 minutes", "at": "2026-11-15T21:10:00.000Z"})
     );
     let (url, received) = receiver("204 No Content");
-    webhook::send(&Webhook { url, format: Format::Slack }, &alert()).unwrap();
+    webhook::send(&Webhook { url, format: Format::Slack }, &alert(), RootCerts::WebPki).unwrap();
     let text = received.join().unwrap().1;
     assert_eq!(text, json!({"text": "Agent Tracer: claude_code works and has said nothing for 20 minutes"}));
 }
@@ -71,12 +72,14 @@ fn an_alert_arrives_in_the_shape_that_was_asked_for() {
 #[test]
 fn a_refusal_is_reported_without_the_address() {
     let (url, received) = receiver("500 Oh");
-    let error = webhook::send(&Webhook { url, format: Format::Json }, &alert()).unwrap_err();
+    let error =
+        webhook::send(&Webhook { url, format: Format::Json }, &alert(), RootCerts::WebPki).unwrap_err();
     assert_eq!(error.to_string(), "the receiver answered 500");
     received.join().unwrap();
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{free}/secret-part");
-    let error = webhook::send(&Webhook { url, format: Format::Json }, &alert()).unwrap_err();
+    let error =
+        webhook::send(&Webhook { url, format: Format::Json }, &alert(), RootCerts::WebPki).unwrap_err();
     assert!(
         !error.to_string().contains("secret") && error.to_string().contains("could not be reached"),
         "{error}"
@@ -91,7 +94,8 @@ fn a_redirect_leads_nowhere() {
         format!("307 Elsewhere\r\nLocation: http://{}/", elsewhere.local_addr().unwrap()).into_boxed_str(),
     );
     let (url, received) = receiver(location);
-    let error = webhook::send(&Webhook { url, format: Format::Json }, &alert()).unwrap_err();
+    let error =
+        webhook::send(&Webhook { url, format: Format::Json }, &alert(), RootCerts::WebPki).unwrap_err();
     assert_eq!(error.to_string(), "the receiver answered 307");
     received.join().unwrap();
     assert!(elsewhere.accept().is_err(), "no connection came");
