@@ -50,6 +50,8 @@ mod table;
 mod target;
 mod trial;
 mod upgrade_progress;
+#[cfg(test)]
+mod variables;
 
 use std::process::ExitCode;
 

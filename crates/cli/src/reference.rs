@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use clap::{Command, CommandFactory};
 
 use crate::arguments::Arguments;
+use crate::variables::VARIABLES;
 
 const HEAD: &str = "\
 # Command line
@@ -30,6 +31,11 @@ fn reference() -> String {
     let mut command = Arguments::command();
     command.build();
     describe(&mut command, "agent-tracer", &mut text);
+    text.push_str("\n## Environment variables\n\n| variable | read by | effect |\n|---|---|---|\n");
+    for variable in VARIABLES {
+        writeln!(text, "| `{}` | {} | {} |", variable.name, variable.reader, variable.effect)
+            .expect("text can be written");
+    }
     text
 }
 

@@ -11,6 +11,7 @@ mod agents;
 mod attributes;
 mod dependencies;
 mod generated;
+mod variables;
 mod version;
 mod words;
 
