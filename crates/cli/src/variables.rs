@@ -40,6 +40,7 @@ pub(crate) const VARIABLES: &[Variable] = &[
         HOOK,
         "set by the hook for the status line that it calls, so that two do not call each other",
     ),
+    variable("AGENT_TRACER_RUN", HOOK, "the run that a session belongs to; set by `run` for its agent"),
     variable("AGENT_TRACER_LOG", MAIN, "least severe level to log, unless `--log-level` names one"),
     variable(
         "AGENT_TRACER_SHIP_TOKEN",

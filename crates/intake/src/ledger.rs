@@ -1,7 +1,7 @@
 //! The ledger as a sink.
 
 use agent_tracer_event::Agent;
-use agent_tracer_ledger::{AppendError, Batch, Cursor, Ledger, QueryError, Receipt};
+use agent_tracer_ledger::{AppendError, Batch, Cursor, FaultCause, Ledger, QueryError, Receipt};
 
 use crate::sink::Sink;
 
@@ -11,18 +11,19 @@ impl Sink for Ledger {
     }
 
     fn cursor(&self, source: &str) -> Result<Option<Cursor>, AppendError> {
-        Self::cursor(self, source).map_err(|error| unanswered(self, &error))
+        Self::cursor(self, source).map_err(|error| unanswered(self, error))
     }
 
     fn cursors(&self, agent: Agent) -> Result<Vec<Cursor>, AppendError> {
-        Self::cursors(self, agent).map_err(|error| unanswered(self, &error))
+        Self::cursors(self, agent).map_err(|error| unanswered(self, error))
     }
 }
 
 /// Classifies a failed query. A write tells whether the whole store fails or only this item.
-fn unanswered(ledger: &Ledger, error: &QueryError) -> AppendError {
+fn unanswered(ledger: &Ledger, error: QueryError) -> AppendError {
+    let cause = FaultCause::new(error);
     match ledger.probe() {
-        Ok(()) => AppendError::Item(error.to_string()),
-        Err(_) => AppendError::Store(error.to_string()),
+        Ok(()) => AppendError::Item(cause),
+        Err(_) => AppendError::Store(cause),
     }
 }

@@ -313,14 +313,30 @@ fn source_of(channel: envelope::Channel) -> Source {
     }
 }
 
-/// Reads an envelope. The error describes the fault in its header or body.
+/// Why an envelope holds nothing that can be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum EnvelopeFault {
+    /// The hook did not understand the payload, and wrote only where.
+    #[error("{what} at byte {at}")]
+    Payload {
+        /// The fault.
+        what: String,
+        /// Its position in the payload.
+        at: u64,
+    },
+    /// The body is not JSON.
+    #[error("not JSON")]
+    NotJson,
+}
+
+/// Reads an envelope.
 pub(crate) fn read_envelope(
     name: &str,
     header: &envelope::Header<'_>,
     body: &[u8],
-) -> Result<Reading, String> {
+) -> Result<Reading, EnvelopeFault> {
     if let Some(fault) = &header.fault {
-        return Err(format!("{} at byte {}", fault.what, fault.at));
+        return Err(EnvelopeFault::Payload { what: fault.what.clone().into_owned(), at: fault.at });
     }
     let reading = read(&Observation {
         agent: header.agent,
@@ -331,7 +347,7 @@ pub(crate) fn read_envelope(
         body,
         context: &context_of(header),
     });
-    if is_malformed(&reading) { Err("not JSON".to_owned()) } else { Ok(reading) }
+    if is_malformed(&reading) { Err(EnvelopeFault::NotJson) } else { Ok(reading) }
 }
 
 /// Reads an envelope as the ledger takes it.
@@ -349,7 +365,7 @@ pub(crate) fn observe(
             said.append(&mut projects.add_to(&mut reading, None));
             Verdict::Read(reading)
         }
-        Err(why) => Verdict::Malformed(why),
+        Err(fault) => Verdict::Malformed(fault.to_string()),
     };
     // Some agents send equal bytes for distinct calls, and a status line repeats itself all the time.
     let may_repeat = agent.spec().repeats_equal_events && source == Source::Hook && !body.is_empty();

@@ -12,6 +12,7 @@ extern crate self as agent_tracer_ledger;
 
 mod aside;
 pub mod causes;
+mod fault_cause;
 mod fold;
 pub mod insights;
 mod journal;
@@ -32,6 +33,7 @@ pub mod engine {
 }
 
 pub use aside::AsidePurge;
+pub use fault_cause::FaultCause;
 pub use fold::{Fact, SourcedEntry, fold};
 pub use observed::{Batch, Cursor, Observed, Receipt, Verdict};
 pub use project::past_action::{

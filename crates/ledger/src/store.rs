@@ -4,11 +4,11 @@
 //! product, not in SQL, and its cost grows with its answer, not with the history. `now` is an argument, because the
 //! status of a silent task depends on the time of the query.
 
-use std::fmt;
 use std::sync::Arc;
 
 use agent_tracer_event::{Agent, FactId, Kind, Lane, Millis, TaskId};
 
+use crate::fault_cause::FaultCause;
 use crate::view::{
     ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, EventDetail, Exploration,
     FailureStat, FileStat, FileUse, Hit, LaneBins, Limit, Loop, McpStat, OutcomeCounts, OutcomeReason, Page,
@@ -21,29 +21,21 @@ use crate::view::{
 pub const MAX_LIMIT: u32 = 500;
 
 /// The reason for which a query has no answer.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum QueryError {
     /// The query itself is invalid: an unreadable cursor, a range that ends before it begins. The text names the fault.
+    #[error("{0}")]
     Bad(String),
     /// Not found.
+    #[error("not found")]
     NotFound,
     /// The store could not answer because a part of it is damaged.
-    Damaged(String),
+    #[error("the store could not answer: {0}")]
+    Damaged(#[source] FaultCause),
     /// The store could not answer.
-    Store(String),
+    #[error("the store could not answer: {0}")]
+    Store(#[source] FaultCause),
 }
-
-impl fmt::Display for QueryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Bad(what) => f.write_str(what),
-            Self::NotFound => f.write_str("there is no such thing"),
-            Self::Damaged(what) | Self::Store(what) => write!(f, "the store could not answer: {what}"),
-        }
-    }
-}
-
-impl std::error::Error for QueryError {}
 
 /// The result of a query.
 pub type Answer<T> = Result<T, QueryError>;

@@ -36,7 +36,7 @@ const UNIX_DIGITS: usize = 11;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid time `{text}`")]
 pub struct TimeError {
-    /// What was written.
+    /// The text as it was written.
     pub text: String,
 }
 
@@ -44,7 +44,7 @@ pub struct TimeError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown time zone `{name}`")]
 pub struct ZoneError {
-    /// What was written.
+    /// The text as it was written.
     pub name: String,
 }
 

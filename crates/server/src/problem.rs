@@ -129,8 +129,8 @@ impl From<agent_tracer_ledger::QueryError> for Problem {
         match error {
             QueryError::Bad(what) => Self::bad(what),
             QueryError::NotFound => Self::not_found("there is nothing with this id"),
-            QueryError::Damaged(what) | QueryError::Store(what) => {
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, format!("the store could not answer: {what}"))
+            QueryError::Damaged(_) | QueryError::Store(_) => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string())
             }
         }
     }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use agent_tracer_fleet::clickhouse::Checksum;
 use agent_tracer_fleet::ship::{Copier, Cursor, ShipError};
 use agent_tracer_intake::Stop;
+use agent_tracer_ledger::FaultCause;
 use serde_json::json;
 
 use super::token::fleet;
@@ -34,7 +35,7 @@ pub(super) fn run(
     fleet.migrate().map_err(|error| failure_of(&error))?;
     let owner = arguments.owner.as_str();
     let failed =
-        |error: agent_tracer_fleet::clickhouse::FleetError| ShipError::Unreachable(error.to_string());
+        |error: agent_tracer_fleet::clickhouse::FleetError| ShipError::Unreachable(FaultCause::new(error));
     // Another store, or another name there, begins anew.
     let to = format!("{} {owner}", arguments.store);
     let cursor = Cursor::open(&home.data().join("migrate.json"), &to).map_err(|error| failure_of(&error))?;

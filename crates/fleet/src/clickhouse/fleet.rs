@@ -4,9 +4,9 @@
 //! anything between two calls: any number of processes may use one database.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::future::Future;
 
+use agent_tracer_ledger::FaultCause;
 use clickhouse::Client;
 use clickhouse::error::Error;
 use tokio::runtime::{Builder, Runtime};
@@ -68,9 +68,13 @@ impl StoreAddress {
 }
 
 /// Why something could not be done.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FleetError {
     /// A newer version of Agent Tracer made the tables.
+    #[error(
+        "the database was made by a newer version (schema {found}, this one knows {known})\n\
+         hint: bring this server up to date"
+    )]
     Newer {
         /// Their version.
         found: u32,
@@ -78,41 +82,26 @@ pub enum FleetError {
         known: u32,
     },
     /// The server cannot be reached, or stopped answering. The same may succeed later.
-    Unreachable(String),
+    #[error(
+        "the database cannot be reached: {0}\n\
+         hint: see whether ClickHouse runs and answers HTTP where `--store` says (its port is 8123 unless changed)"
+    )]
+    Unreachable(#[source] FaultCause),
     /// The server refused; what it says.
-    Refused(String),
+    #[error("the database refused: {0}")]
+    Refused(#[source] FaultCause),
     /// The server refused the request; holds its reason.
+    #[error("{0}")]
     Bad(String),
 }
-
-impl fmt::Display for FleetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Newer { found, known } => write!(
-                f,
-                "the database was made by a newer version (schema {found}, this one knows {known})\n\
-                 hint: bring this server up to date"
-            ),
-            Self::Unreachable(what) => write!(
-                f,
-                "the database cannot be reached: {what}\n\
-                 hint: see whether ClickHouse runs and answers HTTP where `--store` says (its port is 8123 unless changed)"
-            ),
-            Self::Refused(what) => write!(f, "the database refused: {what}"),
-            Self::Bad(what) => f.write_str(what),
-        }
-    }
-}
-
-impl std::error::Error for FleetError {}
 
 impl From<Error> for FleetError {
     fn from(error: Error) -> Self {
         match error {
-            Error::Network(what) => Self::Unreachable(what.to_string()),
-            Error::TimedOut => Self::Unreachable("it did not answer in time".to_owned()),
-            Error::BadResponse(what) => Self::Refused(what),
-            other => Self::Refused(other.to_string()),
+            Error::Network(cause) => Self::Unreachable(FaultCause::new(cause)),
+            Error::TimedOut => Self::Unreachable("it did not answer in time".into()),
+            Error::BadResponse(text) => Self::Refused(text.into()),
+            other => Self::Refused(FaultCause::new(other)),
         }
     }
 }
@@ -140,7 +129,7 @@ impl Fleet {
             .thread_name("clickhouse")
             .enable_all()
             .build()
-            .map_err(|error| FleetError::Unreachable(error.to_string()))?;
+            .map_err(|error| FleetError::Unreachable(error.into()))?;
         let mut client = Client::default().with_url(&place.url);
         if let Some(user) = &place.user {
             client = client.with_user(user);
@@ -180,7 +169,7 @@ impl Fleet {
     pub(crate) fn wait<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, FleetError> {
         match &self.runtime {
             Some(runtime) => runtime.block_on(work).map_err(FleetError::from),
-            None => Err(FleetError::Unreachable("the client is closed".to_owned())),
+            None => Err(FleetError::Unreachable("the client is closed".into())),
         }
     }
 

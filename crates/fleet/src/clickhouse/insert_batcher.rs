@@ -49,7 +49,7 @@ impl<T> Drop for Group<'_, T> {
         turn.is_running = false;
         let mut results = std::mem::take(&mut self.results).into_iter();
         for number in &self.numbers {
-            let lost = || Err(FleetError::Unreachable("writing ended early".to_owned()));
+            let lost = || Err(FleetError::Unreachable("writing ended early".into()));
             turn.results.insert(*number, results.next().unwrap_or_else(lost));
         }
         drop(turn);
@@ -136,7 +136,7 @@ mod tests {
                             // The others come while the first is written.
                             wait_for_waiting(&gather, 4);
                         }
-                        let refuse = |one: &u32| FleetError::Refused(one.to_string());
+                        let refuse = |one: &u32| FleetError::Refused(one.to_string().into());
                         group.iter().map(|one| if one % 2 == 0 { Ok(()) } else { Err(refuse(one)) }).collect()
                     },
                 )
@@ -153,7 +153,7 @@ mod tests {
         for (one, other) in others {
             match other.join().unwrap() {
                 Ok(()) => assert_eq!(one % 2, 0),
-                Err(error) => assert_eq!(error, FleetError::Refused(one.to_string())),
+                Err(error) => assert_eq!(error, FleetError::Refused(one.to_string().into())),
             }
         }
         assert_eq!(*groups.lock().unwrap(), [1, 3, 1], "three weigh as much as may go at once");

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use agent_tracer_ledger::FaultCause;
 use ureq::tls::{RootCerts, TlsConfig};
 
 use crate::ship::shipper::{Carrier, ShipError};
@@ -115,7 +116,7 @@ impl Carrier for Http {
             .header("content-type", "application/json")
             .header("content-encoding", "gzip")
             .send(packed);
-        let mut response = sent.map_err(|error| ShipError::Unreachable(error.to_string()))?;
+        let mut response = sent.map_err(|error| ShipError::Unreachable(FaultCause::new(error)))?;
         let status = response.status().as_u16();
         if (200..300).contains(&status) {
             return Ok(());
@@ -128,7 +129,7 @@ impl Carrier for Http {
             .unwrap_or_default();
         // A proxy that restarts, a server that is full or slow: the same may succeed later.
         if status == 408 || status == 429 || status >= 500 {
-            return Err(ShipError::Unreachable(format!("it answered {status} {detail}")));
+            return Err(ShipError::Unreachable(format!("it answered {status} {detail}").into()));
         }
         Err(ShipError::Refused { status, detail })
     }

@@ -8,7 +8,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, ScopedJoinHandle};
 
 use agent_tracer_ledger::record::{FORMAT, Removed, Shipment};
-use agent_tracer_ledger::{Outbox, QueryError};
+use agent_tracer_ledger::{FaultCause, Outbox, QueryError};
 
 use crate::ship::cursor::{Cursor, CursorError};
 use crate::ship::part::{FACTS, Part, Source, packed};
@@ -28,13 +28,13 @@ const PARTS: usize = 8;
 pub enum ShipError {
     /// The ledger cannot be read.
     #[error("the ledger cannot be read: {0}")]
-    Ledger(QueryError),
+    Ledger(#[source] QueryError),
     /// The cursor cannot be kept.
-    #[error("{0}")]
+    #[error(transparent)]
     Cursor(#[from] CursorError),
     /// The server did not answer, or is not ready. A retry may succeed.
     #[error("the server cannot be reached: {0}")]
-    Unreachable(String),
+    Unreachable(#[source] FaultCause),
     /// The server does not take it.
     #[error("the server answered {status}: {detail}")]
     Refused {
@@ -300,7 +300,7 @@ impl Stretch<'_> {
 
     /// Waits for the answer to a part, and remembers that it arrived.
     fn land(&mut self, flight: Flight<'_>) -> Result<(), ShipError> {
-        let lost = |_| Err(ShipError::Unreachable("sending ended early".to_owned()));
+        let lost = |_| Err(ShipError::Unreachable("sending ended early".into()));
         flight.answer.join().unwrap_or_else(lost)?;
         self.cursor.state.until = flight.sent.until;
         self.cursor.save()?;

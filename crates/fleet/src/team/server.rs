@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::clickhouse::{AccessEntry, Fleet, FleetError, Reader, RollupDelays};
 use agent_tracer_event::Millis;
-use agent_tracer_ledger::{AppendError, Batch, Changes, QueryError};
+use agent_tracer_ledger::{AppendError, Batch, Changes, FaultCause, QueryError};
 use agent_tracer_server as server;
 use agent_tracer_server::{
     Append, Ask, AuditEntry, Done, ExcludedSessions, FindAsset, Live, RulesInForce, ServerDeps,
@@ -103,7 +103,7 @@ impl Team {
         let reader = Reader::everybody(Arc::clone(&fleet));
         let known = Arc::new(KnownTokens::default());
         known.replace(fleet.tokens()?);
-        let newest = reader.seq().map_err(|error| FleetError::Refused(error.to_string()))?;
+        let newest = reader.seq().map_err(|error| FleetError::Refused(FaultCause::new(error)))?;
         let live = Live::new();
         let problems: Arc<Problems> = Arc::default();
         let is_ending: Arc<AtomicBool> = Arc::default();
@@ -146,7 +146,7 @@ impl Team {
             threads: Vec::new(),
         };
         for thread in [follows, makes] {
-            team.threads.push(thread.map_err(|error| FleetError::Unreachable(error.to_string()))?);
+            team.threads.push(thread.map_err(|error| FleetError::Unreachable(error.into()))?);
         }
         Ok(team)
     }

@@ -345,9 +345,7 @@ fn an_envelope_that_the_sink_does_not_take_is_put_aside_and_the_others_go_on() {
 
 #[test]
 fn a_sink_that_takes_nothing_leaves_the_spool_as_it_is() {
-    for error in
-        [AppendError::DiskFull, AppendError::ReadOnly, AppendError::Store("disk I/O error".to_owned())]
-    {
+    for error in [AppendError::DiskFull, AppendError::ReadOnly, AppendError::Store("disk I/O error".into())] {
         let world = World::new();
         accept(&world, &hook(Agent::CLAUDE_CODE, T0), &claude("SessionStart"));
         world.sink.refuse(error.clone());

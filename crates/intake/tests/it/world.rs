@@ -127,7 +127,7 @@ impl Sink for Recorder {
             };
             let damaged = || "a page is damaged".to_owned();
             if !batch.cursors.is_empty() && batch.observed.iter().any(is_poison) {
-                return Err(AppendError::Item(damaged()));
+                return Err(AppendError::Item(damaged().into()));
             }
             let places = batch.observed.iter().enumerate().filter(|(_, observed)| is_poison(observed));
             receipt.unwritten = places.map(|(place, _)| (place, damaged())).collect();

@@ -162,7 +162,7 @@ impl GroupWriter {
     /// Writes bytes to a file that will be found again.
     fn append(&mut self, bytes: &mut Vec<u8>) -> Result<(), AppendError> {
         if self.shared.is_broken.load(Ordering::SeqCst) {
-            return Err(AppendError::Store("the journal cannot be written".to_owned()));
+            return Err(AppendError::Store("the journal cannot be written".into()));
         }
         if self.file.is_cut() {
             // What was in it and waits is folded from memory; the next ones begin a file that is whole.

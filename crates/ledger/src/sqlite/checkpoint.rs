@@ -72,7 +72,7 @@ impl Checkpointer {
         let thread = std::thread::Builder::new()
             .name("ledger-log".to_owned())
             .spawn(move || mover.work(&woken))
-            .map_err(|error| OpenError::Io(error.to_string()))?;
+            .map_err(|error| OpenError::Io(error.into()))?;
         Ok(Self { wake: Some(wake), thread: Some(thread), keeper })
     }
 

@@ -345,10 +345,9 @@ impl From<rusqlite::Error> for AppendError {
     /// a long item fails first on a disk that is nearly full, and is not at fault. A fault of reading, of a damaged
     /// page or of meaning may be the item's; the writer finds out by writing another item.
     fn from(error: rusqlite::Error) -> Self {
-        let text = error.to_string();
         let extended = match &error {
             rusqlite::Error::SqliteFailure(error, _) => error.extended_code,
-            _ => return Self::Item(text),
+            _ => return Self::Item(error.into()),
         };
         let is_read = [
             ffi::SQLITE_IOERR_READ,
@@ -359,7 +358,7 @@ impl From<rusqlite::Error> for AppendError {
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::DiskFull,
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly,
-            Some(ErrorCode::SystemIoFailure) if is_read.contains(&extended) => Self::Item(text),
+            Some(ErrorCode::SystemIoFailure) if is_read.contains(&extended) => Self::Item(error.into()),
             Some(
                 ErrorCode::SystemIoFailure
                 | ErrorCode::CannotOpen
@@ -369,8 +368,8 @@ impl From<rusqlite::Error> for AppendError {
                 | ErrorCode::OutOfMemory
                 | ErrorCode::OperationInterrupted
                 | ErrorCode::NoLargeFileSupport,
-            ) => Self::Store(text),
-            _ => Self::Item(text),
+            ) => Self::Store(error.into()),
+            _ => Self::Item(error.into()),
         }
     }
 }
@@ -416,7 +415,7 @@ mod tests {
     fn a_store_that_fails_says_so_until_it_takes_something_and_damage_until_the_next_start() {
         let faults = Faults::default();
         assert!(faults.view(0).problems.is_empty());
-        faults.write_failed(&AppendError::Store("disk I/O error".to_owned()));
+        faults.write_failed(&AppendError::Store("disk I/O error".into()));
         let failing = faults.view(0);
         assert!(!failing.recording && failing.problems[0].contains("\nhint: "), "{failing:?}");
         assert_eq!(failing.write_failures, BTreeMap::from([("io".to_owned(), 1)]));

@@ -84,9 +84,9 @@ impl Writer {
                 }
                 Err(AppendError::Item(why)) => {
                     if unwritten == Unwritten::SetAside {
-                        self.set_post_aside(part, &why)?;
+                        self.set_post_aside(part, &why.to_string())?;
                     } else {
-                        receipt.unwritten.push((receipt.outcomes.len(), why));
+                        receipt.unwritten.push((receipt.outcomes.len(), why.to_string()));
                     }
                     receipt.outcomes.push(Outcome::Refused);
                 }

@@ -46,7 +46,6 @@ mod wal;
 pub(crate) mod words;
 mod writer;
 
-use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -73,6 +72,7 @@ pub use upgrade::{Stage, Upgrade, upgrade_copies};
 pub use upkeep::{RetainedPayload, Retention, Upkeep};
 
 use crate::aside::{self, Aside, AsidePurge};
+use crate::fault_cause::FaultCause;
 use crate::journal::{self, Journal};
 use crate::observed::{Batch, Cursor, Receipt};
 use crate::project::tally::Pricer;
@@ -111,20 +111,26 @@ impl Default for Options {
 }
 
 /// The reason for which a batch was not written. The caller still has the batch.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AppendError {
     /// The disk is full.
+    #[error("the disk is full")]
     DiskFull,
     /// The file cannot be written.
+    #[error("the store cannot be written")]
     ReadOnly,
     /// The ledger is closed.
+    #[error("the store is closed")]
     Closed,
     /// A file of the store was removed or replaced while in use. The text names it.
+    #[error("the store is gone: {0} while it is in use")]
     Gone(String),
     /// The store cannot be written.
-    Store(String),
+    #[error("the store could not write: {0}")]
+    Store(#[source] FaultCause),
     /// This batch could not be written, though the store takes others.
-    Item(String),
+    #[error("the store could not write this: {0}")]
+    Item(#[source] FaultCause),
 }
 
 impl AppendError {
@@ -133,21 +139,6 @@ impl AppendError {
         !matches!(self, Self::Item(_))
     }
 }
-
-impl fmt::Display for AppendError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::DiskFull => f.write_str("the disk is full"),
-            Self::ReadOnly => f.write_str("the store cannot be written"),
-            Self::Closed => f.write_str("the store is closed"),
-            Self::Gone(what) => write!(f, "the store is gone: {what} while it is in use"),
-            Self::Store(what) => write!(f, "the store could not write: {what}"),
-            Self::Item(what) => write!(f, "the store could not write this: {what}"),
-        }
-    }
-}
-
-impl std::error::Error for AppendError {}
 
 /// Too many batches wait to be written. Gives the batch back.
 #[derive(Debug)]
@@ -232,7 +223,7 @@ impl Ledger {
         let beside = |end: &str| store_files::beside(path, end);
         let faults = Arc::new(Faults::default());
         let aside = Aside::beside(path);
-        finish_swap(path).map_err(|error| OpenError::Io(format!("`{}`: {error}", path.display())))?;
+        finish_swap(path).map_err(|error| OpenError::Io(FaultCause::of_file(path, error)))?;
         if let Some(foreign) = salvage::lineage::foreign(path, &beside("-wal")) {
             return Err(OpenError::ForeignLog(foreign.into_reason()));
         }
@@ -253,7 +244,7 @@ impl Ledger {
             ("-shm", Part::Other),
             ("-journal-of-posts", Part::Other),
         ];
-        let journal_file = journal::create(&posts).map_err(|error| OpenError::journal(&posts, &error))?;
+        let journal_file = journal::create(&posts).map_err(|error| OpenError::journal(&posts, error))?;
         let files = Arc::new(StoreFiles::open(parts.map(|(end, part)| (beside(end), part))));
         let (journal, waiting) = Journal::open(
             journal_file,
@@ -265,7 +256,7 @@ impl Ledger {
             // A writer whose queue is full looks into the journal before it rests.
             move || drop(bell.try_send(Job::Posted)),
         )
-        .map_err(|error| OpenError::journal(&posts, &error))?;
+        .map_err(|error| OpenError::journal(&posts, error))?;
         let unanswered = Arc::new(AtomicUsize::new(0));
         let checkpointer =
             checkpoint::Checkpointer::start(path, Arc::clone(&faults), Arc::clone(&files), options.check)?;
@@ -306,7 +297,7 @@ impl Ledger {
                 writer.try_set_aside_again();
                 writer.run(&queue);
             })
-            .map_err(|error| OpenError::Io(error.to_string()))?;
+            .map_err(|error| OpenError::Io(error.into()))?;
         let thread = Mutex::new(Some(thread));
         Ok(Self { jobs, unanswered, journal, thread, listeners, store, faults, files, aside })
     }

@@ -1,12 +1,12 @@
 //! Opens the file: makes it, checks it, has it brought up to date.
 
-use std::fmt;
 use std::path::Path;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::upgrade::{self, Watch};
+use crate::fault_cause::FaultCause;
 
 /// The version of the schema.
 pub(crate) const SCHEMA: i32 = 10;
@@ -20,9 +20,13 @@ pub(super) const CHECKED_BYTES: u64 = 64 << 20;
 pub(super) const CREATE: &str = concat!(include_str!("schema.sql"), include_str!("task_count.sql"));
 
 /// Why a store cannot be opened.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// A newer version of Agent Tracer wrote it.
+    #[error(
+        "the store was written by a newer version (schema {found}, this one knows {known})\n\
+         hint: install that version again; an older one would lose what it does not know"
+    )]
     Newer {
         /// Its schema.
         found: i32,
@@ -30,6 +34,10 @@ pub enum OpenError {
         known: i32,
     },
     /// An older version of Agent Tracer wrote it, and it was opened only to be read.
+    #[error(
+        "the store was written by an older version (schema {found}, this one asks {known})\n\
+         hint: `agent-tracer serve` or `agent-tracer import` brings it up to date"
+    )]
     Older {
         /// Its schema.
         found: i32,
@@ -37,97 +45,68 @@ pub enum OpenError {
         known: i32,
     },
     /// Some other program wrote it.
+    #[error("the file is a database of another program\nhint: choose another home")]
     NotOurs,
     /// It is damaged; what the check says.
-    Corrupt(String),
+    #[error(
+        "the store is damaged: {0}\n\
+         hint: `agent-tracer recover` makes a new store of what can be read, and keeps the damaged files"
+    )]
+    Corrupt(#[source] FaultCause),
     /// It cannot be written.
+    #[error("the store cannot be written\nhint: check the owner and mode of the home folder")]
     ReadOnly,
     /// The disk is full.
+    #[error("the disk is full\nhint: free some space; nothing that was accepted is lost")]
     DiskFull,
     /// Another program has it locked.
+    #[error(
+        "another program has the store locked\nhint: close whatever else has `ledger.db` open, and try again"
+    )]
     Locked,
-    /// The journal of posts beside it cannot be read or written; which, and why.
-    Journal(String),
+    /// The journal of posts beside it cannot be read or written.
+    #[error(
+        "the journal of posts cannot be opened: {0}\n\
+         hint: check its owner and mode; if the disk cannot read it, move it aside: it holds only posts that were \
+         not folded yet, and the store is whole without it"
+    )]
+    Journal(#[source] FaultCause),
     /// The log beside it is not its own; how that is known.
+    #[error(
+        "{0}; the log would be removed or would damage the store\n\
+         hint: put the file back that belongs to the log, or run `agent-tracer recover`, which keeps both and \
+         goes on with what can be read"
+    )]
     ForeignLog(String),
     /// The store is being replaced by another, and the process that began this has ended.
+    #[error(
+        "another store is being put in its place, and that was not finished\n\
+         hint: `agent-tracer serve` or the command that was ended goes on with it"
+    )]
     Unfinished,
     /// Something else.
-    Io(String),
+    #[error(
+        "the store cannot be opened: {0}\n\
+         hint: check that the folder is there and that its disk has no errors"
+    )]
+    Io(#[source] FaultCause),
 }
 
 impl OpenError {
     /// Returns the error of a journal of posts that cannot be opened.
-    pub(crate) fn journal(path: &Path, error: &std::io::Error) -> Self {
-        Self::Journal(format!("`{}`: {error}", path.display()))
+    pub(crate) fn journal(path: &Path, error: std::io::Error) -> Self {
+        Self::Journal(FaultCause::of_file(path, error))
     }
 }
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Newer { found, known } => write!(
-                f,
-                "the store was written by a newer version (schema {found}, this one knows {known})\n\
-                 hint: install that version again; an older one would lose what it does not know"
-            ),
-            Self::Older { found, known } => write!(
-                f,
-                "the store was written by an older version (schema {found}, this one asks {known})\n\
-                 hint: `agent-tracer serve` or `agent-tracer import` brings it up to date"
-            ),
-            Self::NotOurs => {
-                f.write_str("the file is a database of another program\nhint: choose another home")
-            }
-            Self::Corrupt(what) => write!(
-                f,
-                "the store is damaged: {what}\n\
-                 hint: `agent-tracer recover` makes a new store of what can be read, and keeps the damaged files"
-            ),
-            Self::ReadOnly => {
-                f.write_str("the store cannot be written\nhint: check the owner and mode of the home folder")
-            }
-            Self::DiskFull => {
-                f.write_str("the disk is full\nhint: free some space; nothing that was accepted is lost")
-            }
-            Self::Locked => f.write_str(
-                "another program has the store locked\nhint: close whatever else has `ledger.db` open, and try again",
-            ),
-            Self::Journal(what) => write!(
-                f,
-                "the journal of posts cannot be opened: {what}\n\
-                 hint: check its owner and mode; if the disk cannot read it, move it aside: it holds only posts that were \
-                 not folded yet, and the store is whole without it"
-            ),
-            Self::ForeignLog(why) => write!(
-                f,
-                "{why}; the log would be removed or would damage the store\n\
-                 hint: put the file back that belongs to the log, or run `agent-tracer recover`, which keeps both and \
-                 goes on with what can be read"
-            ),
-            Self::Unfinished => f.write_str(
-                "another store is being put in its place, and that was not finished\n\
-                 hint: `agent-tracer serve` or the command that was ended goes on with it",
-            ),
-            Self::Io(what) => write!(
-                f,
-                "the store cannot be opened: {what}\n\
-                 hint: check that the folder is there and that its disk has no errors"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for OpenError {}
 
 impl From<rusqlite::Error> for OpenError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::DiskFull,
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly,
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt(error.to_string()),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt(error.into()),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked,
-            _ => Self::Io(error.to_string()),
+            _ => Self::Io(error.into()),
         }
     }
 }
@@ -201,11 +180,7 @@ pub(super) fn look_at(conn: &Connection) -> Result<(), OpenError> {
     let found: i32 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
     if application != APPLICATION {
         let pages: i64 = conn.pragma_query_value(None, "page_count", |row| row.get(0))?;
-        return Err(if pages == 0 {
-            OpenError::Corrupt("it is empty".to_owned())
-        } else {
-            OpenError::NotOurs
-        });
+        return Err(if pages == 0 { OpenError::Corrupt("it is empty".into()) } else { OpenError::NotOurs });
     }
     match found.cmp(&SCHEMA) {
         std::cmp::Ordering::Equal => Ok(()),
@@ -227,7 +202,7 @@ pub(crate) fn check_through(
     conn.progress_handler(STEPS, Some(move || !goes_on()))?;
     match conn.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0)) {
         Ok(verdict) if verdict == "ok" => Ok(true),
-        Ok(verdict) => Err(OpenError::Corrupt(verdict)),
+        Ok(verdict) => Err(OpenError::Corrupt(verdict.into())),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => Ok(false),
         Err(error) => Err(error.into()),
     }
@@ -255,7 +230,7 @@ pub(super) fn create_private(path: &Path) -> Result<(), OpenError> {
                 OpenError::ReadOnly
             }
             std::io::ErrorKind::StorageFull => OpenError::DiskFull,
-            _ => OpenError::Io(format!("`{}`: {error}", path.display())),
+            _ => OpenError::Io(FaultCause::of_file(path, error)),
         }),
     }
 }
@@ -266,7 +241,7 @@ fn check(conn: &Connection, path: &Path) -> Result<(), OpenError> {
         return Ok(());
     }
     let verdict: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    if verdict == "ok" { Ok(()) } else { Err(OpenError::Corrupt(verdict)) }
+    if verdict == "ok" { Ok(()) } else { Err(OpenError::Corrupt(verdict.into())) }
 }
 
 #[cfg(test)]

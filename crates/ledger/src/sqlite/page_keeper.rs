@@ -28,6 +28,7 @@ use super::page_sums::{CHANGED, DAMAGED, LogMark, Mark, Opened, PageSums, UNKNOW
 use super::store_files::{StoreFiles, beside, sync_folder};
 use super::wal::{Log, LogPlace, SeenPages};
 use super::writer::BUSY;
+use crate::fault_cause::FaultCause;
 
 /// The page of which the engine uses nothing, because locks are taken on its bytes.
 const LOCK_BYTE: u64 = 1 << 30;
@@ -108,7 +109,7 @@ pub(super) fn is_passing(error: &io::Error) -> bool {
 impl PageKeeper {
     /// Begins to keep the sums of a store that is open.
     pub(super) fn open(path: &Path, faults: Arc<Faults>) -> Result<Self, super::OpenError> {
-        let io = |error: io::Error| super::OpenError::Io(format!("`{}`: {error}", path.display()));
+        let io = |error: io::Error| super::OpenError::Io(FaultCause::of_file(path, error));
         let file = Arc::new(File::open(path).map_err(io)?);
         let connect = || -> rusqlite::Result<Connection> {
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

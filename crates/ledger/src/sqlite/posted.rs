@@ -94,7 +94,7 @@ impl Writer {
                 })
             });
             let folded = match written {
-                Err(AppendError::Item(why)) => self.refuse(prepared, &why, place),
+                Err(AppendError::Item(why)) => self.refuse(prepared, &why.to_string(), place),
                 other => other,
             };
             if folded.is_err() {

@@ -15,6 +15,7 @@ use super::settle::descendants;
 use super::upkeep::{PART, STEP_EVENTS};
 use super::writer::Writer;
 use super::{AppendError, Cursor, Ledger, Upkeep, codec, entry_codec, tasks};
+use crate::fault_cause::FaultCause;
 use crate::project::task_fields::{FieldChange, PAID_BY, PAID_FOR};
 use crate::task_names::TaskNames;
 
@@ -126,7 +127,7 @@ impl Ledger {
             while writer.waiting.is_behind() {
                 if !writer.fold_posted() {
                     let why = writer.faults.failing();
-                    return Err(why.unwrap_or_else(|| AppendError::Store("the journal of posts".to_owned())));
+                    return Err(why.unwrap_or_else(|| AppendError::Store("the journal of posts".into())));
                 }
             }
             Ok(())
@@ -229,7 +230,7 @@ impl Ledger {
     ) -> Result<u64, AppendError> {
         let mut cursors = Vec::new();
         for agent in agent_tracer_event::Agent::ALL {
-            cursors.extend(self.cursors(*agent).map_err(|error| AppendError::Store(error.to_string()))?);
+            cursors.extend(self.cursors(*agent).map_err(|error| AppendError::Store(FaultCause::new(error)))?);
         }
         self.on_writer(move |writer| {
             writer.change(|apply| {

@@ -14,6 +14,7 @@ use super::open::create_private;
 use super::page_keeper::Move;
 use super::upgrade::with_end;
 use super::writer::Writer;
+use crate::fault_cause::FaultCause;
 
 /// Pages of the search index that are merged in one transaction.
 const STEP_PAGES: i64 = 500;
@@ -56,14 +57,14 @@ impl Writer {
     /// temporary files that may be on another disk.
     pub(super) fn write_anew(&mut self) -> Result<(), AppendError> {
         let path = self.conn.path().map(|path| with_end(Path::new(path), ".anew"));
-        let path = path.ok_or_else(|| AppendError::Store("the store has no file".to_owned()))?;
+        let path = path.ok_or_else(|| AppendError::Store("the store has no file".into()))?;
         let remove = || match std::fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(AppendError::from(error)),
             _ => Ok(()),
         };
         // A process that was ended may have left one.
         remove()?;
-        create_private(&path).map_err(|error| AppendError::Store(error.to_string()))?;
+        create_private(&path).map_err(|error| AppendError::Store(FaultCause::new(error)))?;
         let written = self.write_through(&path);
         self.memory.tasks.forget();
         self.memory.words.forget();
@@ -79,7 +80,7 @@ impl Writer {
 
     fn write_through(&mut self, path: &Path) -> Result<(), AppendError> {
         let Some(name) = path.to_str() else {
-            return Err(AppendError::Store(format!("`{}` is not UTF-8", path.display())));
+            return Err(AppendError::Store(format!("`{}` is not UTF-8", path.display()).into()));
         };
         self.conn.execute("VACUUM main INTO ?1", [name])?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -87,7 +88,7 @@ impl Writer {
         let backup = Backup::new(&from, &mut self.conn)?;
         match backup.step(-1)? {
             StepResult::Done => Ok(()),
-            _ => Err(AppendError::Store("another program has the store locked".to_owned())),
+            _ => Err(AppendError::Store("another program has the store locked".into())),
         }
     }
 
@@ -96,7 +97,7 @@ impl Writer {
         self.checkpointer.checkpoint(Move::Truncate)?;
         if std::fs::metadata(&self.log).is_ok_and(|log| log.len() > 0) {
             return Err(AppendError::Store(
-                "another program reads the store, so its log cannot be emptied".to_owned(),
+                "another program reads the store, so its log cannot be emptied".into(),
             ));
         }
         Ok(())

@@ -45,30 +45,21 @@ pub enum Pace {
 }
 
 /// Why there is no copy.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum CopyError {
     /// The store cannot be read.
+    #[error(transparent)]
     Store(OpenError),
     /// The copy cannot be written.
-    Write(io::Error),
+    #[error("the copy cannot be written: {0}")]
+    Write(#[source] io::Error),
     /// The copy is not what was copied; how.
+    #[error("the copy is not what was copied: {0}")]
     Differs(String),
     /// It was stopped.
+    #[error("it was stopped")]
     Stopped,
 }
-
-impl std::fmt::Display for CopyError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Store(error) => error.fmt(f),
-            Self::Write(cause) => write!(f, "the copy cannot be written: {cause}"),
-            Self::Differs(how) => write!(f, "the copy is not what was copied: {how}"),
-            Self::Stopped => f.write_str("it was stopped"),
-        }
-    }
-}
-
-impl std::error::Error for CopyError {}
 
 impl From<OpenError> for CopyError {
     fn from(error: OpenError) -> Self {
@@ -213,7 +204,7 @@ fn finish(part: &Path, mut pace: impl FnMut(u64, u64) -> Pace) -> Result<(), Cop
     let conn = open_copy(part)?;
     match conn.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))?.as_str() {
         "ok" => {}
-        verdict => return Err(OpenError::Corrupt(verdict.to_owned()).into()),
+        verdict => return Err(OpenError::Corrupt(verdict.into()).into()),
     }
     if pace(length, length) == Pace::Stop { Err(CopyError::Stopped) } else { Ok(()) }
 }
@@ -258,14 +249,13 @@ pub fn verify_copy(path: &Path) -> Result<Contents, OpenError> {
     let conn = open_copy(path)?;
     // What stands on a page can be changed without its shape. A store that was written to has sums of its own.
     let is_written = beside(path, ".sums").exists();
-    if !is_written
-        && copy_sum::check(path).map_err(|error| OpenError::Io(error.to_string()))? == CopySum::Differs
+    if !is_written && copy_sum::check(path).map_err(|error| OpenError::Io(error.into()))? == CopySum::Differs
     {
-        return Err(OpenError::Corrupt("its bytes are not those that were written".to_owned()));
+        return Err(OpenError::Corrupt("its bytes are not those that were written".into()));
     }
     match conn.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))?.as_str() {
         "ok" => contents(path),
-        verdict => Err(OpenError::Corrupt(verdict.to_owned())),
+        verdict => Err(OpenError::Corrupt(verdict.into())),
     }
 }
 

@@ -13,6 +13,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::OpenError;
 use super::open::create_private;
+use crate::fault_cause::FaultCause;
 
 /// Steps from one version of the schema to the next; the first leads from version 1 to 2.
 const MIGRATIONS: &[&str] = &[
@@ -220,7 +221,7 @@ fn copy(conn: &Connection, to: &Path, tell: impl Fn(u64, u64)) -> Result<(), Ope
     for old in [to, part.as_path()] {
         match std::fs::remove_file(old) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(OpenError::Io(format!("`{}`: {error}", old.display())));
+                return Err(OpenError::Io(FaultCause::of_file(old, error)));
             }
             _ => {}
         }
@@ -244,12 +245,12 @@ fn copy(conn: &Connection, to: &Path, tell: impl Fn(u64, u64)) -> Result<(), Ope
                 StepResult::Done => break,
                 StepResult::More => {}
                 // An instance owns its file. A process that writes to it all the same must end first.
-                _ => return Err(OpenError::Io("another process writes to the store".to_owned())),
+                _ => return Err(OpenError::Io("another process writes to the store".into())),
             }
         }
     }
     drop(copied);
-    std::fs::rename(&part, to).map_err(|error| OpenError::Io(format!("`{}`: {error}", to.display())))
+    std::fs::rename(&part, to).map_err(|error| OpenError::Io(FaultCause::of_file(to, error)))
 }
 
 /// Returns the copies of a store that were made before it was brought up to date, also those that are not whole.

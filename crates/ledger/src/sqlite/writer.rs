@@ -443,7 +443,7 @@ impl From<std::io::Error> for AppendError {
             // An error of the writer itself, wrapped on its way.
             _ => match error.downcast::<Self>() {
                 Ok(own) => own,
-                Err(error) => Self::Store(error.to_string()),
+                Err(error) => Self::Store(error.into()),
             },
         }
     }

@@ -319,7 +319,7 @@ fn what_could_not_be_written_is_not_acknowledged() {
         (AppendError::DiskFull, 507),
         (AppendError::Closed, 503),
         (AppendError::ReadOnly, 503),
-        (AppendError::Store("torn".to_owned()), 503),
+        (AppendError::Store("torn".into()), 503),
     ] {
         *world.memory.refuses.lock().unwrap() = Some(error);
         for (path, body) in [

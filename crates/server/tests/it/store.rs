@@ -77,7 +77,7 @@ impl Memory {
         }
         assert!(!self.breaks.load(Ordering::SeqCst), "the store breaks because the test wants it");
         if self.is_damaged.load(Ordering::SeqCst) {
-            return Err(QueryError::Damaged("the file is damaged".to_owned()));
+            return Err(QueryError::Damaged("the file is damaged".into()));
         }
         self.asked.lock().unwrap().push(question.into());
         Ok(answer)
@@ -408,7 +408,7 @@ impl Changes for Memory {
     }
     fn seq(&self) -> Answer<u64> {
         if self.is_damaged.load(Ordering::SeqCst) {
-            return Err(QueryError::Damaged("the file is damaged".to_owned()));
+            return Err(QueryError::Damaged("the file is damaged".into()));
         }
         Ok(self.seq.load(Ordering::SeqCst))
     }

@@ -23,7 +23,7 @@ mod usage;
 use std::sync::Arc;
 
 use agent_tracer_ledger::view::{OutcomeCounts, SourceHealth, StoreHealth, UnrecognisedName};
-use agent_tracer_ledger::{Answer, Diagnostics, OwnerFilter, QueryError, Store};
+use agent_tracer_ledger::{Answer, Diagnostics, FaultCause, OwnerFilter, QueryError, Store};
 use clickhouse::{RowOwned, RowRead};
 
 use crate::clickhouse::fleet::{Fleet, FleetError, any_of, as_it_is, literal};
@@ -31,7 +31,7 @@ pub(crate) use sums::join_tasks;
 
 impl From<FleetError> for QueryError {
     fn from(error: FleetError) -> Self {
-        Self::Store(error.to_string())
+        Self::Store(FaultCause::new(error))
     }
 }
 

@@ -139,7 +139,7 @@ impl Carrier for Overtaken {
         let (_arrived, waited) =
             self.news.wait_timeout_while(arrived, patience, |arrived| !*arrived).unwrap();
         assert!(!waited.timed_out(), "nothing was sent beside the first part");
-        Err(ShipError::Unreachable("lost".to_owned()))
+        Err(ShipError::Unreachable("lost".into()))
     }
 }
 
@@ -171,7 +171,7 @@ fn what_was_sent_before_a_part_is_lost_is_not_sent_again() {
             let body = unpacked(packed);
             match serde_json::from_slice::<Shipment>(&body).unwrap().until <= self.1 {
                 true => self.0.bodies.lock().unwrap().push(body),
-                false => return Err(ShipError::Unreachable("lost".to_owned())),
+                false => return Err(ShipError::Unreachable("lost".into())),
             }
             Ok(())
         }

@@ -42,7 +42,7 @@ impl Carrier for Shared {
             self.0.bodies.lock().unwrap().push(unpacked(packed));
         }
         *lose = lose.saturating_sub(1);
-        if lost { Err(ShipError::Unreachable("lost".to_owned())) } else { Ok(()) }
+        if lost { Err(ShipError::Unreachable("lost".into())) } else { Ok(()) }
     }
 }
 

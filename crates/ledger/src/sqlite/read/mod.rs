@@ -71,9 +71,9 @@ impl From<rusqlite::Error> for QueryError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::SystemIoFailure) => {
-                Self::Damaged(error.to_string())
+                Self::Damaged(error.into())
             }
-            _ => Self::Store(error.to_string()),
+            _ => Self::Store(error.into()),
         }
     }
 }
@@ -109,7 +109,7 @@ impl SqliteStore {
     fn ask<T>(&self, question: impl FnOnce(&Connection) -> Answer<T>) -> Answer<T> {
         let answer = self.try_ask(question);
         if let Err(QueryError::Damaged(what)) = &answer {
-            self.faults.read_failed(what);
+            self.faults.read_failed(&what.to_string());
         }
         answer
     }
