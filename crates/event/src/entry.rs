@@ -213,7 +213,8 @@ pub enum Unrecognised {
     Tool(String),
     /// A field: `<event>.<path>`.
     Field(String),
-    /// A value of a field that we know as a closed set: `<field>=<value>`.
+    /// A value of a field that we know as a closed set: `<field>=<value>`. Of a posted attribute with another type than
+    /// the declared one: `<key>=<JSON type>`.
     Value(String),
     /// A type of row in a transcript or rollout.
     Row(String),

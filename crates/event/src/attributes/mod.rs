@@ -40,6 +40,9 @@ pub use todo::*;
 pub use tool::*;
 pub use web::*;
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 use crate::words;
@@ -271,7 +274,16 @@ pub fn all() -> impl Iterator<Item = &'static Attribute> {
 /// Returns the attribute of a key.
 #[must_use]
 pub fn find(key: &str) -> Option<&'static Attribute> {
-    all().find(|attribute| attribute.key == key)
+    // Every member of a posted event is looked up.
+    static BY_KEY: LazyLock<HashMap<&str, &Attribute>> =
+        LazyLock::new(|| all().map(|attribute| (attribute.key, attribute)).collect());
+    BY_KEY.get(key).copied()
+}
+
+/// Returns the type of the values of a key that is declared, by itself or by its prefix.
+#[must_use]
+pub fn value_type(key: &str) -> Option<ValueType> {
+    find(key).map(|attribute| attribute.value).or_else(|| find_prefix(key).map(|prefix| prefix.value))
 }
 
 /// Returns the prefix that a key begins with.

@@ -241,6 +241,7 @@ impl<'a> Batcher<'a> {
         metadata.remove(attributes::TOOL_INPUT);
         metadata.remove("tool_input");
         metadata.remove("tool_name");
+        let mistyped = meaning::mistyped(&metadata);
         let cwd =
             ["cwd", "workspacePath"].iter().find_map(|name| metadata.get(*name)?.as_str()).map(str::to_owned);
         let posted = RecordParts {
@@ -268,7 +269,9 @@ impl<'a> Batcher<'a> {
         }
         let mut entry = Entry::new(Subject::Event(kind), Phase::Open, task, key, at, evidence);
         entry.aliases.extend(alias);
-        meaning::write(&mut entry, observed.agent, kind, tool.as_deref(), lane, passed);
+        let refused = meaning::write(&mut entry, observed.agent, kind, tool.as_deref(), lane, passed);
+        let counted = mistyped.into_iter().filter(|(name, _)| refused.contains(name));
+        reading.unrecognised.extend(counted.map(|(_, what)| what));
         reading.entries.push(entry);
         Ok(reading)
     }

@@ -1,7 +1,9 @@
 //! Derives the meaning of a posted event: its own words where it has them, the tables of the agents where it has none.
 
 use agent_tracer_agents::tools::{self, Call, Place, outcome};
-use agent_tracer_event::{Agent, CallState, Entry, Kind, Lane, Millis, Phase, Tokens, attributes};
+use agent_tracer_event::{
+    Agent, CallState, Entry, Kind, Lane, Millis, Phase, Tokens, Unrecognised, attributes,
+};
 use serde_json::{Map, Value, json};
 
 use super::passage::ReducedRecord;
@@ -68,7 +70,8 @@ pub(super) fn tool_input(metadata: &Map<String, Value>, file_paths: &[String]) -
     file_paths.first().map(|path| json!({ "file_path": path }))
 }
 
-/// Writes all that a record says into its entry.
+/// Writes all that a record says into its entry. Returns the names of declared members whose values have another type:
+/// they are kept out of the metadata, because answers of the query API promise the declared types.
 pub(super) fn write(
     entry: &mut Entry,
     agent: Agent,
@@ -76,7 +79,7 @@ pub(super) fn write(
     tool: Option<&str>,
     lane: Option<Lane>,
     passed: ReducedRecord,
-) {
+) -> Vec<String> {
     let ReducedRecord { title, body, file_paths, tool_input, mut metadata, .. } = passed;
     let mut derived_lane = None;
     if let (true, Some(tool)) = (is_call(kind), tool) {
@@ -111,10 +114,39 @@ pub(super) fn write(
     if kind == Kind::TokenUsage {
         usage(entry, &metadata);
     }
+    let mut refused = Vec::new();
     for (name, value) in metadata {
+        // Also what privacy made of a text, such as the lengths of a result.
+        if attributes::value_type(&name).is_some_and(|declared| !declared.admits(&value)) {
+            refused.push(name);
+            continue;
+        }
         let value = if name == attributes::COMMAND_ANALYSIS { value } else { tools::sanitise(&value) };
         entry.metadata.insert(name, value);
     }
+    refused
+}
+
+/// Returns the declared members that were posted with another type, each as it is counted: with the type, because the
+/// value may be private. A null stands for no value and is not counted.
+pub(super) fn mistyped(metadata: &Map<String, Value>) -> Vec<(String, Unrecognised)> {
+    let mut mistyped = Vec::new();
+    for (name, value) in metadata {
+        let actual = match value {
+            Value::Null => continue,
+            Value::Bool(_) => "boolean",
+            Value::Number(_) => "number",
+            Value::String(_) => "string",
+            Value::Array(_) => "list",
+            Value::Object(_) => "object",
+        };
+        if attributes::value_type(name).is_some_and(|declared| !declared.admits(value)) {
+            // A prefix may be followed by any text; a declared key is short.
+            let key = attributes::find_prefix(name).map_or(name.as_str(), |prefix| prefix.prefix);
+            mistyped.push((name.clone(), Unrecognised::Value(format!("{key}={actual}"))));
+        }
+    }
+    mistyped
 }
 
 /// Returns the outcome of a call: a posted call is over unless the sender says otherwise.

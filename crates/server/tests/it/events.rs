@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
-use agent_tracer_event::{CallState, Entry, Kind, Lane, Subject};
+use agent_tracer_event::attributes::{self, ValueType};
+use agent_tracer_event::{CallState, Entry, Kind, Lane, Subject, Unrecognised};
 use agent_tracer_ledger::AppendError;
 use agent_tracer_ledger::Verdict;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::world::{NOW, World, task};
 
@@ -257,6 +258,81 @@ fn tokens_count_wherever_they_stand() {
             json!({"inputTokens": 5, "outputTokens": 7, "cacheReadTokens": 11,
             "cacheCreationTokens": 0})
         );
+    }
+}
+
+/// Returns the names that the newest observation counts as unrecognised.
+fn unrecognised(world: &World) -> Vec<Unrecognised> {
+    match world.memory.verdicts().pop().unwrap() {
+        Verdict::Read(reading) => reading.unrecognised,
+        verdict @ (Verdict::Malformed(_) | Verdict::Refused(_)) => panic!("{verdict:?}"),
+    }
+}
+
+#[test]
+fn declared_key_with_a_value_of_another_type_is_kept_out_and_counted() {
+    let world = World::new();
+    let entry = one(
+        &world,
+        json!({"metadata": {"toolName": "Bash", "toolInput": {"command": "true"}, "durationMs": "soon",
+            "exitCode": null, "importance": {"bytes": 3}, "cacheHit": "yes", "paidBy:s": 1, "own": [1], "note": "kept"}}),
+    );
+    for key in ["durationMs", "exitCode", "paidBy:s"] {
+        assert_eq!(entry.metadata.get(key), None, "{key}");
+    }
+    assert_eq!(entry.metadata["importance"], "minor", "as if the sender had not named it");
+    assert_eq!((&entry.metadata["own"], &entry.metadata["note"]), (&json!([1]), &json!("kept")));
+    assert_eq!(entry.metadata["cacheHit"], "yes", "its sender's own key");
+    let counted: Vec<Unrecognised> = ["durationMs=string", "importance=object", "paidBy:=number"]
+        .map(|name| Unrecognised::Value(name.to_owned()))
+        .into();
+    assert_eq!(unrecognised(&world), counted);
+}
+
+#[test]
+fn posted_metadata_has_the_declared_types_at_every_level() {
+    let world = World::new();
+    let values = [
+        json!("x".repeat(3000)),
+        json!("x"),
+        json!(7),
+        json!(1.5),
+        json!(true),
+        json!(["x"]),
+        json!({"x": 1}),
+        json!(null),
+    ];
+    for level in ["metadata", "actions", "full"] {
+        world.conf(&format!("level {level}\n"));
+        for kind in ["tool.used", "terminal.command", "user.message", "token.usage", "session.ended"] {
+            for value in &values {
+                let metadata: Map<String, Value> =
+                    attributes::all().map(|attribute| (attribute.key.to_owned(), value.clone())).collect();
+                let entry = one(&world, json!({ "kind": kind, "metadata": metadata }));
+                for (key, value) in &entry.metadata {
+                    let declared = attributes::value_type(key).unwrap();
+                    assert!(declared.admits(value), "{level} {kind}: `{key}` is no {declared}: {value}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn posted_values_of_the_declared_types_are_recognised() {
+    let world = World::new();
+    world.conf("level full\n");
+    for attribute in attributes::all() {
+        let value = match attribute.value {
+            ValueType::String | ValueType::Text | ValueType::Open => json!("x"),
+            ValueType::Integer => json!(7),
+            ValueType::Number => json!(1.5),
+            ValueType::Boolean => json!(true),
+            ValueType::List => json!(["x"]),
+            ValueType::Object => json!({"x": 1}),
+        };
+        one(&world, json!({"kind": "user.message", "metadata": {attribute.key: value}}));
+        assert_eq!(unrecognised(&world), [], "{}", attribute.key);
     }
 }
 
