@@ -23,7 +23,7 @@ use crate::project::measures::Measures;
 use crate::project::presenters::numbers;
 use crate::project::tally::Dim;
 use crate::project::time::Level;
-use crate::store::{Answer, Range, UsageBy, Zone};
+use crate::store::{Answer, Paging, Range, UsageBy, Zone};
 use crate::view::{
     AgentStat, CommandStat, FailureStat, McpStat, Page, SkillStat, ToolDurations, ToolStat, UsageBlock,
     UsageBucket,
@@ -95,6 +95,39 @@ pub struct TaskCount {
     pub run_ms: i64,
 }
 
+/// The keys that a page of the most frequent ones may show.
+///
+/// A year of a busy machine has thousands of commands, of which a page shows a hundred: the others need no name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MostFrequent {
+    /// Keys that occur more often are on earlier pages.
+    at_most: i64,
+    /// The length of the page, and one more, which tells that another page follows.
+    count: usize,
+}
+
+impl MostFrequent {
+    /// Returns the keys of a page of [`List::Ranked`].
+    fn of(paging: &Paging) -> Answer<Self> {
+        let after = cursor::place::<2>(List::Ranked, paging)?;
+        let at_most = after.map_or(i64::MAX, |[rank, _]| rank.saturating_neg());
+        Ok(Self { at_most, count: cursor::limit(paging).saturating_add(1) })
+    }
+
+    /// Drops keys that the page cannot show. Of those that occur equally often all or none stay, because their order
+    /// depends on their names.
+    pub fn retain<T>(self, keys: &mut Vec<T>, n: impl Fn(&T) -> i64) {
+        keys.retain(|key| n(key) <= self.at_most);
+        // Keys that occur as often as the last one of the page before may all be on that page.
+        let mut rest: Vec<i64> = keys.iter().map(&n).filter(|n| *n < self.at_most).collect();
+        if rest.len() > self.count {
+            let (_, least, _) = rest.select_nth_unstable_by(self.count - 1, |one, two| two.cmp(one));
+            let least = *least;
+            keys.retain(|key| n(key) >= least);
+        }
+    }
+}
+
 /// The readings that a store supplies.
 pub trait Rollups {
     /// The state of a store between the readings of one query.
@@ -117,6 +150,19 @@ pub trait Rollups {
         dim: Dim,
         by: GroupBy,
     ) -> Answer<Vec<KeySums>>;
+
+    /// Returns the sums of a dimension by key: at least those that [`MostFrequent::retain`] keeps.
+    ///
+    /// # Errors
+    /// As [`Rollups::sums`].
+    fn frequent_sums(
+        &self,
+        window: &Window<Self::Scope>,
+        dim: Dim,
+        _most: MostFrequent,
+    ) -> Answer<Vec<KeySums>> {
+        self.sums(window, window.span, dim, GroupBy::Key)
+    }
 
     /// Returns the sums and durations of every tool. Durations are rounded outwards to days.
     ///
@@ -156,6 +202,18 @@ fn by_key<R: Rollups>(rollups: &R, window: &Window<R::Scope>, dim: Dim) -> Answe
     Ok(sums)
 }
 
+/// Returns the sums of a dimension by key, as far as a page of the most frequent may show them.
+fn frequent<R: Rollups>(
+    rollups: &R,
+    window: &Window<R::Scope>,
+    dim: Dim,
+    range: &Range,
+) -> Answer<Vec<KeySums>> {
+    let mut sums = rollups.frequent_sums(window, dim, MostFrequent::of(&range.paging)?)?;
+    sums.retain(|key| !key.sums.is_zero());
+    Ok(sums)
+}
+
 /// Returns a page of items, most frequent first. Ties are ordered by name, so that all stores give the same order.
 fn ranked<T>(range: &Range, items: Vec<T>, rank: impl Fn(&T) -> (i64, &str)) -> Answer<Page<T>> {
     cursor::page(List::Ranked, &range.paging, items, |item| {
@@ -174,7 +232,7 @@ fn presented<R: Rollups, T>(
     // A foreign cursor is refused even where there is nothing to list.
     cursor::place::<2>(List::Ranked, &range.paging)?;
     let Some(window) = rollups.window(range)? else { return Ok(Page::whole(Vec::new())) };
-    let page = ranked(range, by_key(rollups, &window, dim)?, |key| (key.sums.n, &key.key))?;
+    let page = ranked(range, frequent(rollups, &window, dim, range)?, |key| (key.sums.n, &key.key))?;
     Ok(page.map(&mut present))
 }
 
@@ -209,7 +267,7 @@ pub fn durations<R: Rollups>(rollups: &R, range: &Range, bounds_ms: &[u64]) -> A
 pub fn failures<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<FailureStat>> {
     cursor::place::<2>(List::Ranked, &range.paging)?;
     let Some(window) = rollups.window(range)? else { return Ok(Page::whole(Vec::new())) };
-    let page = ranked(range, by_key(rollups, &window, Dim::Error)?, |key| (key.sums.n, &key.key))?;
+    let page = ranked(range, frequent(rollups, &window, Dim::Error, range)?, |key| (key.sums.n, &key.key))?;
     let calls: HashMap<String, i64> =
         by_key(rollups, &window, Dim::Tool)?.into_iter().map(|tool| (tool.key, tool.sums.n)).collect();
     Ok(page.map(|KeySums { key, sums, .. }| {
@@ -348,4 +406,37 @@ pub fn quarters<R: Rollups>(
         quarters.entry(model.at).or_default().add(model.sums.spend, model_of(&model.key).1, 1);
     }
     Ok(quarters)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn pages_of_the_most_frequent_are_those_of_all(
+            counts in proptest::collection::vec(0_i64..6, 0..60), limit in 1_u32..9,
+        ) {
+            let keys: Vec<(i64, String)> = (0..).zip(counts).map(|(name, n)| (n, format!("{name}"))).collect();
+            let mut range = Range { paging: Paging { cursor: None, limit }, ..Range::default() };
+            loop {
+                let mut frequent = keys.clone();
+                MostFrequent::of(&range.paging).unwrap().retain(&mut frequent, |(n, _)| *n);
+                let page = |keys: Vec<(i64, String)>| ranked(&range, keys, |(n, name)| (*n, name)).unwrap();
+                let (some, all) = (page(frequent), page(keys.clone()));
+                prop_assert_eq!(&some, &all);
+                let Some(next) = all.next_cursor else { break };
+                range.paging.cursor = Some(next);
+            }
+        }
+    }
+
+    #[test]
+    fn keys_beyond_the_page_are_dropped() {
+        let mut keys: Vec<i64> = (0..10_000).collect();
+        MostFrequent::of(&Paging { cursor: None, limit: 3 }).unwrap().retain(&mut keys, |n| *n);
+        assert_eq!(keys, [9_996, 9_997, 9_998, 9_999]);
+    }
 }

@@ -8,11 +8,12 @@ use super::counts;
 use super::rollup::{self, Members, Of, Rolled, Scope, split_actor};
 use super::text::Texts;
 use super::usage;
-use crate::insights::{self, GroupBy, KeySums, Rollups, TaskCount, ToolSums};
+use crate::insights::{self, GroupBy, KeySums, MostFrequent, Rollups, TaskCount, ToolSums};
 use crate::project::latency;
 use crate::project::measures::Measures;
 use crate::project::tally::{ALL_PROJECTS, Dim, UNKNOWN_ACTOR};
 use crate::project::time::{Level, Piece, signed_pieces};
+use crate::sqlite::words;
 use crate::store::{Answer, Range, UsageBy, Zone};
 use crate::view::{Page, UsageBucket};
 
@@ -57,6 +58,13 @@ impl Rollups for KeptSums<'_> {
             GroupBy::Owner | GroupBy::Machine => return Err(usage::of_one_machine()),
             GroupBy::Time(level) => by_time(conn, dim, span, scope, level)?,
         })
+    }
+
+    fn frequent_sums(&self, window: &Window, dim: Dim, most: MostFrequent) -> Answer<Vec<KeySums>> {
+        let sums = rollup::by_key(self.0, dim, window.span, &window.scope)?;
+        let mut sums: Vec<(i64, Measures)> = sums.into_iter().collect();
+        most.retain(&mut sums, |(_, sums)| sums.n);
+        Ok(named(self.0, sums)?)
     }
 
     fn tool_sums(&self, window: &Window) -> Answer<Vec<ToolSums>> {
@@ -104,9 +112,19 @@ impl Rollups for KeptSums<'_> {
 
 /// Returns the sums of a dimension by key.
 fn by_key(conn: &Connection, dim: Dim, span: (i64, i64), scope: &Scope) -> rusqlite::Result<Vec<KeySums>> {
-    let mut texts = Texts::new(conn);
-    let sums = rollup::by_key(conn, dim, span, scope)?.into_iter();
-    sums.map(|(key, sums)| Ok(KeySums { key: texts.word(key)?, sums, ..KeySums::default() })).collect()
+    named(conn, rollup::by_key(conn, dim, span, scope)?)
+}
+
+/// Returns sums with the texts of their keys.
+fn named(
+    conn: &Connection,
+    sums: impl IntoIterator<Item = (i64, Measures)>,
+) -> rusqlite::Result<Vec<KeySums>> {
+    let named = |(key, sums)| {
+        let key = words::text(conn, key)?.unwrap_or_default();
+        Ok(KeySums { key, sums, ..KeySums::default() })
+    };
+    sums.into_iter().map(named).collect()
 }
 
 /// Returns the sums of a dimension by key and by a word of each row, of which the group is a part.
