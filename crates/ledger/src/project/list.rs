@@ -154,12 +154,15 @@ mod tests {
         }
     }
 
-    /// Returns the lines of a file that write the number of a list into the text of a statement.
+    /// Returns the lines of a file that write the number of a word (a list, a dimension, …) into the text of a statement.
     fn numbered(path: &std::path::Path) -> Vec<String> {
         let text = std::fs::read_to_string(path).unwrap();
         let is_numbered = |line: &&str| {
-            ["list = ", "list <> ", "list IN ("].iter().any(|before| {
-                line.split(before)
+            let before = ["list", "dim", "level", "status", "state", "kind"]
+                .iter()
+                .flat_map(|column| [" = ", " <> ", " IN ("].map(|operator| format!("{column}{operator}")));
+            before.into_iter().any(|before| {
+                line.split(&before)
                     .skip(1)
                     .any(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit()))
             })
@@ -169,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn no_statement_names_a_list_by_a_number() {
+    fn no_statement_names_a_word_by_its_number() {
         let mut folders = vec![std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
         let mut found = Vec::new();
         while let Some(folder) = folders.pop() {
@@ -188,7 +191,7 @@ mod tests {
                 }
             }
         }
-        assert!(found.is_empty(), "use `list_code!` or `facts::in_list`: {found:#?}");
+        assert!(found.is_empty(), "use `list_code!`, `facts::in_list` or `code()`: {found:#?}");
     }
 
     #[test]

@@ -205,11 +205,11 @@ impl Life {
         if let Some(known) = &self.current {
             return Ok(known.clone());
         }
-        let running = facts::select(
-            conn,
-            "WHERE f.task = ?1 AND f.open = 1 AND f.state = 0 ORDER BY f.occurred DESC, f.fact LIMIT 1",
-            [task],
-        )?;
+        let newest = format!(
+            "WHERE f.task = ?1 AND f.open = 1 AND f.state = {} ORDER BY f.occurred DESC, f.fact LIMIT 1",
+            CallState::Running as i64
+        );
+        let running = facts::select(conn, &newest, [task])?;
         let current = running.into_iter().next().map(|stored| stored.row.data.title);
         self.current = Some(current.clone());
         Ok(current)

@@ -2,6 +2,7 @@
 
 use agent_tracer_event::{Agent, TaskKey, attributes};
 
+use super::read::staleness;
 use super::{AppendError, Ledger, codec};
 use crate::project::task_fields::TaskFields;
 
@@ -25,9 +26,10 @@ impl Ledger {
     /// If the store cannot answer.
     pub fn running(&self) -> Result<Vec<RunningProcess>, AppendError> {
         self.on_writer(|writer| {
-            let mut find = writer.conn.prepare_cached(
-                "SELECT agent, session, told FROM task WHERE status IN (0, 1) AND pid IS NOT NULL",
-            )?;
+            let mut find = writer.conn.prepare_cached(&format!(
+                "SELECT agent, session, told FROM task WHERE {} AND pid IS NOT NULL",
+                staleness::alive()
+            ))?;
             let rows = find.query_map([], |row| {
                 let agent = Agent::from_place(row.get(0)?).unwrap_or_default();
                 let reported: TaskFields = codec::decode_json(row.get_ref(2)?.as_blob()?).unwrap_or_default();

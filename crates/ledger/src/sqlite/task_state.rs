@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::append::Apply;
 use super::life::Life;
+use super::read::staleness;
 use super::settle::{MAX_DEPTH, descendants};
 use super::tasks::{Known, actor};
 use super::{codec, facts, tasks};
@@ -377,9 +378,10 @@ impl Apply<'_> {
         if known.has_children {
             marks.children_run = self
                 .conn
-                .prepare_cached(
-                    "SELECT 1 FROM task WHERE parent = ?1 AND status IN (0, 1) AND events > 0 LIMIT 1",
-                )?
+                .prepare_cached(&format!(
+                    "SELECT 1 FROM task WHERE parent = ?1 AND {} AND events > 0 LIMIT 1",
+                    staleness::alive()
+                ))?
                 .exists([task])?;
         }
         marks.gone = self.gone_at(task)?;

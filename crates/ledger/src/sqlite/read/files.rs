@@ -10,8 +10,9 @@ use super::row::RowBuilder;
 use super::text::Texts;
 use super::usage_sum::count;
 use super::{cursor, task};
+use crate::project::measures::{FILE_CHANGES, FILE_READS};
 use crate::project::ranking;
-use crate::project::tally::ALL_PROJECTS;
+use crate::project::tally::{ALL_PROJECTS, Dim};
 use crate::project::time::{Level, signed_pieces};
 use crate::store::{Answer, Paging, Range};
 use crate::view::{FileStat, FileUse, FileUser, Page};
@@ -178,8 +179,19 @@ pub(crate) fn of_range(conn: &Connection, range: &Range) -> Answer<Page<FileStat
 }
 
 /// The files used most in one stretch, as the index has them.
-const MOST_USED: &str = "SELECT key, actor, n, n + failures FROM rollup INDEXED BY rollup_top \
-    WHERE dim = 7 AND level = ?1 AND at = ?2 AND project = ?3 ORDER BY n + failures DESC LIMIT ?4";
+fn most_used_statement() -> String {
+    format!(
+        "SELECT key, actor, {FILE_READS}, {FILE_READS} + {FILE_CHANGES} FROM rollup INDEXED BY rollup_top \
+         WHERE {} ORDER BY {FILE_READS} + {FILE_CHANGES} DESC LIMIT ?4",
+        in_stretch()
+    )
+}
+
+/// The condition that a row of the rollup is of files in a stretch of a project. The dimension is a part of the text,
+/// because the index is of this one alone.
+fn in_stretch() -> String {
+    format!("dim = {} AND level = ?1 AND at = ?2 AND project = ?3", Dim::File.code())
+}
 
 /// A path and who used it; reads and changes.
 type Entry = ((i64, i64), (i64, i64));
@@ -220,7 +232,7 @@ impl Best {
         project: i64,
         most: usize,
     ) -> rusqlite::Result<Vec<Entry>> {
-        let mut find = conn.prepare_cached(MOST_USED)?;
+        let mut find = conn.prepare_cached(&most_used_statement())?;
         let limit = i64::try_from(most).unwrap_or(i64::MAX);
         let mut rows = find.query(params![level, at, project, limit])?;
         let mut found = Vec::with_capacity(most);
@@ -267,10 +279,11 @@ impl Best {
         unknown: &[i64],
         files: &mut [Ranked],
     ) -> rusqlite::Result<()> {
-        let mut find = conn.prepare_cached(
-            "SELECT key, n, failures FROM rollup WHERE dim = 7 AND level = ?1 AND at = ?2 AND project = ?3 \
-             AND actor = ?4 AND key IN (SELECT value FROM json_each(?5))",
-        )?;
+        let mut find = conn.prepare_cached(&format!(
+            "SELECT key, {FILE_READS}, {FILE_CHANGES} FROM rollup WHERE {} AND actor = ?4 \
+             AND key IN (SELECT value FROM json_each(?5))",
+            in_stretch()
+        ))?;
         let list = serde_json::to_string(unknown).unwrap_or_default();
         let (level, at) = self.stretch;
         let mut rows = find.query(params![level, at, project, actor, list])?;
@@ -343,9 +356,10 @@ impl<'conn> Homes<'conn> {
         if let Some(folder) = holders.max_by_key(|folder| folder.len()) {
             return Ok(folder.clone());
         }
-        let mut is_there = conn.prepare_cached(
-            "SELECT 1 FROM rollup WHERE dim = 7 AND level = ?1 AND at = ?2 AND project = ?3 AND actor = ?4 AND key = ?5",
-        )?;
+        let mut is_there = conn.prepare_cached(&format!(
+            "SELECT 1 FROM rollup WHERE {} AND actor = ?4 AND key = ?5",
+            in_stretch()
+        ))?;
         let (level, at) = file.stretch;
         for (project, folder) in &self.projects {
             for actor in &self.actors {
@@ -367,7 +381,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let conn = crate::sqlite::open::open(&folder.path().join("ledger.db")).unwrap();
         // The plan says so of an index that has the sum alone; the instructions do not.
-        let mut explain = conn.prepare(&format!("EXPLAIN {MOST_USED}")).unwrap();
+        let mut explain = conn.prepare(&format!("EXPLAIN {}", most_used_statement())).unwrap();
         let instructions: Vec<String> =
             explain.query_map([1, 2, 3, 4], |row| row.get(1)).unwrap().map(Result::unwrap).collect();
         let opened = instructions.iter().filter(|name| *name == "OpenRead").count();

@@ -89,11 +89,17 @@ pub(crate) struct Rolled {
     pub(crate) sums: Measures,
 }
 
+/// Returns the condition that a row of the rollup is the sum of everything in a stretch of this length.
+fn every(level: Level) -> String {
+    format!("dim = {} AND level = {}", Dim::Activity.code(), level.code())
+}
+
 /// The first and the last moment of which the store knows anything, as whole days: from, to.
 pub(crate) fn extent(conn: &Connection) -> rusqlite::Result<Option<(i64, i64)>> {
     let edge = |order: &str| {
         conn.prepare_cached(&format!(
-            "SELECT at FROM rollup WHERE dim = 0 AND level = 1 ORDER BY at {order} LIMIT 1"
+            "SELECT at FROM rollup WHERE {} ORDER BY at {order} LIMIT 1",
+            every(Level::Day)
         ))?
         .query_row([], |row| row.get::<_, i64>(0))
         .optional()
@@ -106,8 +112,10 @@ pub(crate) fn extent(conn: &Connection) -> rusqlite::Result<Option<(i64, i64)>> 
 
 /// Returns the end of the newest quarter-hour that has anything.
 pub(crate) fn newest(conn: &Connection) -> rusqlite::Result<Option<i64>> {
-    let mut find =
-        conn.prepare_cached("SELECT at FROM rollup WHERE dim = 0 AND level = 0 ORDER BY at DESC LIMIT 1")?;
+    let mut find = conn.prepare_cached(&format!(
+        "SELECT at FROM rollup WHERE {} ORDER BY at DESC LIMIT 1",
+        every(Level::Quarter)
+    ))?;
     Ok(find.query_row([], |row| row.get::<_, i64>(0)).optional()?.map(|at| Level::Quarter.end(at)))
 }
 

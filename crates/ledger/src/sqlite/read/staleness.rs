@@ -31,6 +31,11 @@ fn is_alive(status: TaskStatus) -> bool {
     matches!(status, TaskStatus::Running | TaskStatus::Waiting)
 }
 
+/// Returns the condition that a row of the task table is of a task that is not over.
+pub(crate) fn alive() -> String {
+    format!("status IN ({}, {})", TaskStatus::Running as i64, TaskStatus::Waiting as i64)
+}
+
 /// Returns whether a waiting task only waits for the next prompt.
 fn is_idle(waiting: Option<WaitingReason>) -> bool {
     waiting.is_none_or(|reason| reason == WaitingReason::Idle)
