@@ -5,7 +5,7 @@
 //! [`COLUMNS`] and nothing else; a statement that reads such a column by itself names it by a constant of this module.
 //!
 //! A new measure is a field of [`Measures`], an entry in `measure_columns`, a line in [`super::tally`] that counts it,
-//! and one migration for each store.
+//! and one step of the schema of each store. The tables, the statements and the rows of both stores follow from the entry.
 
 use super::spend::{Spend, sums};
 use super::tally::Dim;

@@ -9,7 +9,7 @@ use super::upgrade::{self, Watch};
 use crate::fault_cause::FaultCause;
 
 /// The version of the schema.
-pub(crate) const SCHEMA: i32 = 10;
+pub(crate) const SCHEMA: i32 = upgrade::NEWEST;
 
 /// Marks the file as ours: the letters `AgTr`.
 pub(super) const APPLICATION: i32 = 0x4167_5472;
@@ -17,7 +17,7 @@ pub(super) const APPLICATION: i32 = 0x4167_5472;
 /// Files up to this size are checked whole when they are opened.
 pub(super) const CHECKED_BYTES: u64 = 64 << 20;
 
-pub(super) const CREATE: &str = concat!(include_str!("schema.sql"), include_str!("task_count.sql"));
+const CREATE: &str = concat!(include_str!("schema.sql"), include_str!("task_count.sql"));
 
 /// Why a store cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -153,7 +153,7 @@ pub(crate) fn open_watched(path: &Path, watch: &Watch) -> Result<Connection, Ope
     conn.pragma_update(None, "wal_autocheckpoint", 0)?;
     if is_empty {
         let transaction = conn.transaction()?;
-        transaction.execute_batch(CREATE)?;
+        create(&transaction)?;
         transaction.pragma_update(None, "application_id", APPLICATION)?;
         transaction.execute("INSERT INTO meta (key, value) VALUES ('fold', ?1)", [super::FOLD])?;
         transaction.pragma_update(None, "user_version", SCHEMA)?;
@@ -164,6 +164,12 @@ pub(crate) fn open_watched(path: &Path, watch: &Watch) -> Result<Connection, Ope
     }
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     Ok(conn)
+}
+
+/// Creates everything that a store has.
+pub(super) fn create(conn: &Connection) -> rusqlite::Result<()> {
+    conn.execute_batch(CREATE)?;
+    upgrade::add_measures(conn)
 }
 
 /// Looks whether the file can be asked by this version. Writes nothing.

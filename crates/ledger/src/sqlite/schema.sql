@@ -312,6 +312,7 @@ CREATE TABLE rollup (
   cost      INTEGER NOT NULL,
   unpriced  INTEGER NOT NULL,
   calls     INTEGER NOT NULL DEFAULT 0,  -- of dimension 0: how many of the rows are calls
+  -- Later measures get their columns from measures::COLUMNS (upgrade.rs).
   -- By time first: what one event counts into stands on a few pages, whatever it is told apart by.
   PRIMARY KEY (level, at, dim, project, actor, key)
 ) WITHOUT ROWID;

@@ -4,6 +4,7 @@
 //! meanwhile leaves the file as it was, and the next start begins again. Both may take minutes, so the watcher receives
 //! the progress.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,6 +15,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::OpenError;
 use super::open::create_private;
 use crate::fault_cause::FaultCause;
+use crate::project::measures;
 
 /// Steps from one version of the schema to the next; the first leads from version 1 to 2.
 const MIGRATIONS: &[&str] = &[
@@ -117,6 +119,26 @@ const MIGRATIONS: &[&str] = &[
     "CREATE INDEX task_failed ON task (failures, id, parent) WHERE failures > 0;",
 ];
 
+/// The version of the schema after the last step.
+pub(super) const NEWEST: i32 = MIGRATIONS.len() as i32 + 1;
+
+/// Adds the columns of measures that the tables of sums do not have: [`measures::COLUMNS`] alone lists them. The step that
+/// a new measure needs has them counted anew.
+pub(super) fn add_measures(conn: &Connection) -> rusqlite::Result<()> {
+    for table in ["rollup", "sealed_rollup"] {
+        let mut find = conn.prepare("SELECT name FROM pragma_table_info(?1)")?;
+        let known: HashSet<String> =
+            find.query_map([table], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        for column in measures::of_rollups().filter(|column| !known.contains(column.name)) {
+            conn.execute_batch(&format!(
+                "ALTER TABLE {table} ADD COLUMN {} INTEGER NOT NULL DEFAULT 0",
+                column.name
+            ))?;
+        }
+    }
+    Ok(())
+}
+
 /// Pages that are copied between two words about it: 64 MB.
 const PAGES: std::ffi::c_int = 16_384;
 
@@ -210,6 +232,7 @@ fn change(conn: &mut Connection, steps: &[&str], to: i32, begins: impl Fn(usize)
         begins(index + 1);
         transaction.execute_batch(step)?;
     }
+    add_measures(&transaction)?;
     transaction.pragma_update(None, "user_version", to)?;
     transaction.commit()
 }
@@ -325,6 +348,19 @@ mod tests {
             )
             .unwrap();
         find.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn measure_without_a_column_gets_one_in_every_table_of_sums() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let mut conn = open(&path).unwrap();
+        let expected = shape(&conn);
+        for table in ["rollup", "sealed_rollup"] {
+            conn.execute_batch(&format!("ALTER TABLE {table} DROP COLUMN wait_ms")).unwrap();
+        }
+        upgrade_by(&mut conn, &path, 1, &["SELECT 1"], &no_one()).unwrap();
+        assert_eq!(shape(&conn), expected);
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod tables;
 mod views;
 
 use crate::clickhouse::days::all_days_marked;
-use statements::{add_indexes, add_machine, drop_index, fill_days, fill_indexes};
+use statements::{add_column, add_indexes, drop_index, fill_days, fill_indexes};
 
 pub use pages::page;
 pub use statements::{Layout, create, database, delete, keep_for};
@@ -40,7 +40,7 @@ pub fn step(version: u32, layout: &Layout) -> Vec<String> {
         // Sums by machine. Those that are there know none: every day is asked of its facts until its sums were made again.
         5 => {
             let mut statements = vec![all_days_marked()];
-            statements.extend(add_machine(layout));
+            statements.extend(add_column("day_sum", "machine", layout));
             // Too many parents passed this filter as possible matches for none: children of a page were searched
             // everywhere.
             statements.push(drop_index("task", "by_parent", layout));

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use agent_tracer_ledger::project::tally::Dim;
+
 use super::tables::USUAL_GRANULE;
 use super::{AGING, Column, Index, TABLES, Table, VIEWS, View};
 
@@ -105,17 +107,25 @@ pub(super) fn drop_index(table: &str, index: &str, layout: &Layout) -> String {
     format!("ALTER TABLE {name}{cluster} DROP INDEX IF EXISTS {index}")
 }
 
-/// Tells the sums of days apart by machine too. What is appended to the order of a table must be new in it.
-pub(super) fn add_machine(layout: &Layout) -> Vec<String> {
-    let Some(table) = TABLES.iter().find(|table| table.name == "day_sum") else { return Vec::new() };
-    let Some(column) = table.columns.iter().find(|column| column.name == "machine") else {
+/// Adds a column of [`TABLES`] that an earlier version did not have, behind the column that stands before it there. A
+/// column of the key is appended to the order of the rows, which is possible only for a column that is new.
+pub(super) fn add_column(table: &str, column: &str, layout: &Layout) -> Vec<String> {
+    let Some(table) = TABLES.iter().find(|known| known.name == table) else { return Vec::new() };
+    let Some(place) = table.columns.iter().position(|known| known.name == column) else {
         return Vec::new();
     };
-    let cluster = layout.on_cluster();
-    let add = format!("ADD COLUMN IF NOT EXISTS {} AFTER `key`", column_line(column).trim());
-    let order = table.key.join(", ");
-    let own = quoted(&own_name(table.name, layout));
-    let mut statements = vec![format!("ALTER TABLE {own}{cluster} {add}, MODIFY ORDER BY ({order})")];
+    let mut add = String::new();
+    if let Some([before, column]) = place.checked_sub(1).and_then(|before| table.columns.get(before..=place))
+    {
+        let line = column_line(column);
+        add = format!("ADD COLUMN IF NOT EXISTS {} AFTER `{}`", line.trim(), before.name);
+    }
+    let order = match table.key.contains(&column) {
+        true => format!(", MODIFY ORDER BY ({})", table.key.join(", ")),
+        false => String::new(),
+    };
+    let (own, cluster) = (quoted(&own_name(table.name, layout)), layout.on_cluster());
+    let mut statements = vec![format!("ALTER TABLE {own}{cluster} {add}{order}")];
     if *layout != Layout::Single {
         statements.push(format!("ALTER TABLE {}{cluster} {add}", quoted(table.name)));
     }
@@ -262,9 +272,10 @@ fn column_line(column: &Column) -> String {
 fn view_statement(view: &View, layout: &Layout) -> String {
     let columns: Vec<String> =
         view.columns.iter().map(|column| format!("    {} AS `{}`", column.kind, column.name)).collect();
-    let from = TABLES.iter().fold(view.from.to_owned(), |from, table| {
-        from.replace(&format!("{{{}}}", table.name), &quoted(table.name))
-    });
+    let from = view.from.replace("{skills}", &Dim::Skill.code().to_string());
+    let from = TABLES
+        .iter()
+        .fold(from, |from, table| from.replace(&format!("{{{}}}", table.name), &quoted(table.name)));
     format!(
         "CREATE OR REPLACE VIEW {}{} AS\nSELECT\n{}\nFROM {from}",
         quoted(view.name),

@@ -11,7 +11,8 @@ pub struct View {
     pub about: &'static str,
     /// Its columns.
     pub columns: &'static [Column],
-    /// Table or subquery that yields its rows.
+    /// Table or subquery that yields its rows. `{task}` stands for the name of a table, `{skills}` for the number of that
+    /// dimension.
     pub from: &'static str,
 }
 
@@ -89,7 +90,7 @@ pub const VIEWS: &[View] = &[
             column("duration_ms", "duration", "duration of the call in milliseconds"),
         ],
         from: "(SELECT *, skill FROM {fact} FINAL ARRAY JOIN sums.dim AS dim, sums.key AS skill \
-               WHERE dim = 6 AND is_call = 1)",
+               WHERE dim = {skills} AND is_call = 1)",
     },
     View {
         name: "tool_latencies",

@@ -221,7 +221,7 @@ fn schema_roots(pages: &Pages) -> HashMap<String, PageNumber> {
 /// better.
 fn usual_roots(pages: &Pages) -> rusqlite::Result<HashMap<String, PageNumber>> {
     let conn = Connection::open_in_memory()?;
-    conn.execute_batch(open::CREATE)?;
+    open::create(&conn)?;
     let layout = || -> rusqlite::Result<HashMap<String, PageNumber>> {
         let mut find = conn.prepare("SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 1")?;
         find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
