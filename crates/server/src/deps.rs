@@ -11,7 +11,7 @@ use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_intake::Privacy;
 use agent_tracer_jobs::alerts::Counts;
 use agent_tracer_jobs::compaction::{FileSnapshot, ScanResult, Side};
-use agent_tracer_ledger::record::Shipment;
+use agent_tracer_ledger::shipment::Shipment;
 use agent_tracer_ledger::view::{
     ImportHealth, Page, RetentionHealth, ShipHealth, SpoolHealth, StoreFaults, Task,
 };

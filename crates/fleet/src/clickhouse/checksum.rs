@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use agent_tracer_ledger::record::Shipment;
+use agent_tracer_ledger::shipment::Shipment;
 use serde::Serialize;
 
 use crate::clickhouse::fleet::{Fleet, FleetError, as_it_is, literal};

@@ -14,6 +14,7 @@ mod checksum;
 mod days;
 mod deletion;
 mod disk;
+mod fact_columns;
 mod fleet;
 mod insert_batcher;
 mod read;

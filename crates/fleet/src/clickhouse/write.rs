@@ -13,13 +13,14 @@ use agent_tracer_ledger::project::residual::Residual;
 use agent_tracer_ledger::project::spend::{ModelSums, Spend};
 use agent_tracer_ledger::project::tally::{Pricer, RollupKey, Tally};
 use agent_tracer_ledger::project::time::Level;
-use agent_tracer_ledger::record::{FORMAT, FactRecord, Shipment, TaskRecord};
 use agent_tracer_ledger::search::{Terms, mark};
+use agent_tracer_ledger::shipment::{DerivedTask, FORMAT, Shipment, ShippedFact};
 use clickhouse::Row;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::clickhouse::days::PendingLines;
+use crate::clickhouse::fact_columns::{FactColumns, fact_columns};
 use crate::clickhouse::fleet::{Fleet, FleetError};
 use crate::clickhouse::spend_row::{SpendRow, spend_row};
 
@@ -120,12 +121,12 @@ pub(crate) struct Lines {
 impl Lines {
     fn of(owner: &str, shipment: &Shipment) -> Self {
         let mut facts = Vec::with_capacity(shipment.facts.len());
-        for record in &shipment.facts {
-            facts.push(FactLine::of(owner, record));
-            let parts = record.parts.iter().filter(|part| **part != record.row.fact);
-            facts.extend(parts.map(|part| FactLine::gone(owner, record, *part)));
+        for fact in &shipment.facts {
+            facts.push(FactLine::of(owner, fact));
+            let parts = fact.parts.iter().filter(|part| **part != fact.row.fact);
+            facts.extend(parts.map(|part| FactLine::gone(owner, fact, *part)));
         }
-        Self { facts, tasks: shipment.tasks.iter().map(|record| TaskLine::of(owner, record)).collect() }
+        Self { facts, tasks: shipment.tasks.iter().map(|task| TaskLine::of(owner, task)).collect() }
     }
 
     fn weight(&self) -> usize {
@@ -201,16 +202,7 @@ spend_row! {
             pub(crate) turns: i64,
             pub(crate) wait_ms: i64,
         }
-        spend {
-            input: input,
-            output: output,
-            cache_read: cache_read,
-            cache_write: cache_write,
-            reasoning: reasoning,
-            cost: cost,
-            responses: responses,
-            unpriced: unpriced,
-        }
+        spend { all }
         then {
             pub(crate) copies: i64,
             pub(crate) client_cost: Option<i64>,
@@ -228,49 +220,49 @@ pub(crate) fn word<T: Serialize>(word: T) -> String {
 }
 
 impl TaskLine {
-    pub(crate) fn of(owner: &str, record: &TaskRecord) -> Self {
+    pub(crate) fn of(owner: &str, task: &DerivedTask) -> Self {
         let mut terms = Terms::default();
-        terms.add(&record.title);
-        terms.add(&record.session);
+        terms.add(&task.title);
+        terms.add(&task.session);
         let or_empty = |text: &Option<String>| text.clone().unwrap_or_default();
-        let spent = &record.spent;
+        let spent = &task.spent;
         let mut line = Self {
             owner: owner.to_owned(),
-            task: record.task.clone(),
-            version: record.version,
+            task: task.task.clone(),
+            version: task.version,
             gone: 0,
-            agent: word(record.agent),
-            session: record.session.clone(),
-            background: u8::from(record.background),
-            parent: or_empty(&record.parent),
-            parent_certainty: record.parent_certainty.map(word).unwrap_or_default(),
-            parent_tool_use_id: or_empty(&record.parent_tool_use_id),
-            continues: or_empty(&record.continues),
-            forked: or_empty(&record.forked),
-            title: record.title.clone(),
+            agent: word(task.agent),
+            session: task.session.clone(),
+            background: u8::from(task.background),
+            parent: or_empty(&task.parent),
+            parent_certainty: task.parent_certainty.map(word).unwrap_or_default(),
+            parent_tool_use_id: or_empty(&task.parent_tool_use_id),
+            continues: or_empty(&task.continues),
+            forked: or_empty(&task.forked),
+            title: task.title.clone(),
             terms: terms.words().map(str::to_owned).collect(),
-            agent_type: record.agent_type.clone(),
-            agent_id: or_empty(&record.agent_id),
-            cwd: record.cwd.clone(),
-            project: record.project.clone(),
-            model: or_empty(&record.model),
-            machine: record.machine.clone(),
-            git_branch: or_empty(&record.git_branch),
-            client_version: or_empty(&record.client_version),
-            started: moment(record.started),
-            last: moment(record.last),
-            ended: record.ended.map(moment),
-            status: word(record.status),
-            waiting: record.waiting.map(word).unwrap_or_default(),
-            waiting_since: record.waiting_since.map(moment),
-            waiting_fact: record.waiting_fact,
-            current: record.current.clone(),
-            context_pct: record.context_pct,
-            events: record.events,
-            calls: record.calls,
-            failures: record.failures,
-            turns: record.turns,
-            wait_ms: record.wait_ms,
+            agent_type: task.agent_type.clone(),
+            agent_id: or_empty(&task.agent_id),
+            cwd: task.cwd.clone(),
+            project: task.project.clone(),
+            model: or_empty(&task.model),
+            machine: task.machine.clone(),
+            git_branch: or_empty(&task.git_branch),
+            client_version: or_empty(&task.client_version),
+            started: moment(task.started),
+            last: moment(task.last),
+            ended: task.ended.map(moment),
+            status: word(task.status),
+            waiting: task.waiting.map(word).unwrap_or_default(),
+            waiting_since: task.waiting_since.map(moment),
+            waiting_fact: task.waiting_fact,
+            current: task.current.clone(),
+            context_pct: task.context_pct,
+            events: task.events,
+            calls: task.calls,
+            failures: task.failures,
+            turns: task.turns,
+            wait_ms: task.wait_ms,
             copies: spent.copies,
             client_cost: spent.client_cost,
             residual: spent.residual.as_ref().and_then(Residual::stored).unwrap_or_default(),
@@ -292,50 +284,28 @@ struct DayLine {
 }
 
 /// Declares the row of `fact`, with an array for each measure that a fact counts in each dimension.
+///
+/// The row exists beside [`FactRow`] because the table also has what questions ask of a fact: its owner, its spend, its
+/// counts and its search terms. All of them follow from the fact.
 macro_rules! fact_line {
     ($([$name:ident, $place:literal, $array:ident, $path:literal, $of_fact:literal, $of_sum:literal, $measure:expr])*) => {
-        spend_row! {
+        fact_columns! {
             /// A row of `fact`.
             #[derive(Clone, Debug, Default, Row, Serialize, Deserialize)]
             pub(crate) struct FactLine {
                 own {
                     owner: String,
                     task: String,
-                    fact: i64,
                     version: u64,
                     gone: u8,
-                    kind: String,
-                    list: u8,
-                    lane: String,
-                    occurred: i64,
-                    ord: i64,
-                    ended: Option<i64>,
-                    state: String,
-                    open: u8,
-                    tool: Option<String>,
-                    turn: Option<i64>,
-                    duration: Option<i64>,
                     bucket: Option<i16>,
-                    error_class: String,
-                    signature: Option<i64>,
-                    certainty: String,
-                    channels: u8,
                     agent_type: Option<String>,
                     model: String,
                     copied: u8,
                     is_call: u8,
                     failed: u8,
                 }
-                spend {
-                    input: input,
-                    output: output,
-                    cache_read: cache_read,
-                    cache_write: cache_write,
-                    reasoning: reasoning,
-                    cost: cost,
-                    responses: responses,
-                    unpriced: unpriced,
-                }
+                spend { all }
                 then {
                     #[serde(rename = "sums.dim")]
                     sums_dim: Vec<u8>,
@@ -346,8 +316,6 @@ macro_rules! fact_line {
                     #[serde(rename = "sums.spends")]
                     sums_spends: Vec<u8>,
                     terms: Vec<String>,
-                    data: String,
-                    derived: String,
                 }
             }
         }
@@ -363,8 +331,8 @@ macro_rules! fact_line {
 measure_columns!(fact_line);
 
 impl FactLine {
-    pub(crate) fn of(owner: &str, record: &FactRecord) -> Self {
-        let mut row = record.row.clone();
+    pub(crate) fn of(owner: &str, fact: &ShippedFact) -> Self {
+        let mut row = fact.row.clone();
         row.occurred = moment(row.occurred);
         row.ended = row.ended.map(moment);
         row.duration = row.duration.map(moment);
@@ -376,42 +344,22 @@ impl FactLine {
         }
         let mut words: Vec<String> = terms.words().map(str::to_owned).collect();
         // Tools are the same whatever the case they are asked for in.
-        words.extend(record.row.tool.as_ref().filter(|_| is_indexed(&row)).map(|tool| mark('t', tool)));
+        words.extend(row.tool.as_ref().filter(|_| is_indexed(&row)).map(|tool| mark('t', tool)));
         let mut line = Self {
             owner: owner.to_owned(),
-            task: record.task.clone(),
-            fact: record.row.fact,
-            version: record.version,
+            task: fact.task.clone(),
+            version: fact.version,
             gone: 0,
-            kind: record.row.kind.map(word).unwrap_or_default(),
-            list: u8::try_from(record.row.list.code()).unwrap_or(0),
-            lane: word(record.row.lane),
-            occurred: row.occurred,
-            ord: record.row.order,
-            ended: row.ended,
-            state: record.row.state.map(word).unwrap_or_default(),
-            open: u8::from(record.row.open),
-            tool: record.row.tool.clone(),
-            turn: record.row.turn,
-            duration: row.duration,
-            error_class: record.row.error.map(word).unwrap_or_default(),
-            signature: record.row.signature,
-            certainty: word(record.row.certainty),
-            channels: record.row.channels,
-            agent_type: record.row.data.agent_type.clone(),
+            agent_type: row.data.agent_type.clone(),
             is_call: u8::from(row.is_call()),
             failed: u8::from(row.is_failure()),
             terms: words,
-            data: serde_json::to_string(&record.row.data).unwrap_or_default(),
-            derived: match record.row.derived.is_empty() {
-                true => String::new(),
-                false => serde_json::to_string(&record.row.derived).unwrap_or_default(),
-            },
             ..Self::default()
         };
         let mut tally = Tally::default();
-        tally.count(&row, &RollupKey::default(), &ReportedCost(record.cost), 1);
+        tally.count(&row, &RollupKey::default(), &ReportedCost(fact.cost), 1);
         line.count(&tally);
+        line.set_fact(row);
         line
     }
 
@@ -455,13 +403,13 @@ impl FactLine {
 
     /// A fact that turned out to be part of another. It has that one's moment: without any it would be older than every
     /// limit of age, and gone before what it takes the place of; and no granule would be known to begin after 1970.
-    fn gone(owner: &str, record: &FactRecord, part: i64) -> Self {
+    fn gone(owner: &str, fact: &ShippedFact, part: i64) -> Self {
         Self {
-            occurred: moment(record.row.occurred),
+            occurred: moment(fact.row.occurred),
             owner: owner.to_owned(),
-            task: record.task.clone(),
+            task: fact.task.clone(),
             fact: part,
-            version: record.version,
+            version: fact.version,
             gone: 1,
             ..Self::default()
         }
@@ -476,7 +424,7 @@ mod tests {
 
     #[test]
     fn what_became_part_of_a_fact_is_gone_at_its_moment() {
-        let record: FactRecord = serde_json::from_value(json!({
+        let record: ShippedFact = serde_json::from_value(json!({
             "task": "t", "fact": 1, "version": 9, "kind": "user.message", "list": 0, "lane": "user",
             "occurred": 1_700_000_000_000_i64, "order": 0, "ended": null, "state": null, "open": false, "tool": null,
             "turn": null, "duration": null, "error": null, "signature": null, "certainty": "measured", "channels": 1,

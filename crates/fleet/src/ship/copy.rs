@@ -3,7 +3,7 @@
 //! The same cursor and the same versions as on the way to a server, but no policy: nothing is held back or taken out.
 
 use agent_tracer_ledger::Outbox;
-use agent_tracer_ledger::record::Shipment;
+use agent_tracer_ledger::shipment::Shipment;
 
 use crate::ship::cursor::Cursor;
 use crate::ship::shipper::ShipError;

@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 
-use agent_tracer_ledger::record::{Removed, Shipment};
+use agent_tracer_ledger::shipment::{Removed, Shipment};
 use agent_tracer_ledger::{Outbox, QueryError};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -161,7 +161,7 @@ pub(crate) fn packed(shipment: &Shipment, facts: &[u8]) -> Vec<u8> {
 mod tests {
     use std::io::Read;
 
-    use agent_tracer_ledger::record::{FORMAT, FactRecord};
+    use agent_tracer_ledger::shipment::{FORMAT, ShippedFact};
     use agent_tracer_ledger::{Batch, Ledger, Options};
     use agent_tracer_prices::Prices;
     use agent_tracer_testkit::scenario;
@@ -197,7 +197,7 @@ mod tests {
             assert!(others.iter().all(|part| part.tasks.is_empty() && part.removed.is_none()));
             assert!(parts.iter().all(|part| (part.format, part.until) == (FORMAT, shipment.until)));
             assert_eq!((&last.tasks, &last.removed), (&shipment.tasks, &shipment.removed));
-            let facts: Vec<FactRecord> = parts.iter().flat_map(|part| part.facts.clone()).collect();
+            let facts: Vec<ShippedFact> = parts.iter().flat_map(|part| part.facts.clone()).collect();
             assert_eq!(facts, shipment.facts, "cut at {most}");
         }
         assert_eq!(bodies(&shipment, 1).len(), shipment.facts.len());

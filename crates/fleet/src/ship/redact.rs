@@ -5,7 +5,7 @@
 //! Secrets are searched for in every text again, in case a newer rule knows more.
 
 use agent_tracer_event::{Metadata, Millis, attributes};
-use agent_tracer_ledger::record::{FactRecord, TaskRecord};
+use agent_tracer_ledger::shipment::{DerivedTask, ShippedFact};
 use agent_tracer_privacy::{Level, mask};
 use serde_json::Value;
 
@@ -97,7 +97,7 @@ impl Policy {
     }
 
     /// A task as it may leave.
-    pub(crate) fn task(&self, record: &mut TaskRecord) {
+    pub(crate) fn task(&self, record: &mut DerivedTask) {
         if self.level == Level::Metadata {
             record.title = format!("Session {}", Millis(record.started));
             record.current = None;
@@ -122,7 +122,7 @@ impl Policy {
     }
 
     /// A fact as it may leave.
-    pub(crate) fn fact(&self, record: &mut FactRecord) {
+    pub(crate) fn fact(&self, record: &mut ShippedFact) {
         let row = &mut record.row;
         // Natural keys are derived from recorded text, and no other server needs them: a fact is known by its number.
         row.data.key.clear();

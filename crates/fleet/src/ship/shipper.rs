@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, ScopedJoinHandle};
 
-use agent_tracer_ledger::record::{FORMAT, Removed, Shipment};
+use agent_tracer_ledger::shipment::{FORMAT, Removed, Shipment};
 use agent_tracer_ledger::{FaultCause, Outbox, QueryError};
 
 use crate::ship::cursor::{Cursor, CursorError};

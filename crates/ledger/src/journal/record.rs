@@ -9,6 +9,7 @@
 //! An end mark follows the last record: a length of zero and a checksum of its position. Without it, a journal whose
 //! last record the disk has lost would look like one that ends before that record.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use agent_tracer_event::{Agent, Channel, Entry, Millis, Reading, TaskKey};
@@ -31,106 +32,92 @@ const BEFORE: usize = HEAD + 4;
 /// The longest body. A greater length is damage: no observation is that large.
 const LONGEST: usize = 64 << 20;
 
-/// The description of an observation: everything but its kept bytes. Its names are the format of the file.
-#[derive(Serialize)]
-struct Short<'a> {
-    n: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    s: Option<&'a str>,
-    a: Agent,
-    c: Channel,
-    t: i64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    r: Option<&'a Reading>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    m: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    x: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    p: Option<u64>,
+/// The description of an observation, for writing and for reading: everything but its entries' bytes and its kept bytes.
+/// Its short names are the format of the file, and [`BEGINS`] depends on the first. What is written is borrowed.
+///
+/// It is not [`Observed`] with other names: entries are named by their length, the verdict is flat, and of the kept bytes
+/// only their presence is stated.
+#[derive(Serialize, Deserialize)]
+struct Description<'a> {
+    #[serde(rename = "n")]
+    name: Cow<'a, str>,
+    #[serde(rename = "s", skip_serializing_if = "Option::is_none")]
+    source: Option<Cow<'a, str>>,
+    #[serde(rename = "a")]
+    agent: Agent,
+    #[serde(rename = "c")]
+    channel: Channel,
+    #[serde(rename = "t")]
+    arrived: i64,
+    #[serde(rename = "r", skip_serializing_if = "Option::is_none")]
+    reading: Option<Cow<'a, Reading>>,
+    #[serde(rename = "m", skip_serializing_if = "Option::is_none")]
+    malformed: Option<Cow<'a, str>>,
+    #[serde(rename = "x", skip_serializing_if = "Option::is_none")]
+    refused: Option<Cow<'a, str>>,
+    #[serde(rename = "p", skip_serializing_if = "Option::is_none")]
+    payload: Option<u64>,
     /// Bytes were kept, though perhaps zero of them.
-    k: bool,
-    /// Its entries.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    e: Vec<Ref<'a>>,
+    #[serde(rename = "k")]
+    is_kept: bool,
+    /// Its entries. The first journals held all of them in full, in their reading.
+    #[serde(rename = "e", default, skip_serializing_if = "Vec::is_empty")]
+    entries: Vec<EntryPlace<'a>>,
 }
 
-/// An entry as it is written. One that the ledger stores is named by its task and its length, and its bytes follow the
+/// The place of an entry. One that the ledger stores is named by its task and its length, and its bytes follow the
 /// description; any other stands here in full.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Ref<'a> {
-    Kept(&'a TaskKey, usize),
-    Inline(&'a Entry),
-}
-
-/// [`Ref`] as it is read.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Place {
-    Kept(TaskKey, usize),
-    Inline(Box<Entry>),
-}
-
-/// [`Short`] as it is read. The first journals held all entries in full, in their reading.
-#[derive(Deserialize)]
-struct Read {
-    n: String,
-    s: Option<String>,
-    a: Agent,
-    c: Channel,
-    t: i64,
-    r: Option<Reading>,
-    m: Option<String>,
-    x: Option<String>,
-    p: Option<u64>,
-    k: bool,
-    #[serde(default)]
-    e: Vec<Place>,
+enum EntryPlace<'a> {
+    Behind(Cow<'a, TaskKey>, usize),
+    Here(Box<Cow<'a, Entry>>),
 }
 
 /// Appends an observation to `out`. Returns `false`, and leaves `out` as it was, if it cannot be encoded.
 pub(super) fn write(observed: &Observed, ready: &[Ready], seed: u64, out: &mut Vec<u8>) -> bool {
-    let refs = ready.iter().map(|ready| match ready.entry() {
-        _ if !ready.blob.is_empty() => Some(Ref::Kept(ready.task(), ready.blob.len())),
-        reported => reported.map(Ref::Inline),
+    let places = ready.iter().map(|ready| match ready.entry() {
+        _ if !ready.blob.is_empty() => {
+            Some(EntryPlace::Behind(Cow::Borrowed(ready.task()), ready.blob.len()))
+        }
+        reported => reported.map(|entry| EntryPlace::Here(Box::new(Cow::Borrowed(entry)))),
     });
     // An entry that was already taken by a fold has nothing left to write.
-    let Some(e) = refs.collect::<Option<Vec<_>>>() else { return false };
+    let Some(entries) = places.collect::<Option<Vec<_>>>() else { return false };
     let begin = out.len();
     out.extend_from_slice(&[0; HEAD + 4]);
-    let (r, m, x) = match &observed.verdict {
-        Verdict::Read(reading) => (Some(reading), None, None),
-        Verdict::Malformed(reason) => (None, Some(reason.as_str()), None),
-        Verdict::Refused(reason) => (None, None, Some(reason.as_str())),
+    let (reading, malformed, refused) = match &observed.verdict {
+        Verdict::Read(reading) => (Some(Cow::Borrowed(reading)), None, None),
+        Verdict::Malformed(reason) => (None, Some(reason.into()), None),
+        Verdict::Refused(reason) => (None, None, Some(reason.into())),
     };
-    let short = Short {
-        n: &observed.name,
-        s: observed.source.as_deref(),
-        a: observed.agent,
-        c: observed.channel,
-        t: observed.arrived.0,
-        r,
-        m,
-        x,
-        p: observed.payload,
-        k: observed.kept.is_some(),
-        e,
+    let description = Description {
+        name: Cow::Borrowed(&observed.name),
+        source: observed.source.as_deref().map(Cow::Borrowed),
+        agent: observed.agent,
+        channel: observed.channel,
+        arrived: observed.arrived.0,
+        reading,
+        malformed,
+        refused,
+        payload: observed.payload,
+        is_kept: observed.kept.is_some(),
+        entries,
     };
-    let is_said = serde_json::to_writer(&mut *out, &short).is_ok();
-    let said = out.len() - begin - HEAD - 4;
+    let is_described = serde_json::to_writer(&mut *out, &description).is_ok();
+    let described = out.len() - begin - HEAD - 4;
     for ready in ready {
         out.extend_from_slice(&ready.blob);
     }
     out.extend_from_slice(observed.kept.as_deref().unwrap_or_default());
     let length = out.len() - begin - HEAD;
-    let (Ok(short), Ok(whole), true) =
-        (u32::try_from(said), u32::try_from(length), is_said && length <= LONGEST)
+    let (Ok(described), Ok(whole), true) =
+        (u32::try_from(described), u32::try_from(length), is_described && length <= LONGEST)
     else {
         out.truncate(begin);
         return false;
     };
-    fill(out, begin + HEAD..begin + HEAD + 4, &short.to_le_bytes());
+    fill(out, begin + HEAD..begin + HEAD + 4, &described.to_le_bytes());
     let checksum = xxh3_64_with_seed(out.get(begin + HEAD..).unwrap_or_default(), seed);
     fill(out, begin..begin + 4, &whole.to_le_bytes());
     fill(out, begin + 4..begin + HEAD, &checksum.to_le_bytes());
@@ -195,34 +182,36 @@ pub(super) fn candidates(bytes: &[u8]) -> impl Iterator<Item = usize> {
 /// Reads the body of a record. Returns `None` if this version does not understand it.
 pub(super) fn read(body: &[u8]) -> Option<(Observed, Vec<Ready>)> {
     let (length, rest) = body.split_first_chunk::<4>()?;
-    let (short, mut kept) = rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
-    let read: Read = serde_json::from_slice(short).ok()?;
-    let verdict = match (read.r, read.m, read.x) {
-        (Some(reading), None, None) => Verdict::Read(reading),
-        (None, Some(reason), None) => Verdict::Malformed(reason),
-        (None, None, Some(reason)) => Verdict::Refused(reason),
+    let (description, mut kept) =
+        rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
+    let description: Description<'_> = serde_json::from_slice(description).ok()?;
+    let verdict = match (description.reading, description.malformed, description.refused) {
+        (Some(reading), None, None) => Verdict::Read(reading.into_owned()),
+        (None, Some(reason), None) => Verdict::Malformed(reason.into_owned()),
+        (None, None, Some(reason)) => Verdict::Refused(reason.into_owned()),
         _ => return None,
     };
-    let mut ready = Vec::with_capacity(read.e.len());
-    for (index, place) in (0..).zip(read.e) {
+    let name = description.name.into_owned();
+    let mut ready = Vec::with_capacity(description.entries.len());
+    for (index, place) in (0..).zip(description.entries) {
         ready.push(match place {
-            Place::Inline(entry) => Ready::reported(&read.n, index, *entry),
-            Place::Kept(task, length) => {
+            EntryPlace::Here(entry) => Ready::reported(&name, index, entry.into_owned()),
+            EntryPlace::Behind(task, length) => {
                 let (blob, rest) = kept.split_at_checked(length)?;
                 kept = rest;
-                Ready::read(&read.n, index, &task, blob)?
+                Ready::read(&name, index, &task, blob)?
             }
         });
     }
     let observed = Observed {
-        name: read.n,
-        source: read.s,
-        agent: read.a,
-        channel: read.c,
-        arrived: Millis(read.t),
+        name,
+        source: description.source.map(Cow::into_owned),
+        agent: description.agent,
+        channel: description.channel,
+        arrived: Millis(description.arrived),
         verdict,
-        payload: read.p,
-        kept: read.k.then(|| kept.to_vec()),
+        payload: description.payload,
+        kept: description.is_kept.then(|| kept.to_vec()),
     };
     let is_old = matches!(&observed.verdict, Verdict::Read(reading) if !reading.entries.is_empty());
     if !is_old {
@@ -305,6 +294,20 @@ pub(super) mod tests {
         }
         assert_eq!(find(rest, 3), Found::Nothing);
         assert_eq!(back, all);
+    }
+
+    #[test]
+    fn description_is_written_as_every_version_wrote_it() {
+        let stored = r#"{"n":"one","a":"claude_code","c":"http","t":9,"r":{"entries":[],"unrecognised":[{"what":"field","name":"a.b"}],"clientVersion":"2"},"p":18446744073709551615,"k":true,"e":[{"subject":"task","phase":"update","task":{"agent":"claude_code","runtimeSession":"session"},"key":"task","occurredAt":"1970-01-01T00:00:00.007Z","order":0,"metadata":{"cwd":"/shop"},"evidence":{"certainty":"reported","reason":"test"}},[{"agent":"claude_code","runtimeSession":"session"},99]]}"#;
+        let (observed, ready) = ready("one");
+        let mut bytes = Vec::new();
+        assert!(write(&observed, &ready, 3, &mut bytes));
+        let length = usize::try_from(u32::from_le_bytes(*bytes[HEAD..].first_chunk().unwrap())).unwrap();
+        let description = std::str::from_utf8(&bytes[HEAD + 4..HEAD + 4 + length]).unwrap();
+        assert_eq!(description, stored);
+        let body = [&(length as u32).to_le_bytes(), description.as_bytes(), &ready[1].blob, b"{\"a\":\xff}"]
+            .concat();
+        assert_eq!(read(&body), Some((observed, ready)));
     }
 
     #[test]

@@ -47,8 +47,9 @@ pub struct FactData {
 /// The stored form of a fact: the columns that queries use, and [`FactData`], which is only presented.
 ///
 /// It exists beside [`Fact`] because a store finds facts by numbers: the list, the turn and the signature are computed
-/// once, when the fact is folded. Shipments carry it unchanged ([`crate::record::FactRecord`]).
+/// once, when the fact is folded. Shipments carry it unchanged ([`crate::shipment::ShippedFact`]).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(remote = "Self")]
 pub struct FactRow {
     /// Its number within its task.
     pub fact: i64,
@@ -77,9 +78,9 @@ pub struct FactRow {
     pub duration: Option<i64>,
     /// The class of its error.
     pub error: Option<ErrorClass>,
-    /// Of a call or a permission: a hash of its input. Of a response: [`RECORD`], or none. Of a decision: the rule and
-    /// the outcome ([`ruling::signature`]). Of a prompt or an answer: its series.
-    pub signature: Option<i64>,
+    /// The number by which it is found among facts like it. Its list determines the variant.
+    #[serde(deserialize_with = "signature_of_number")]
+    pub signature: Option<Signature>,
     /// The certainty.
     pub certainty: Certainty,
     /// Every channel that reported it, as bits.
@@ -94,8 +95,87 @@ fn list_of_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<List, D::E
     i64::deserialize(deserializer).map(List::from_code)
 }
 
-/// The signature of a response that the provider's own account reported.
-pub const RECORD: i64 = 1;
+/// The number by which a store finds facts that are alike. The column `signature` holds it for all lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signature {
+    /// Of a call or a permission: a hash of its input.
+    Input(i64),
+    /// Of a response that the provider's own account reported. Other responses have none.
+    Account,
+    /// Of a decision: the rule, the status and the outcome ([`ruling::signature`]).
+    Ruling(i64),
+    /// Of a prompt or an answer: the name of its series.
+    Series(i64),
+}
+
+impl Signature {
+    /// The number of [`Self::Account`].
+    const ACCOUNT: i64 = 1;
+
+    /// Returns the signature that a column of a fact in a list holds.
+    #[must_use]
+    pub const fn of_column(list: List, number: i64) -> Self {
+        match list {
+            List::Response => Self::Account,
+            List::Rule => Self::Ruling(number),
+            List::Prompt | List::Stop => Self::Series(number),
+            List::Other
+            | List::SessionStart
+            | List::SessionEnd
+            | List::Permission
+            | List::Question
+            | List::Todo
+            | List::Context
+            | List::Command
+            | List::Exploration
+            | List::Web
+            | List::Call
+            | List::Interrupt
+            | List::Turn => Self::Input(number),
+        }
+    }
+
+    /// Returns the number that the column holds.
+    #[must_use]
+    pub const fn number(self) -> i64 {
+        match self {
+            Self::Account => Self::ACCOUNT,
+            Self::Input(number) | Self::Ruling(number) | Self::Series(number) => number,
+        }
+    }
+
+    /// Returns the signature of a folded fact.
+    fn of(list: List, is_call: bool, series: Option<&str>, metadata: &Metadata) -> Option<Self> {
+        let text = |key: &str| metadata.get(key).and_then(Value::as_str);
+        let number = match list {
+            List::Response => (text(attributes::USAGE_SOURCE) == Some("record")).then_some(Self::ACCOUNT),
+            List::Rule => Some(ruling::signature(
+                text(attributes::RULE_ID).unwrap_or_default(),
+                text(attributes::RULE_STATUS),
+                text(attributes::RULE_OUTCOME),
+            )),
+            list if List::IN_SERIES.contains(&list) => series.map(number),
+            list if is_call || list == List::Permission => text(attributes::CALL_SIGNATURE)
+                .and_then(|hex| u64::from_str_radix(hex, 16).ok())
+                .map(u64::cast_signed),
+            _ => None,
+        };
+        number.map(|number| Self::of_column(list, number))
+    }
+}
+
+impl<'de> Deserialize<'de> for FactRow {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut row = Self::deserialize(deserializer)?;
+        // The number may stand before the list that gives it a meaning.
+        row.signature = row.signature.map(|signature| Signature::of_column(row.list, signature.number()));
+        Ok(row)
+    }
+}
+
+fn signature_of_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Signature>, D::Error> {
+    Ok(Option::<i64>::deserialize(deserializer)?.map(Signature::Input))
+}
 
 /// Returns a set of channels as bits.
 #[must_use]
@@ -133,21 +213,11 @@ impl FactRow {
         }
         let text = |key: &str| metadata.get(key).and_then(Value::as_str);
         let error = text(attributes::ERROR_CLASS).and_then(ErrorClass::parse);
-        let signature = text(attributes::CALL_SIGNATURE).and_then(|hex| u64::from_str_radix(hex, 16).ok());
-        let is_signed = is_call || list == List::Permission;
         let title = fact
             .title
             .filter(|title| !title.is_empty())
             .unwrap_or_else(|| fact.tool_name.clone().or_else(|| kind.map(plain_words)).unwrap_or_default());
-        let ruled = (list == List::Rule).then(|| {
-            ruling::signature(
-                text(attributes::RULE_ID).unwrap_or_default(),
-                text(attributes::RULE_STATUS),
-                text(attributes::RULE_OUTCOME),
-            )
-        });
-        let series = fact.series.filter(|_| List::IN_SERIES.contains(&list));
-        let is_record = list == List::Response && text(attributes::USAGE_SOURCE) == Some("record");
+        let signature = Signature::of(list, is_call, fact.series.as_deref(), &metadata);
         Self {
             fact: number_of_fact,
             kind,
@@ -162,12 +232,7 @@ impl FactRow {
             turn: fact.turn.as_deref().map(|turn| number(&format!("turn:{turn}"))),
             duration: duration.filter(|duration| *duration >= 0),
             error,
-            signature: signature
-                .filter(|_| is_signed)
-                .map(u64::cast_signed)
-                .or(is_record.then_some(RECORD))
-                .or(ruled)
-                .or(series.map(|name| number(&name))),
+            signature,
             certainty: fact.certainty,
             channels: channel_bits(&fact.channels),
             data: FactData {
@@ -197,6 +262,24 @@ impl FactRow {
     #[must_use]
     pub fn is_call(&self) -> bool {
         self.kind.is_some() && self.tool.is_some() && self.state.is_some()
+    }
+
+    /// Returns the hash of the input of a call or a permission.
+    #[must_use]
+    pub const fn input(&self) -> Option<i64> {
+        match self.signature {
+            Some(Signature::Input(hash)) => Some(hash),
+            Some(Signature::Account | Signature::Ruling(_) | Signature::Series(_)) | None => None,
+        }
+    }
+
+    /// Returns the number of the series of a prompt or an answer.
+    #[must_use]
+    pub const fn series(&self) -> Option<i64> {
+        match self.signature {
+            Some(Signature::Series(name)) => Some(name),
+            Some(Signature::Input(_) | Signature::Account | Signature::Ruling(_)) | None => None,
+        }
     }
 
     /// Returns `true` if it is a tool call that failed or was denied.
@@ -254,4 +337,54 @@ fn plain_words(kind: Kind) -> String {
     let words = kind.as_str().replace(['.', '_'], " ");
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn number_of_a_signature_means_what_its_list_says_wherever_it_stands() {
+        for (list, signature) in [
+            (List::Call, Signature::Input(-7)),
+            (List::Permission, Signature::Input(-7)),
+            (List::Rule, Signature::Ruling(-7)),
+            (List::Prompt, Signature::Series(-7)),
+            (List::Stop, Signature::Series(-7)),
+            (List::Response, Signature::Account),
+        ] {
+            let number = if list == List::Response { 1 } else { -7 };
+            assert_eq!(signature.number(), number);
+            let text = format!(r#"{{"signature":{number},"list":{},"#, list.code())
+                + r#""fact":1,"kind":null,"lane":"telemetry","occurred":1,"order":2,"ended":null,"state":null,
+                "open":false,"tool":null,"turn":null,"duration":null,"error":null,"certainty":"measured","channels":5,
+                "data":{"k":""},"derived":{}}"#;
+            let row: FactRow = serde_json::from_str(&text).unwrap();
+            assert_eq!((row.list, row.signature), (list, Some(signature)));
+            assert_eq!(Signature::of_column(list, number), signature);
+        }
+    }
+
+    #[test]
+    fn fact_has_the_signature_of_its_list() {
+        let signature = |list: List, is_call: bool, metadata: Value| {
+            let metadata = metadata.as_object().unwrap();
+            Signature::of(list, is_call, Some("prompt:1"), metadata)
+        };
+        let hash = json!({ attributes::CALL_SIGNATURE: "ffffffffffffffff" });
+        assert_eq!(signature(List::Command, true, hash.clone()), Some(Signature::Input(-1)));
+        assert_eq!(signature(List::Permission, false, hash.clone()), Some(Signature::Input(-1)));
+        assert_eq!(signature(List::Command, false, hash.clone()), None);
+        assert_eq!(signature(List::Prompt, true, hash), Some(Signature::Series(number("prompt:1"))));
+        let record = json!({ attributes::USAGE_SOURCE: "record" });
+        assert_eq!(signature(List::Response, false, record), Some(Signature::Account));
+        assert_eq!(signature(List::Response, false, json!({})), None);
+        let ruling = ruling::signature("r", None, None);
+        assert_eq!(
+            signature(List::Rule, true, json!({ attributes::RULE_ID: "r" })),
+            Some(Signature::Ruling(ruling))
+        );
+    }
 }

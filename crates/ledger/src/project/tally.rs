@@ -297,7 +297,7 @@ pub struct Tally {
     pub turns: HashMap<(i64, i64), TurnSums>,
     /// Sums of files by task and path.
     pub files: HashMap<i64, HashMap<String, FileSums>>,
-    /// Calls by task and signature: all and failed ones.
+    /// Calls by task and input: all and failed ones.
     pub repeats: HashMap<(i64, i64), (i64, i64)>,
     /// Responses by task and model, and whether they are copies that count elsewhere.
     pub models: HashMap<(i64, String, bool), ModelSums>,
@@ -446,8 +446,8 @@ impl Tally {
             let tools = self.latencies.entry((day, rollup_key.project, rollup_key.actor)).or_default();
             change(tools, tool, |buckets| *buckets.entry(latency::bucket(duration)).or_default() += sign);
         }
-        if let Some(signature) = row.signature {
-            let repeat = self.repeats.entry((rollup_key.task, signature)).or_default();
+        if let Some(input) = row.input() {
+            let repeat = self.repeats.entry((rollup_key.task, input)).or_default();
             repeat.0 += sign;
             repeat.1 += sign * failed;
         }

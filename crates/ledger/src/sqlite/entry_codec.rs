@@ -3,6 +3,8 @@
 //! An entry has a few hundred bytes, half of which would be the names of its fields. It is encoded once for every event
 //! and decoded only when a fact is folded again.
 
+use std::borrow::Cow;
+
 use agent_tracer_event::{
     CallState, Certainty, Entry, Evidence, Lane, Metadata, Millis, Phase, Series, Subject, TaskKey,
 };
@@ -10,47 +12,57 @@ use serde::{Deserialize, Serialize};
 
 use super::codec;
 
-/// An entry as it is written.
-#[derive(Serialize)]
-struct Short<'a> {
-    s: Subject,
-    p: Phase,
-    k: &'a str,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    a: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    z: Option<(&'a str, &'a str)>,
-    o: i64,
-    #[serde(skip_serializing_if = "is_zero")]
-    i: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    e: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    l: Option<Lane>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    t: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    b: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    w: Option<CallState>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    n: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    u: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    v: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    g: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    y: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    h: Option<&'a str>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    f: &'a [String],
-    #[serde(skip_serializing_if = "Metadata::is_empty")]
-    m: &'a Metadata,
-    c: Certainty,
-    r: &'a str,
+/// The stored form of an entry, for writing and for reading: the one encoding of the store and of the journal.
+///
+/// It is not [`Entry`] with other names: moments are numbers, the evidence is flat, and the task is missing. An entry is
+/// borrowed when it is written, because that happens for every event.
+#[derive(Serialize, Deserialize)]
+struct StoredEntry<'a> {
+    #[serde(rename = "s")]
+    subject: Subject,
+    #[serde(rename = "p")]
+    phase: Phase,
+    #[serde(rename = "k")]
+    key: Cow<'a, str>,
+    #[serde(rename = "a", default, skip_serializing_if = "is_empty")]
+    aliases: Cow<'a, [String]>,
+    /// Its name and its part.
+    #[serde(rename = "z", skip_serializing_if = "Option::is_none")]
+    series: Option<(Cow<'a, str>, Cow<'a, str>)>,
+    #[serde(rename = "o")]
+    occurred_at: i64,
+    #[serde(rename = "i", default, skip_serializing_if = "is_zero")]
+    order: u64,
+    #[serde(rename = "e", skip_serializing_if = "Option::is_none")]
+    ended_at: Option<i64>,
+    #[serde(rename = "l", skip_serializing_if = "Option::is_none")]
+    lane: Option<Lane>,
+    #[serde(rename = "t", skip_serializing_if = "Option::is_none")]
+    title: Option<Cow<'a, str>>,
+    #[serde(rename = "b", skip_serializing_if = "Option::is_none")]
+    body: Option<Cow<'a, str>>,
+    #[serde(rename = "w", skip_serializing_if = "Option::is_none")]
+    state: Option<CallState>,
+    #[serde(rename = "n", skip_serializing_if = "Option::is_none")]
+    tool_name: Option<Cow<'a, str>>,
+    #[serde(rename = "u", skip_serializing_if = "Option::is_none")]
+    tool_use_id: Option<Cow<'a, str>>,
+    #[serde(rename = "v", skip_serializing_if = "Option::is_none")]
+    turn: Option<Cow<'a, str>>,
+    #[serde(rename = "g", skip_serializing_if = "Option::is_none")]
+    agent_id: Option<Cow<'a, str>>,
+    #[serde(rename = "y", skip_serializing_if = "Option::is_none")]
+    agent_type: Option<Cow<'a, str>>,
+    #[serde(rename = "h", skip_serializing_if = "Option::is_none")]
+    hook_event_name: Option<Cow<'a, str>>,
+    #[serde(rename = "f", default, skip_serializing_if = "is_empty")]
+    file_paths: Cow<'a, [String]>,
+    #[serde(rename = "m", default = "no_metadata", skip_serializing_if = "is_blank")]
+    metadata: Cow<'a, Metadata>,
+    #[serde(rename = "c")]
+    certainty: Certainty,
+    #[serde(rename = "r")]
+    reason: Cow<'a, str>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
@@ -58,63 +70,81 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// The same as it is read.
-#[derive(Deserialize)]
-struct Read {
-    s: Subject,
-    p: Phase,
-    k: String,
-    #[serde(default)]
-    a: Vec<String>,
-    z: Option<(String, String)>,
-    o: i64,
-    #[serde(default)]
-    i: u64,
-    e: Option<i64>,
-    l: Option<Lane>,
-    t: Option<String>,
-    b: Option<String>,
-    w: Option<CallState>,
-    n: Option<String>,
-    u: Option<String>,
-    v: Option<String>,
-    g: Option<String>,
-    y: Option<String>,
-    h: Option<String>,
-    #[serde(default)]
-    f: Vec<String>,
-    #[serde(default)]
-    m: Metadata,
-    c: Certainty,
-    r: String,
+fn is_empty(texts: &[String]) -> bool {
+    texts.is_empty()
+}
+
+fn is_blank(metadata: &Metadata) -> bool {
+    metadata.is_empty()
+}
+
+fn no_metadata() -> Cow<'static, Metadata> {
+    Cow::Owned(Metadata::new())
+}
+
+impl<'a> StoredEntry<'a> {
+    fn of(entry: &'a Entry) -> Self {
+        let text = |text: &'a Option<String>| text.as_deref().map(Cow::Borrowed);
+        Self {
+            subject: entry.subject,
+            phase: entry.phase,
+            key: Cow::Borrowed(&entry.key),
+            aliases: Cow::Borrowed(&entry.aliases),
+            series: entry.series.as_ref().map(|Series { name, part }| (name.into(), part.into())),
+            occurred_at: entry.occurred_at.0,
+            order: entry.order,
+            ended_at: entry.ended_at.map(|at| at.0),
+            lane: entry.lane,
+            title: text(&entry.title),
+            body: text(&entry.body),
+            state: entry.state,
+            tool_name: text(&entry.tool_name),
+            tool_use_id: text(&entry.tool_use_id),
+            turn: text(&entry.turn),
+            agent_id: text(&entry.agent_id),
+            agent_type: text(&entry.agent_type),
+            hook_event_name: text(&entry.hook_event_name),
+            file_paths: Cow::Borrowed(&entry.file_paths),
+            metadata: Cow::Borrowed(&entry.metadata),
+            certainty: entry.evidence.certainty,
+            reason: Cow::Borrowed(&entry.evidence.reason),
+        }
+    }
+
+    fn into_entry(self, task: TaskKey) -> Entry {
+        let text = |text: Option<Cow<'a, str>>| text.map(Cow::into_owned);
+        Entry {
+            subject: self.subject,
+            phase: self.phase,
+            task,
+            key: self.key.into_owned(),
+            aliases: self.aliases.into_owned(),
+            series: self
+                .series
+                .map(|(name, part)| Series { name: name.into_owned(), part: part.into_owned() }),
+            occurred_at: Millis(self.occurred_at),
+            order: self.order,
+            ended_at: self.ended_at.map(Millis),
+            lane: self.lane,
+            title: text(self.title),
+            body: text(self.body),
+            state: self.state,
+            tool_name: text(self.tool_name),
+            tool_use_id: text(self.tool_use_id),
+            turn: text(self.turn),
+            agent_id: text(self.agent_id),
+            agent_type: text(self.agent_type),
+            hook_event_name: text(self.hook_event_name),
+            file_paths: self.file_paths.into_owned(),
+            metadata: self.metadata.into_owned(),
+            evidence: Evidence { certainty: self.certainty, reason: self.reason.into_owned() },
+        }
+    }
 }
 
 /// Writes an entry.
 pub(crate) fn write(entry: &Entry) -> Vec<u8> {
-    codec::encode_json(&Short {
-        s: entry.subject,
-        p: entry.phase,
-        k: &entry.key,
-        a: &entry.aliases,
-        z: entry.series.as_ref().map(|series| (series.name.as_str(), series.part.as_str())),
-        o: entry.occurred_at.0,
-        i: entry.order,
-        e: entry.ended_at.map(|at| at.0),
-        l: entry.lane,
-        t: entry.title.as_deref(),
-        b: entry.body.as_deref(),
-        w: entry.state,
-        n: entry.tool_name.as_deref(),
-        u: entry.tool_use_id.as_deref(),
-        v: entry.turn.as_deref(),
-        g: entry.agent_id.as_deref(),
-        y: entry.agent_type.as_deref(),
-        h: entry.hook_event_name.as_deref(),
-        f: &entry.file_paths,
-        m: &entry.metadata,
-        c: entry.evidence.certainty,
-        r: &entry.evidence.reason,
-    })
+    codec::encode_json(&StoredEntry::of(entry))
 }
 
 /// Reads an entry of a task; none if it cannot be read.
@@ -125,31 +155,7 @@ pub(crate) fn read(blob: &[u8], task: &TaskKey) -> Option<Entry> {
     if json.starts_with(FULL) {
         return serde_json::from_slice(&json).ok();
     }
-    let read: Read = serde_json::from_slice(&json).ok()?;
-    Some(Entry {
-        subject: read.s,
-        phase: read.p,
-        task: task.clone(),
-        key: read.k,
-        aliases: read.a,
-        series: read.z.map(|(name, part)| Series { name, part }),
-        occurred_at: Millis(read.o),
-        order: read.i,
-        ended_at: read.e.map(Millis),
-        lane: read.l,
-        title: read.t,
-        body: read.b,
-        state: read.w,
-        tool_name: read.n,
-        tool_use_id: read.u,
-        turn: read.v,
-        agent_id: read.g,
-        agent_type: read.y,
-        hook_event_name: read.h,
-        file_paths: read.f,
-        metadata: read.m,
-        evidence: Evidence { certainty: read.c, reason: read.r },
-    })
+    Some(serde_json::from_slice::<StoredEntry<'_>>(&json).ok()?.into_entry(task.clone()))
 }
 
 #[cfg(test)]
@@ -192,6 +198,18 @@ mod tests {
             Entry::new(Subject::Turn, Phase::Open, full.task.clone(), "k", Millis(-1), full.evidence);
         bare.order = u64::MAX;
         assert_eq!(read(&write(&bare), &bare.task), Some(bare.clone()));
+    }
+
+    #[test]
+    fn what_every_version_since_wrote_is_written_and_read() {
+        let stored = r#"{"s":{"event":"tool.used"},"p":"close","k":"tool:1","a":["request:1"],"z":["prompt:1","2"],"o":1790241678566,"i":7,"e":1790241678999,"l":"exploration","t":"Read lib.rs","b":"b","w":"succeeded","n":"Read","u":"1","v":"turn","g":"a1","y":"Explore","h":"PostToolUse","f":["/srv/lib.rs"],"m":{"toolInput":{"file_path":"/srv/lib.rs"}},"c":"reported","r":"transcript, row user"}"#;
+        let full = entry();
+        assert_eq!(codec::decode(&write(&full)).unwrap().as_ref(), stored.as_bytes());
+        assert_eq!(read(&codec::encode(stored.as_bytes()), &full.task), Some(full));
+        let bare = r#"{"s":"turn","p":"open","k":"k","o":-1,"c":"measured","r":""}"#;
+        let task = TaskKey::new(Agent::CODEX, "s");
+        let entry = read(&codec::encode(bare.as_bytes()), &task).unwrap();
+        assert_eq!(codec::decode(&write(&entry)).unwrap().as_ref(), bare.as_bytes());
     }
 
     #[test]

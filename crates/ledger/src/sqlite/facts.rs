@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::codec;
 use super::words::{self, Words};
+use crate::project::row::Signature;
 use crate::project::{FactData, FactRow, List};
 
 /// A fact as it stands in the table.
@@ -43,6 +44,8 @@ pub(crate) fn read(conn: &Connection, row: &Row<'_>) -> rusqlite::Result<Stored>
     let derived: Metadata = derived.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let state: Option<i64> = row.get(10)?;
     let error: Option<i64> = row.get(15)?;
+    let list = List::from_code(row.get(5)?);
+    let signature: Option<i64> = row.get(16)?;
     Ok(Stored {
         id: row.get(0)?,
         task: row.get(1)?,
@@ -50,7 +53,7 @@ pub(crate) fn read(conn: &Connection, row: &Row<'_>) -> rusqlite::Result<Stored>
         row: FactRow {
             fact: row.get(3)?,
             kind: word_at(Kind::ALL, row.get(4)?),
-            list: List::from_code(row.get(5)?),
+            list,
             lane: word_at(Lane::ALL, row.get(6)?).unwrap_or(Lane::Telemetry),
             occurred: row.get(7)?,
             order: row.get(8)?,
@@ -61,7 +64,7 @@ pub(crate) fn read(conn: &Connection, row: &Row<'_>) -> rusqlite::Result<Stored>
             turn: row.get(13)?,
             duration: row.get(14)?,
             error: error.and_then(|error| word_at(ErrorClass::ALL, error)),
-            signature: row.get(16)?,
+            signature: signature.map(|number| Signature::of_column(list, number)),
             certainty: word_at(Certainty::ALL, row.get(17)?).unwrap_or(Certainty::Guessed),
             channels: row.get(18)?,
             data,
@@ -150,7 +153,7 @@ pub(crate) fn save(
         row.turn,
         row.duration,
         row.error.map(|error| error as i64),
-        row.signature,
+        row.signature.map(Signature::number),
         row.certainty as i64,
         row.channels,
         codec::encode_json(&row.data),

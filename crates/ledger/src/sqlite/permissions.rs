@@ -27,29 +27,29 @@ const REFUSED_BY: &str = attributes::REFUSED_BY;
 impl Apply<'_> {
     /// Returns whether a permission was ever asked for such a call in this task. Where none was, calls need not be
     /// compared with each other.
-    pub(super) fn was_asked(&mut self, task: i64, signature: i64) -> rusqlite::Result<bool> {
+    pub(super) fn was_asked(&mut self, task: i64, input: i64) -> rusqlite::Result<bool> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
             return Ok(false);
         };
         if let Some(asked) = &known.asked {
-            return Ok(asked.contains(&signature));
+            return Ok(asked.contains(&input));
         }
         let list = facts::in_list(List::Permission);
         let mut find =
             self.conn.prepare_cached(&format!("SELECT signature FROM fact WHERE task = ?1 AND {list}"))?;
         let asked = find.query_map([task], |row| row.get::<_, Option<i64>>(0))?;
         let asked: HashSet<i64> = asked.filter_map(Result::transpose).collect::<rusqlite::Result<_>>()?;
-        let was_asked = asked.contains(&signature);
+        let was_asked = asked.contains(&input);
         known.asked = Some(asked);
         Ok(was_asked)
     }
 
     /// Joins permissions with the calls that they were asked for: same task, same input, the call begun before.
-    pub(super) fn settle_permissions(&mut self, task: i64, signature: i64) -> rusqlite::Result<()> {
+    pub(super) fn settle_permissions(&mut self, task: i64, input: i64) -> rusqlite::Result<()> {
         let mut rows = facts::select(
             self.conn,
             "WHERE f.task = ?1 AND f.signature = ?2 ORDER BY f.occurred, f.ord, f.fact",
-            [task, signature],
+            [task, input],
         )?;
         let known = self.memory.tasks.load(self.conn, &mut self.memory.words, task)?;
         let Some((uid, agent)) = known.map(|known| (known.uid.clone(), known.agent)) else {

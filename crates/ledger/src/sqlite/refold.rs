@@ -118,11 +118,11 @@ impl Apply<'_> {
                 };
                 self.changed.insert((task, fact));
                 if row.list == List::Permission
-                    && let Some(signature) = row.signature
+                    && let Some(input) = row.input()
                     && let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)?
                     && let Some(asked) = &mut known.asked
                 {
-                    asked.insert(signature);
+                    asked.insert(input);
                 }
                 Some(Rc::new(Stored { id, task, changed: seq, row }))
             }

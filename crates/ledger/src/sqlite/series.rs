@@ -70,7 +70,7 @@ impl Apply<'_> {
         for (task, fact) in reloaded {
             let rows = facts::outlines(self.conn, "WHERE f.task = ?1 AND f.fact = ?2", [task, fact])?;
             let rows = rows.iter().filter(|row| List::IN_SERIES.contains(&row.list));
-            wanted.extend(rows.filter_map(|row| Some((task, row.signature?))));
+            wanted.extend(rows.filter_map(|row| Some((task, row.series()?))));
         }
         for (task, series) in wanted {
             let members = self.members(task, series)?;

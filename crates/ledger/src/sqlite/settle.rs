@@ -15,7 +15,8 @@ use super::append::Apply;
 use super::facts::{self, Stored};
 use super::permissions;
 use crate::project::list::list_code;
-use crate::project::{FactRow, List, row};
+use crate::project::row::Signature;
+use crate::project::{FactRow, List};
 
 /// A fact that changed.
 #[derive(Clone, Debug)]
@@ -82,16 +83,14 @@ impl Apply<'_> {
                     }
                 }
                 if row.list == List::Permission {
-                    asked.extend(row.signature.map(|signature| (change.task, signature)));
+                    asked.extend(row.input().map(|input| (change.task, input)));
                 }
                 if row.is_call() {
                     calls.insert((change.task, row.fact));
                     questions.extend((row.list == List::Question).then_some((change.task, row.fact)));
                 }
-                if let (Some(signature), true) =
-                    (row.signature, row.is_call() || row.list == List::Permission)
-                {
-                    permissions.insert((change.task, signature));
+                if row.is_call() || row.list == List::Permission {
+                    permissions.extend(row.input().map(|input| (change.task, input)));
                 }
                 if let (List::Response, Some(turn)) = (row.list, row.turn) {
                     let (is_other, responses) = turns.entry((change.task, turn)).or_default();
@@ -107,11 +106,11 @@ impl Apply<'_> {
         }
         for (task, fact) in calls {
             // A permission that is still open when its call ends gets no answer any more.
-            permissions.extend(self.settle_call(task, fact)?.map(|signature| (task, signature)));
+            permissions.extend(self.settle_call(task, fact)?.map(|input| (task, input)));
         }
-        for (task, signature) in permissions {
-            if asked.contains(&(task, signature)) || self.was_asked(task, signature)? {
-                self.settle_permissions(task, signature)?;
+        for (task, input) in permissions {
+            if asked.contains(&(task, input)) || self.was_asked(task, input)? {
+                self.settle_permissions(task, input)?;
             }
         }
         for (task, fact) in questions {
@@ -155,15 +154,15 @@ impl Apply<'_> {
                 self.settle_turn(task, turn)?;
             }
             for (task, fact) in open_calls(self.conn, below)? {
-                if let Some(signature) = self.settle_call(task, fact)? {
-                    self.settle_permissions(task, signature)?;
+                if let Some(input) = self.settle_call(task, fact)? {
+                    self.settle_permissions(task, input)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Derives the end of a call again. Returns its signature if the end changed.
+    /// Derives the end of a call again. Returns the hash of its input if the end changed.
     fn settle_call(&mut self, task: i64, fact: i64) -> rusqlite::Result<Option<i64>> {
         const OURS: [&str; 2] = [attributes::CLOSED_BY, attributes::ERROR_CLASS];
         let Some(stored) = self.stored(task, fact)? else { return Ok(None) };
@@ -197,7 +196,7 @@ impl Apply<'_> {
             return Ok(None);
         }
         permissions::note_wait(&mut new);
-        let news = new.signature.filter(|_| (new.state, new.ended) != (stored.row.state, stored.row.ended));
+        let news = new.input().filter(|_| (new.state, new.ended) != (stored.row.state, stored.row.ended));
         self.replace(&stored, new)?;
         Ok(news)
     }
@@ -320,7 +319,7 @@ impl Apply<'_> {
             concat!("WHERE f.task = ?1 AND f.turn = ?2 AND f.list = ", list_code!(Response)),
             params![task, turn],
         )?;
-        let has_records = rows.iter().any(|stored| stored.row.signature == Some(row::RECORD));
+        let has_records = rows.iter().any(|stored| stored.row.signature == Some(Signature::Account));
         for stored in rows {
             let mut new = stored.row.clone();
             let second_hand = matches!(new.text(attributes::USAGE_SOURCE), Some("hook" | "difference"));

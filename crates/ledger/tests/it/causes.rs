@@ -10,7 +10,7 @@ use agent_tracer_ledger::causes::history::{CallStep, Source, SourceGroup, StepOu
 use agent_tracer_ledger::causes::money::Amount;
 use agent_tracer_ledger::causes::rows;
 use agent_tracer_ledger::project::FactRow;
-use agent_tracer_ledger::record::Shipment;
+use agent_tracer_ledger::shipment::Shipment;
 use agent_tracer_ledger::{Batch, Ledger, Observed, Options, Outbox};
 use agent_tracer_prices::Prices;
 use agent_tracer_testkit::history::History as Generated;

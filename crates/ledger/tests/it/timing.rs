@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use agent_tracer_ledger::project::{FactRow, presenters};
-use agent_tracer_ledger::record::Shipment;
+use agent_tracer_ledger::shipment::Shipment;
 use agent_tracer_ledger::timing::Basis;
 use agent_tracer_ledger::timing::agent::{AgentRole, AgentTime, Class};
 use agent_tracer_ledger::timing::ledger::{ClassTime, TimeLedger};

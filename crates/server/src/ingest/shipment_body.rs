@@ -7,7 +7,7 @@
 
 use agent_tracer_agents::extent::{Bounds, measure};
 use agent_tracer_event::Millis;
-use agent_tracer_ledger::record::{FactRecord, Removed, Shipment, TaskRecord};
+use agent_tracer_ledger::shipment::{DerivedTask, Removed, Shipment, ShippedFact};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -89,7 +89,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<ShipmentBody, BodyError> {
     let mut clamped = 0;
     let mut tasks = Vec::with_capacity(wire.tasks.len());
     for raw in wire.tasks {
-        let mut task: TaskRecord = record(raw)?;
+        let mut task: DerivedTask = record(raw)?;
         check_version(task.version)?;
         clamped += u64::from(clamp_task(&mut task));
         tasks.push(task);
@@ -97,7 +97,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<ShipmentBody, BodyError> {
     let mut facts = Vec::with_capacity(wire.facts.len());
     let mut metadata = 0;
     for raw in wire.facts {
-        let mut fact: FactRecord = record(raw)?;
+        let mut fact: ShippedFact = record(raw)?;
         check_version(fact.version)?;
         rows += fact.parts.len();
         check_rows(rows)?;
@@ -153,13 +153,13 @@ fn value_nodes(value: &Value) -> usize {
 }
 
 /// Moves impossible times to the nearer end. Returns whether there were any.
-fn clamp_task(task: &mut TaskRecord) -> bool {
+fn clamp_task(task: &mut DerivedTask) -> bool {
     let times =
         [Some(&mut task.started), Some(&mut task.last), task.ended.as_mut(), task.waiting_since.as_mut()];
     clamp(times)
 }
 
-fn clamp_fact(fact: &mut FactRecord) -> bool {
+fn clamp_fact(fact: &mut ShippedFact) -> bool {
     clamp([Some(&mut fact.row.occurred), fact.row.ended.as_mut()])
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agent_tracer_ledger::record::Shipment;
+use agent_tracer_ledger::shipment::Shipment;
 use agent_tracer_ledger::view::Page;
 use agent_tracer_server::{Capabilities, Config, Holder, Proxy, Scope, Team};
 use serde_json::{Value, json};

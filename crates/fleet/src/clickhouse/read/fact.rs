@@ -2,44 +2,31 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use agent_tracer_event::{CallState, Certainty, ErrorClass, Kind, Lane};
 use agent_tracer_ledger::Answer;
-use agent_tracer_ledger::project::{FactRow, List};
+use agent_tracer_ledger::project::FactRow;
 use clickhouse::Row;
 use serde::Deserialize;
 
 use super::task::PLACE;
 use super::{Key, Reader, columns};
+use crate::clickhouse::fact_columns::{FactColumns, fact_columns};
 use crate::clickhouse::fleet::{any_of, literal};
 
-/// The columns of a fact that rows and lists show.
-#[derive(Clone, Debug, Row, Deserialize)]
-pub(crate) struct FactShown {
-    pub(crate) owner: String,
-    pub(crate) task: String,
-    fact: i64,
-    version: u64,
-    gone: u8,
-    arrived: i64,
-    kind: String,
-    list: u8,
-    lane: String,
-    occurred: i64,
-    ord: i64,
-    ended: Option<i64>,
-    state: String,
-    open: u8,
-    tool: Option<String>,
-    turn: Option<i64>,
-    duration: Option<i64>,
-    error_class: String,
-    signature: Option<i64>,
-    certainty: String,
-    channels: u8,
-    data: String,
-    derived: String,
-    /// The task's place among equal places of rows.
-    place: i64,
+fact_columns! {
+    /// An answer with facts: the columns of a fact's row, and what places it. [`StoredFact`] is what becomes of it; the
+    /// client itself can only fill columns of its own types.
+    #[derive(Clone, Debug, Row, Deserialize)]
+    struct FactAnswer {
+        own {
+            owner: String,
+            task: String,
+            version: u64,
+            gone: u8,
+            arrived: i64,
+            /// The task's place among equal places of rows.
+            place: i64,
+        }
+    }
 }
 
 /// Holds a fact with its owner and the time of its last change.
@@ -53,35 +40,14 @@ pub(crate) struct StoredFact {
     pub(crate) row: FactRow,
 }
 
-impl From<FactShown> for StoredFact {
-    fn from(shown: FactShown) -> Self {
-        let row = FactRow {
-            fact: shown.fact,
-            kind: Kind::parse(&shown.kind),
-            list: List::from_code(i64::from(shown.list)),
-            lane: Lane::parse(&shown.lane).unwrap_or(Lane::Telemetry),
-            occurred: shown.occurred,
-            order: shown.ord,
-            ended: shown.ended,
-            state: CallState::parse(&shown.state),
-            open: shown.open == 1,
-            tool: shown.tool,
-            turn: shown.turn,
-            duration: shown.duration,
-            error: ErrorClass::parse(&shown.error_class),
-            signature: shown.signature,
-            certainty: Certainty::parse(&shown.certainty).unwrap_or(Certainty::Guessed),
-            channels: shown.channels,
-            // What cannot be read is lost for showing; what the columns know stays.
-            data: serde_json::from_str(&shown.data).unwrap_or_default(),
-            derived: serde_json::from_str(&shown.derived).unwrap_or_default(),
-        };
+impl From<FactAnswer> for StoredFact {
+    fn from(answer: FactAnswer) -> Self {
         Self {
-            key: Key { owner: shown.owner, task: shown.task },
-            version: shown.version,
-            arrived: shown.arrived,
-            place: shown.place,
-            row,
+            key: Key { owner: answer.owner.clone(), task: answer.task.clone() },
+            version: answer.version,
+            arrived: answer.arrived,
+            place: answer.place,
+            row: answer.into_fact(),
         }
     }
 }
@@ -107,13 +73,13 @@ impl Reader {
                 format!("({}, {}, {fact})", literal(&key.owner), literal(&key.task))
             })
             .collect();
-        let columns = columns::<FactShown>().replace("`place`", &format!("{PLACE} AS place"));
-        let rows = self.rows::<FactShown>(&format!(
+        let columns = columns::<FactAnswer>().replace("`place`", &format!("{PLACE} AS place"));
+        let rows = self.rows::<FactAnswer>(&format!(
             "SELECT {columns} FROM fact WHERE owner IN {} AND (owner, task, fact) IN ({})",
             any_of(versions.iter().map(|one| one.key.owner.as_str())),
             facts.into_iter().collect::<Vec<_>>().join(", ")
         ))?;
-        let mut newest: HashMap<(Key, i64), FactShown> = HashMap::new();
+        let mut newest: HashMap<(Key, i64), FactAnswer> = HashMap::new();
         for row in rows {
             let key = (Key { owner: row.owner.clone(), task: row.task.clone() }, row.fact);
             if newest
@@ -123,17 +89,17 @@ impl Reader {
                 newest.insert(key, row);
             }
         }
-        let shown = newest.into_values().filter(|row| row.gone == 0).map(StoredFact::from).filter(|stored| {
+        let found = newest.into_values().filter(|row| row.gone == 0).map(StoredFact::from).filter(|stored| {
             let StoredFact { key, version, row, .. } = stored;
             versions.contains(&Version { key: key.clone(), fact: row.fact, version: *version })
         });
-        Ok(shown.collect())
+        Ok(found.collect())
     }
 
     /// Facts; `rest` begins behind the table.
     pub(crate) fn facts(&self, rest: &str) -> Answer<Vec<StoredFact>> {
-        let columns = columns::<FactShown>().replace("`place`", &format!("{PLACE} AS place"));
-        let shown = self.rows::<FactShown>(&format!("SELECT {columns} FROM fact FINAL {rest}"))?;
-        Ok(shown.into_iter().map(StoredFact::from).collect())
+        let columns = columns::<FactAnswer>().replace("`place`", &format!("{PLACE} AS place"));
+        let found = self.rows::<FactAnswer>(&format!("SELECT {columns} FROM fact FINAL {rest}"))?;
+        Ok(found.into_iter().map(StoredFact::from).collect())
     }
 }

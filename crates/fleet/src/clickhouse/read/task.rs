@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 use agent_tracer_event::{Agent, Certainty, Millis, TaskId};
 use agent_tracer_ledger::engine::cursor::{self, List};
 use agent_tracer_ledger::engine::staleness::{self, StatusWindow};
-use agent_tracer_ledger::engine::usage_sum::{self, UsageSum};
+use agent_tracer_ledger::engine::usage_sum::UsageSum;
 use agent_tracer_ledger::project::presenters::{Seen, TreeSums, task_id};
 use agent_tracer_ledger::project::residual::Residual;
-use agent_tracer_ledger::record::{SpendRecord, TaskRecord};
 use agent_tracer_ledger::search::Ask;
+use agent_tracer_ledger::shipment::{DerivedTask, TaskSpend};
 use agent_tracer_ledger::view::{Attention, Page, Task, TaskKind, TaskStatus, TreeNode, WaitingReason};
 use agent_tracer_ledger::{Answer, MAX_LIMIT, QueryError, TaskFilter, Tasks};
 use serde_json::Value;
@@ -95,18 +95,24 @@ impl TaskLine {
         }
     }
 
-    pub(crate) fn spent(&self) -> UsageSum {
-        UsageSum {
+    /// Returns the tokens and cost in the columns.
+    pub(crate) fn task_spend(&self) -> TaskSpend {
+        TaskSpend {
             spend: self.spend(),
             copies: self.copies,
             client_cost: self.client_cost,
-            residual: Residual::parse(&self.residual).map(|residual| usage_sum::present_residual(&residual)),
+            residual: Residual::parse(&self.residual),
         }
     }
 
-    /// The record that the row was made of, without what it spent.
-    fn record(&self) -> TaskRecord {
-        TaskRecord {
+    /// Returns what the task alone spent.
+    pub(crate) fn spent(&self) -> UsageSum {
+        self.task_spend().usage()
+    }
+
+    /// Returns the task that the row was made of.
+    fn derived_task(&self) -> DerivedTask {
+        DerivedTask {
             task: self.task.clone(),
             version: self.version,
             agent: self.agent(),
@@ -140,7 +146,7 @@ impl TaskLine {
             failures: self.failures,
             turns: self.turns,
             wait_ms: self.wait_ms,
-            spent: SpendRecord::default(),
+            spent: self.task_spend(),
         }
     }
 }
@@ -245,11 +251,10 @@ impl Reader {
         let tasks = all.iter().take(shown).map(|line| {
             let children = below.get(&line.key()).into_iter().flatten();
             let children = children.filter(|place| all.get(**place).is_some_and(|child| child.events > 0));
-            line.record().present(Seen {
+            line.derived_task().present(Seen {
                 now,
                 has_open_call: open.contains(&line.key()),
                 children: children.count() as u64,
-                usage: line.spent().view(),
                 tree: tree(line),
                 owner: Some(line.owner.clone()),
             })

@@ -34,16 +34,7 @@ spend_row! {
             calls: i64,
             failures: i64,
         }
-        spend {
-            input: input,
-            output: output,
-            cache_read: cache_read,
-            cache_write: cache_write,
-            reasoning: reasoning,
-            cost: cost,
-            responses: responses,
-            unpriced: unpriced,
-        }
+        spend { all }
     }
 }
 

@@ -1,16 +1,13 @@
 //! Sums usage by time, model, project and task, and in windows of five hours.
 
-use std::collections::BTreeMap;
-
 use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
 use agent_tracer_ledger::engine::local_stretches;
-use agent_tracer_ledger::engine::usage_sum::UsageSum;
 use agent_tracer_ledger::insights::{self, Rollups};
 use agent_tracer_ledger::project::List;
 use agent_tracer_ledger::project::bucket::Bucket;
 use agent_tracer_ledger::project::measures::SKILL_RESPONSES;
-use agent_tracer_ledger::project::presenters::numbers;
+use agent_tracer_ledger::project::presenters::{UsageParts, numbers};
 use agent_tracer_ledger::project::spend::Spend;
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::view::{Limit, Page, UsageBlock, UsageBucket};
@@ -65,9 +62,9 @@ spend_row! {
     }
 }
 
-/// Returns the usage of the tasks, grouped by a property that they share with others.
-fn spent_by_member(family: &[TaskLine], by: UsageBy) -> BTreeMap<String, UsageSum> {
-    let mut parts: BTreeMap<String, UsageSum> = BTreeMap::new();
+/// Returns the usage of the tasks, grouped by a property that they share with others. The first is the root.
+fn spent_by_member(family: &[TaskLine], by: UsageBy) -> UsageParts {
+    let mut parts = UsageParts::default();
     for (place, line) in family.iter().enumerate() {
         let key = match by {
             UsageBy::Project => line.project.clone(),
@@ -77,10 +74,10 @@ fn spent_by_member(family: &[TaskLine], by: UsageBy) -> BTreeMap<String, UsageSu
             UsageBy::Machine => line.machine.clone(),
             _ => line.task.clone(),
         };
-        let (sum, spent) = (parts.entry(key).or_default(), line.spent());
-        *sum += &spent;
         if place == 0 {
-            sum.client_cost = spent.client_cost;
+            parts.add_root(key, &line.task_spend());
+        } else {
+            parts.add_descendant(key, &line.task_spend());
         }
     }
     parts
@@ -151,17 +148,10 @@ impl Reader {
             | UsageBy::Machine => spent_by_member(&family, by),
             UsageBy::Model | UsageBy::Day | UsageBy::Week | UsageBy::Month => self.spent_by_model(&family)?,
         };
-        let mut items: Vec<UsageBucket> = parts
-            .into_iter()
-            .map(|(key, spent)| UsageBucket { key, label: None, owner: None, usage: spent.view() })
-            .collect();
-        items.sort_by(|one, two| {
-            two.usage.cost_usd.total_cmp(&one.usage.cost_usd).then_with(|| one.key.cmp(&two.key))
-        });
-        Ok(Page::whole(items))
+        Ok(parts.page())
     }
 
-    fn spent_by_skill(&self, family: &[TaskLine]) -> Answer<BTreeMap<String, UsageSum>> {
+    fn spent_by_skill(&self, family: &[TaskLine]) -> Answer<UsageParts> {
         let keys: Vec<Key> = family.iter().map(TaskColumns::key).collect();
         let answered = self.rows::<SkillRow>(&format!(
             "SELECT key AS name, sum({SKILL_RESPONSES}) AS n, sum(input) AS f_input, sum(output) AS f_output, \
@@ -174,11 +164,15 @@ impl Reader {
             keys_in(&keys),
             Dim::Skill.code()
         ))?;
-        let usage = |row: SkillRow| (row.name.clone(), UsageSum::from(row.spend()));
-        Ok(answered.into_iter().map(usage).collect())
+        let mut skills = UsageParts::default();
+        for row in answered {
+            let spend = row.spend();
+            skills.add(row.name, spend);
+        }
+        Ok(skills)
     }
 
-    fn spent_by_model(&self, family: &[TaskLine]) -> Answer<BTreeMap<String, UsageSum>> {
+    fn spent_by_model(&self, family: &[TaskLine]) -> Answer<UsageParts> {
         let keys: Vec<Key> = family.iter().map(TaskColumns::key).collect();
         let answered = self.rows::<ModelRow>(&format!(
             "SELECT toString(model) AS name, copied AS was_copied, toInt64(count()) AS n, sum(input) AS f_input, \
@@ -188,21 +182,17 @@ impl Reader {
             keys_in(&keys),
             List::Response.code()
         ))?;
-        let mut models: BTreeMap<String, UsageSum> = BTreeMap::new();
+        let mut models = UsageParts::default();
         for row in answered {
             let spend = row.spend();
-            let sum = models.entry(row.name).or_default();
             if row.was_copied == 1 {
-                sum.copies += spend.responses;
+                models.add_copies(row.name, spend.responses);
             } else {
-                sum.spend += spend;
+                models.add(row.name, spend);
             }
         }
-        let left =
-            family.iter().filter_map(|line| line.spent().residual).flat_map(|residual| residual.models);
-        for line in left {
-            *models.entry(line.model.clone()).or_default() +=
-                &UsageSum { residual: Some(line.into()), ..UsageSum::default() };
+        for residual in family.iter().filter_map(|line| line.task_spend().residual) {
+            models.add_residual(&residual);
         }
         Ok(models)
     }

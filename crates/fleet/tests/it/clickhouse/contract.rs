@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use agent_tracer_event::{Agent, Kind, Lane, Millis, TaskId};
 use agent_tracer_fleet::clickhouse::{Fleet, Reader, RollupDelays};
-use agent_tracer_ledger::record::Shipment;
+use agent_tracer_ledger::shipment::Shipment;
 use agent_tracer_ledger::view::{Page, TaskKind, TaskStatus};
 use agent_tracer_ledger::{
     Answer, MAX_LIMIT, Observed, Paging, QueryError, RowFilter, Store, TaskDetails, TaskFilter, Tasks,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agent_tracer_event::Millis;
 use agent_tracer_fleet::clickhouse::{DeletionScope, Fleet, Reader, RollupDelays, StoreAddress};
-use agent_tracer_ledger::record::{FORMAT, Removed, Shipment};
+use agent_tracer_ledger::shipment::{FORMAT, Removed, Shipment};
 use agent_tracer_ledger::{Decisions, Insights, Paging, Range, Usage, UsageBy, Utc};
 use serde_json::{Value, json};
 

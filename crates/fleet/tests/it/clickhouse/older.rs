@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_fleet::clickhouse::{Fleet, Reader};
-use agent_tracer_ledger::record::Shipment;
+use agent_tracer_ledger::project::row::Signature;
+use agent_tracer_ledger::shipment::Shipment;
 use agent_tracer_ledger::view::{Page, TaskKind, TaskStatus};
 use agent_tracer_ledger::{
     Answer, Changes, Insights, Paging, Range, Search, SearchFilter, TaskFilter, Tasks, Usage, UsageBy, Utc,
@@ -28,7 +29,7 @@ const DAY_MS: i64 = 86_400_000;
 fn older(newest: &Shipment, version: u64, dice: &mut Dice) -> Shipment {
     let mut shipment = newest.clone();
     let parents: Vec<String> = newest.tasks.iter().map(|task| task.task.clone()).collect();
-    let signatures: Vec<i64> = newest.facts.iter().filter_map(|fact| fact.row.signature).collect();
+    let signatures: Vec<Signature> = newest.facts.iter().filter_map(|fact| fact.row.signature).collect();
     let moved = |dice: &mut Dice| dice.within(0, 60) as i64 * DAY_MS - 30 * DAY_MS;
     for task in &mut shipment.tasks {
         task.version = version;

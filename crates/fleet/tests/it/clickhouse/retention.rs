@@ -8,7 +8,7 @@ use agent_tracer_fleet::clickhouse::schema::{Layout, TABLES};
 use agent_tracer_fleet::clickhouse::{
     AccessEntry, DeletionScope, Fleet, Reader, StoreAddress, Token, TokenScope,
 };
-use agent_tracer_ledger::record::{FORMAT, Removed, Shipment};
+use agent_tracer_ledger::shipment::{FORMAT, Removed, Shipment};
 use agent_tracer_ledger::{TaskFilter, Tasks};
 use agent_tracer_server::AuditFilter;
 

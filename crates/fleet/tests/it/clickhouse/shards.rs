@@ -19,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 use agent_tracer_event::Millis;
 use agent_tracer_fleet::clickhouse::schema::{Layout, TABLES};
 use agent_tracer_fleet::clickhouse::{Fleet, FleetError, Reader, StoreAddress};
-use agent_tracer_ledger::record::{Shipment, TaskRecord};
+use agent_tracer_ledger::shipment::{DerivedTask, Shipment};
 use agent_tracer_ledger::{
     Insights, Observed, Range, Search, SearchFilter, TaskFilter, Tasks, Usage, UsageBy, Utc,
 };
@@ -142,11 +142,11 @@ fn parts() -> [Vec<Observed>; 2] {
 
 /// Assigns owners to tasks, as if several people had made one history: a family belongs to one person.
 fn owners(world: &World) -> BTreeMap<String, &'static str> {
-    let tasks: Vec<TaskRecord> =
+    let tasks: Vec<DerivedTask> =
         world.shipments(100_000).into_iter().flat_map(|shipment| shipment.tasks).collect();
     let above: BTreeMap<&str, &str> =
         tasks.iter().filter_map(|task| Some((task.task.as_str(), task.parent.as_deref()?))).collect();
-    let root = |task: &TaskRecord| {
+    let root = |task: &DerivedTask| {
         let mut root = task.task.as_str();
         while let Some(parent) = above.get(root) {
             root = parent;

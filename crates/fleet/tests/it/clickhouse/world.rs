@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use agent_tracer_ledger::record::Shipment;
+use agent_tracer_ledger::shipment::Shipment;
 use agent_tracer_ledger::{Batch, Ledger, Observed, Options, Outbox};
 use agent_tracer_prices::Prices;
 use agent_tracer_testkit::scenario;

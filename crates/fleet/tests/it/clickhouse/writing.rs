@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agent_tracer_event::{FactId, Millis, TaskId};
 use agent_tracer_fleet::clickhouse::schema::VERSION;
 use agent_tracer_fleet::clickhouse::{Fleet, FleetError, Reader};
-use agent_tracer_ledger::record::Shipment;
+use agent_tracer_ledger::shipment::Shipment;
 use agent_tracer_ledger::{
     Insights, Paging, Range, RowFilter, Search, SearchFilter, TaskFilter, Tasks, Timeline,
 };

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_fleet::ship::{Backoff, Carrier, Cursor, ShipError, Step};
-use agent_tracer_ledger::record::Shipment;
+use agent_tracer_ledger::shipment::Shipment;
 use agent_tracer_testkit::scenario;
 
 use crate::ship::world::{Memory, TO, World, unpacked};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use agent_tracer_fleet::ship::{Carrier, Cursor, Policy, ShipError, Shipper, Step};
-use agent_tracer_ledger::record::Shipment;
+use agent_tracer_ledger::shipment::Shipment;
 use agent_tracer_ledger::{Batch, Ledger, Observed, Options, Outbox};
 use agent_tracer_prices::Prices;
 use agent_tracer_testkit::scenario;

@@ -12,6 +12,7 @@ mod rules;
 mod task;
 mod time_split;
 mod turns;
+mod usage_parts;
 
 pub use about::{About, MAIN, MOST_STAYS, SUBAGENT, resumes, task_id};
 pub use context::thinned;
@@ -25,3 +26,4 @@ pub use turns::{
     Called, MOST_SESSIONS, MOST_TODOS, RUN_ENDS, RUN_STARTS, TurnEdges, compactions, runs, sessions, todos,
     turn,
 };
+pub use usage_parts::UsageParts;

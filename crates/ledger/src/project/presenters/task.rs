@@ -4,7 +4,7 @@ use agent_tracer_event::Millis;
 
 use crate::engine::staleness::{self, ReportedState};
 use crate::engine::usage_sum::count;
-use crate::record::TaskRecord;
+use crate::shipment::DerivedTask;
 use crate::view::{Task, TaskKind, TaskStatus, UsageView};
 
 /// The activity of a task and all its descendants.
@@ -18,24 +18,22 @@ pub struct TreeSums {
     pub failures: i64,
 }
 
-/// Adds the values that the record of a task lacks.
+/// Adds the values that a derived task lacks.
 #[derive(Clone, Debug)]
 pub struct Seen {
     /// The moment when one asks.
     pub now: Millis,
-    /// It has a call without a recorded end. Matters only where [`TaskRecord::may_be_stale`].
+    /// It has a call without a recorded end. Matters only where [`DerivedTask::may_be_stale`].
     pub has_open_call: bool,
     /// Subagents that it started itself.
     pub children: u64,
-    /// Its own tokens and cost.
-    pub usage: UsageView,
     /// The activity of the task and all its descendants.
     pub tree: TreeSums,
     /// The owner; none on one machine.
     pub owner: Option<String>,
 }
 
-impl TaskRecord {
+impl DerivedTask {
     /// Returns whether an open call decides if it is stale.
     #[must_use]
     pub fn may_be_stale(&self, now: Millis) -> bool {
@@ -80,7 +78,7 @@ impl TaskRecord {
             child_count: seen.children,
             current: self.current,
             context_used_pct: self.context_pct,
-            usage: seen.usage,
+            usage: self.spent.usage().view(),
             tree_usage: seen.tree.usage,
             tree_tool_call_count: count(seen.tree.calls),
             tree_failure_count: count(seen.tree.failures),

@@ -17,9 +17,8 @@ use super::task::{self, TaskRow};
 use super::text::Texts;
 use super::usage_sum::count;
 use crate::project::List;
-use crate::project::residual::Residual;
 use crate::project::tally::Pricer;
-use crate::record::{FORMAT, FactRecord, Shipment, SpendRecord, TaskRecord};
+use crate::shipment::{DerivedTask, FORMAT, Shipment, ShippedFact};
 use crate::sqlite::facts::{self, Stored};
 use crate::sqlite::open::{self, OpenError};
 use crate::store::Answer;
@@ -153,7 +152,7 @@ fn shipment(conn: &Connection, pricer: &dyn Pricer, after: u64, newest: u64, lim
             .then(|| pricer.cost(row.text(attributes::MODEL).unwrap_or_default(), &row.data.metadata))
             .flatten();
         let parts = parts.get(&row.fact).cloned().unwrap_or_default();
-        shipment.facts.push(FactRecord {
+        shipment.facts.push(ShippedFact {
             task: uid,
             version: u64::try_from(changed).unwrap_or(0),
             row,
@@ -200,40 +199,31 @@ fn parts_of(conn: &Connection, task: i64) -> rusqlite::Result<HashMap<i64, Vec<i
     Ok(parts)
 }
 
-fn tasks(conn: &Connection, texts: &mut Texts<'_>, from: i64, until: i64) -> Answer<Vec<TaskRecord>> {
-    let mut find = conn.prepare_cached(
-        "SELECT id, changed, waiting_fact, residual FROM task WHERE changed > ?1 AND changed <= ?2",
-    )?;
-    let rows = find.query_map([from, until], |row| {
-        let residual: Option<String> = row.get(3)?;
-        let residual = residual.and_then(|text| Residual::parse(&text));
-        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, Option<i64>>(2)?, residual))
-    })?;
+fn tasks(conn: &Connection, texts: &mut Texts<'_>, from: i64, until: i64) -> Answer<Vec<DerivedTask>> {
+    let mut find =
+        conn.prepare_cached("SELECT id, changed FROM task WHERE changed > ?1 AND changed <= ?2")?;
+    let rows = find.query_map([from, until], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
     let mut tasks = Vec::new();
-    for found in rows.collect::<rusqlite::Result<Vec<_>>>()? {
-        let (id, changed, waiting_fact, residual) = found;
+    for (id, changed) in rows.collect::<rusqlite::Result<Vec<_>>>()? {
         if let Some(row) = task::load(conn, id)? {
-            tasks.push(record(texts, row, changed, waiting_fact, residual)?);
+            tasks.push(derived_task(texts, row, changed)?);
         }
     }
     tasks.sort_by(|one, two| (one.version, &one.task).cmp(&(two.version, &two.task)));
     Ok(tasks)
 }
 
-/// The record of a task that last changed at a place.
-pub(crate) fn record(
+/// Returns a task that last changed at a place, with texts instead of their numbers.
+pub(crate) fn derived_task(
     texts: &mut Texts<'_>,
     row: TaskRow,
     changed: i64,
-    waiting_fact: Option<i64>,
-    residual: Option<Residual>,
-) -> rusqlite::Result<TaskRecord> {
+) -> rusqlite::Result<DerivedTask> {
     let reported = |key: &str| row.reported.text(key).map(str::to_owned);
     let agent_id =
         reported(attributes::AGENT_ID).or_else(|| row.session.strip_prefix("sub--").map(str::to_owned));
     let agent_type = texts.word(row.agent_type)?;
-    let spent = &row.spent;
-    Ok(TaskRecord {
+    Ok(DerivedTask {
         version: u64::try_from(changed).unwrap_or(0),
         agent: row.agent,
         background: row.background,
@@ -255,19 +245,14 @@ pub(crate) fn record(
         status: row.status,
         waiting: row.waiting,
         waiting_since: row.waiting_since,
-        waiting_fact,
+        waiting_fact: row.waiting_fact,
         context_pct: row.context_pct,
         events: row.events,
         calls: row.calls,
         failures: row.failures,
         turns: row.turns,
         wait_ms: row.wait_ms,
-        spent: SpendRecord {
-            spend: spent.spend,
-            copies: spent.copies,
-            client_cost: spent.client_cost,
-            residual,
-        },
+        spent: row.spent,
         task: row.uid,
         session: row.session,
         title: row.title,

@@ -1,13 +1,12 @@
 //! Sums the spending of a task and of all below it, by dimension.
 
-use std::collections::BTreeMap;
-
 use agent_tracer_event::TaskId;
 use rusqlite::{Connection, params};
 
 use super::task;
 use super::text::Texts;
-use super::usage_sum::{UsageSum, read_spend, spend_columns};
+use super::usage_sum::{read_spend, spend_columns};
+use crate::project::presenters::UsageParts;
 use crate::project::spend::Spend;
 use crate::store::{Answer, UsageBy};
 use crate::view::{Page, UsageBucket};
@@ -21,19 +20,12 @@ pub(crate) fn of_task(conn: &Connection, id: &TaskId, by: UsageBy) -> Answer<Pag
         UsageBy::Model | UsageBy::Day | UsageBy::Week | UsageBy::Month => by_model(conn, root)?,
         UsageBy::Owner | UsageBy::Machine => return Err(super::usage::of_one_machine()),
     };
-    let mut items: Vec<UsageBucket> = parts
-        .into_iter()
-        .map(|(key, spent)| UsageBucket { key, label: None, owner: None, usage: spent.view() })
-        .collect();
-    items.sort_by(|one, two| {
-        two.usage.cost_usd.total_cmp(&one.usage.cost_usd).then_with(|| one.key.cmp(&two.key))
-    });
-    Ok(Page::whole(items))
+    Ok(parts.page())
 }
 
 /// Returns the usage of a task and all its descendants by model.
-fn by_model(conn: &Connection, root: i64) -> rusqlite::Result<BTreeMap<String, UsageSum>> {
-    let mut models: BTreeMap<String, UsageSum> = BTreeMap::new();
+fn by_model(conn: &Connection, root: i64) -> rusqlite::Result<UsageParts> {
+    let mut models = UsageParts::default();
     let mut find = conn.prepare_cached(
         "SELECT w.text, m.input, m.output, m.cache_read, m.cache_write, m.cost, m.n, m.unpriced, m.copied \
          FROM task_model m JOIN word w ON w.id = m.model WHERE m.task = ?1",
@@ -41,13 +33,12 @@ fn by_model(conn: &Connection, root: i64) -> rusqlite::Result<BTreeMap<String, U
     for (member, _) in task::family(conn, root)? {
         let mut rows = find.query(params![member])?;
         while let Some(row) = rows.next()? {
-            let sum = models.entry(row.get(0)?).or_default();
-            let n: i64 = row.get(6)?;
+            let (model, n): (String, i64) = (row.get(0)?, row.get(6)?);
             if row.get::<_, bool>(8)? {
-                sum.copies += n;
+                models.add_copies(model, n);
                 continue;
             }
-            sum.spend += Spend {
+            let spend = Spend {
                 input: row.get(1)?,
                 output: row.get(2)?,
                 cache_read: row.get(3)?,
@@ -57,19 +48,18 @@ fn by_model(conn: &Connection, root: i64) -> rusqlite::Result<BTreeMap<String, U
                 unpriced: row.get(7)?,
                 ..Spend::default()
             };
+            models.add(model, spend);
         }
-        let left = task::load(conn, member)?.and_then(|task| task.spent.residual).unwrap_or_default();
-        for line in left.models {
-            *models.entry(line.model.clone()).or_default() +=
-                &UsageSum { residual: Some(line.into()), ..UsageSum::default() };
+        if let Some(residual) = task::load(conn, member)?.and_then(|task| task.spent.residual) {
+            models.add_residual(&residual);
         }
     }
     Ok(models)
 }
 
 /// Returns the usage by skill.
-fn by_skill(conn: &Connection, root: i64) -> rusqlite::Result<BTreeMap<String, UsageSum>> {
-    let mut skills: BTreeMap<String, UsageSum> = BTreeMap::new();
+fn by_skill(conn: &Connection, root: i64) -> rusqlite::Result<UsageParts> {
+    let mut skills = UsageParts::default();
     let sums = spend_columns("s");
     let mut find = conn.prepare_cached(&format!(
         "SELECT w.text, {sums} FROM task_skill s JOIN word w ON w.id = s.skill WHERE s.task = ?1 AND s.responses > 0"
@@ -77,15 +67,15 @@ fn by_skill(conn: &Connection, root: i64) -> rusqlite::Result<BTreeMap<String, U
     for (member, _) in task::family(conn, root)? {
         let mut rows = find.query([member])?;
         while let Some(row) = rows.next()? {
-            skills.entry(row.get(0)?).or_default().spend += read_spend(row, 1)?;
+            skills.add(row.get(0)?, read_spend(row, 1)?);
         }
     }
     Ok(skills)
 }
 
 /// Returns the usage of the tasks, grouped by a value that they share.
-fn by_member(conn: &Connection, root: i64, by: UsageBy) -> rusqlite::Result<BTreeMap<String, UsageSum>> {
-    let mut parts: BTreeMap<String, UsageSum> = BTreeMap::new();
+fn by_member(conn: &Connection, root: i64, by: UsageBy) -> rusqlite::Result<UsageParts> {
+    let mut parts = UsageParts::default();
     let mut texts = Texts::new(conn);
     for (member, _) in task::family(conn, root)? {
         let Some(row) = task::load(conn, member)? else { continue };
@@ -98,10 +88,10 @@ fn by_member(conn: &Connection, root: i64, by: UsageBy) -> rusqlite::Result<BTre
             }
             _ => row.uid.clone(),
         };
-        let sum = parts.entry(key).or_default();
-        *sum += &row.spent;
         if member == root {
-            sum.client_cost = row.spent.client_cost;
+            parts.add_root(key, &row.spent);
+        } else {
+            parts.add_descendant(key, &row.spent);
         }
     }
     Ok(parts)

@@ -127,7 +127,7 @@ fn numbers(conn: &Connection, own: &TaskRow, is_running: bool) -> rusqlite::Resu
     let (mut files_read, mut files_changed) = files::distinct(conn, &family)?;
     for member in &family {
         let Some(row) = task::load(conn, *member)? else { continue };
-        spent += &row.spent;
+        spent += &row.spent.usage();
         last = last.max(row.last);
         waits.extend(waits_of(conn, *member)?);
         sealed_wait += sealed_wait_ms(conn, *member)?;

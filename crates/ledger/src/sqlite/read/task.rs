@@ -12,6 +12,7 @@ use super::text::Texts;
 use super::usage_sum::{UsageSum, count};
 use crate::project::presenters::{Seen, TreeSums};
 use crate::project::task_fields::TaskFields;
+use crate::shipment::TaskSpend;
 use crate::sqlite::codec;
 use crate::sqlite::facts::word_at;
 use crate::store::{Answer, QueryError};
@@ -70,14 +71,15 @@ pub(crate) struct TaskRow {
     pub(crate) failures: i64,
     pub(crate) turns: i64,
     pub(crate) wait_ms: i64,
-    pub(crate) spent: UsageSum,
+    pub(crate) waiting_fact: Option<i64>,
+    pub(crate) spent: TaskSpend,
 }
 
 /// The columns of [`TaskRow`], for a query whose `task` table is named `t`; the sums come behind them.
 const COLUMNS: &str = "t.id, t.uid, t.agent, t.session, t.told, t.background, t.parent, t.parent_certainty, t.continues, \
     t.forked, t.title, t.agent_type, t.cwd, t.project, t.model, t.machine, t.started, t.last, t.ended, t.status, \
     t.waiting, t.waiting_since, t.current, t.context_pct, t.events, t.calls, t.failures, t.turns, \
-    t.wait_ms";
+    t.wait_ms, t.waiting_fact";
 
 impl TaskRow {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
@@ -113,14 +115,15 @@ impl TaskRow {
             failures: row.get(26)?,
             turns: row.get(27)?,
             wait_ms: row.get(28)?,
-            spent: UsageSum::read_of_task(row, 29)?,
+            waiting_fact: row.get(29)?,
+            spent: TaskSpend::read(row, 30)?,
         })
     }
 }
 
 /// The task with this number.
 pub(crate) fn load(conn: &Connection, id: i64) -> rusqlite::Result<Option<TaskRow>> {
-    let sums = UsageSum::task_columns();
+    let sums = TaskSpend::columns();
     conn.prepare_cached(&format!("SELECT {COLUMNS}, {sums} FROM task t WHERE t.id = ?1"))?
         .query_row([id], TaskRow::read)
         .optional()
@@ -170,7 +173,7 @@ struct Tree {
 
 impl Tree {
     fn own(row: &TaskRow) -> Self {
-        Self { spent: row.spent.clone(), calls: row.calls, failures: row.failures }
+        Self { spent: row.spent.usage(), calls: row.calls, failures: row.failures }
     }
 
     fn view(&self) -> TreeSums {
@@ -188,7 +191,7 @@ impl std::ops::AddAssign<&Self> for Tree {
 
 /// Returns the activity of each of these tasks with all its descendants.
 fn trees(conn: &Connection, roots: &[i64]) -> rusqlite::Result<HashMap<i64, Tree>> {
-    let sums = UsageSum::task_columns();
+    let sums = TaskSpend::columns();
     let mut statement = conn.prepare_cached(&format!(
         "WITH RECURSIVE tree (root, id) AS ( \
            SELECT value, value FROM json_each(?1) \
@@ -200,7 +203,7 @@ fn trees(conn: &Connection, roots: &[i64]) -> rusqlite::Result<HashMap<i64, Tree
     let mut rows = statement.query([roots])?;
     while let Some(row) = rows.next()? {
         let (root, id): (i64, i64) = (row.get(0)?, row.get(1)?);
-        let spent = UsageSum::read_of_task(row, 4)?;
+        let spent = TaskSpend::read(row, 4)?.usage();
         let sum = sums.entry(root).or_default();
         *sum += &Tree { spent: spent.clone(), calls: row.get(2)?, failures: row.get(3)? };
         if root == id {
@@ -234,12 +237,11 @@ fn view(
     let children = conn
         .prepare_cached("SELECT count(*) FROM task WHERE parent = ?1 AND events > 0")?
         .query_row([row.id], |row| row.get::<_, i64>(0))?;
-    let (id, usage) = (row.id, row.spent.view());
+    let id = row.id;
     let transcript_path = row.reported.text(attributes::TRANSCRIPT_PATH).map(str::to_owned);
-    let record = outgoing::record(texts, row, 0, None, None)?;
-    let has_open_call = record.may_be_stale(now) && has_open_call(conn, id)?;
-    let shown =
-        record.present(Seen { now, has_open_call, children: count(children), usage, tree, owner: None });
+    let task = outgoing::derived_task(texts, row, 0)?;
+    let has_open_call = task.may_be_stale(now) && has_open_call(conn, id)?;
+    let shown = task.present(Seen { now, has_open_call, children: count(children), tree, owner: None });
     Ok(Task { transcript_path, ..shown })
 }
 

@@ -10,7 +10,7 @@ use super::row::agent_at;
 use super::usage_sum::count;
 use super::{SqliteStore, task};
 use crate::project::past_action::{self, ACTIONS, PastAction, PastPrompt, PastSpending, opened_files};
-use crate::project::row::number;
+use crate::project::row::{Signature, number};
 use crate::project::{FactRow, List};
 use crate::sqlite::facts;
 use crate::store::{Answer, QueryError};
@@ -81,15 +81,15 @@ impl TaskHistory {
             let coming = self.coming(conn, task, id)?;
             let own = number(key);
             let signature = match coming.iter().find(|new| new.names.contains(&own)) {
-                Some(new) => new.row.signature,
-                None => signature(conn, task, own)?,
+                Some(new) => new.row.signature.map(Signature::number),
+                None => signature_of(conn, task, own)?,
             };
             let Some(signature) = signature else { return Ok(None) };
             let made: Option<i64> = conn
                 .prepare_cached("SELECT n FROM repeat WHERE task = ?1 AND signature = ?2")?
                 .query_row([task, signature], |row| row.get(0))
                 .optional()?;
-            let counts = |row: &FactRow| i64::from(row.is_call() && row.signature == Some(signature));
+            let counts = |row: &FactRow| i64::from(row.is_call() && row.input() == Some(signature));
             let more: i64 =
                 coming.iter().map(|new| counts(&new.row) - new.stored.iter().map(counts).sum::<i64>()).sum();
             let made = (made.is_some() || more > 0).then(|| made.unwrap_or(0) + more);
@@ -207,8 +207,8 @@ fn newest(
     Ok(found.into_iter().map(|stored| stored.row).collect())
 }
 
-/// Returns the signature of a call, which all calls with the same input share.
-fn signature(conn: &Connection, task: i64, own: i64) -> rusqlite::Result<Option<i64>> {
+/// Returns the number of a fact's signature, which all calls with the same input share.
+fn signature_of(conn: &Connection, task: i64, own: i64) -> rusqlite::Result<Option<i64>> {
     let fact: Option<i64> = conn
         .prepare_cached("SELECT fact FROM alias WHERE task = ?1 AND key = ?2")?
         .query_row([task, own], |row| row.get(0))

@@ -13,11 +13,11 @@ use super::cursor::{self, List};
 use super::insights::{Window, window};
 use super::rollup::{self, Members, Of, Scope};
 use super::tasks;
-use super::usage_sum::UsageSum;
 use crate::project::presenters::numbers::usage_bucket;
 use crate::project::spend::Spend;
 use crate::project::tally::Dim;
 use crate::project::time::{Level, Piece};
+use crate::shipment::TaskSpend;
 use crate::store::{Answer, QueryError, Range, UsageBy, Zone};
 use crate::view::{Page, UsageBucket};
 
@@ -40,14 +40,14 @@ pub(super) fn by_task(conn: &Connection, range: &Range) -> Answer<Page<UsageBuck
     }
     let places = tasks::in_range(conn, range, before, limit.saturating_add(1))?;
     let page = cursor::cut(List::Usage, limit, places, |(last, id)| [*last, *id]);
-    let columns = UsageSum::task_columns();
+    let columns = TaskSpend::columns();
     let mut load =
         conn.prepare_cached(&format!("SELECT t.uid, t.title, {columns} FROM task t WHERE t.id = ?1"))?;
     let mut items = Vec::with_capacity(page.items.len());
     for (_, id) in page.items {
         items.push(load.query_row([id], |row| {
             let title: String = row.get(1)?;
-            let usage = UsageSum::read_of_task(row, 2)?.view();
+            let usage = TaskSpend::read(row, 2)?.usage().view();
             Ok(UsageBucket {
                 key: row.get(0)?,
                 label: Some(title).filter(|title| !title.is_empty()),

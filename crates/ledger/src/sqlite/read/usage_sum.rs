@@ -7,6 +7,7 @@ use rusqlite::Row;
 
 use crate::project::residual as stored;
 use crate::project::spend::{DOLLAR, ModelSums, Spend};
+use crate::shipment::TaskSpend;
 use crate::view::{Residual, ResidualModel, UsageProvenance, UsageView};
 
 /// The usage of something: its spend, and what only tasks have beside it.
@@ -57,26 +58,37 @@ impl From<Spend> for UsageSum {
     }
 }
 
-impl UsageSum {
-    /// Returns the columns that [`UsageSum::read_of_task`] reads, of `task t`.
-    pub(crate) fn task_columns() -> String {
+impl TaskSpend {
+    /// Returns the columns that [`TaskSpend::read`] reads, of `task t`.
+    pub(crate) fn columns() -> String {
         format!("{}, t.copies, t.client_cost, t.residual", spend_columns("t"))
     }
 
-    /// Reads [`UsageSum::task_columns`], the first of which is at this place.
-    pub(crate) fn read_of_task(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
+    /// Reads [`TaskSpend::columns`], the first of which is at this place.
+    pub(crate) fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
         let next = first + Spend::COLUMNS.len();
         let residual: Option<String> = row.get(next + 2)?;
         Ok(Self {
             spend: read_spend(row, first)?,
             copies: row.get(next)?,
             client_cost: row.get(next + 1)?,
-            residual: residual
-                .and_then(|text| stored::Residual::parse(&text))
-                .map(|residual| present_residual(&residual)),
+            residual: residual.and_then(|text| stored::Residual::parse(&text)),
         })
     }
 
+    /// Returns the usage of the task alone.
+    #[must_use]
+    pub fn usage(&self) -> UsageSum {
+        UsageSum {
+            spend: self.spend,
+            copies: self.copies,
+            client_cost: self.client_cost,
+            residual: self.residual.as_ref().map(stored::Residual::present),
+        }
+    }
+}
+
+impl UsageSum {
     /// As it is shown. What only the client's account knows is in the sums.
     pub fn view(&self) -> UsageView {
         let (spend, residual) = (&self.spend, self.residual.clone().unwrap_or_default());
@@ -107,19 +119,21 @@ impl Residual {
     }
 }
 
-/// Returns the view of a stored residual.
-#[must_use]
-pub fn present_residual(residual: &stored::Residual) -> Residual {
-    let mut whole = ModelSums::default();
-    for line in &residual.lines {
-        whole += line.sums;
-    }
-    let client: Option<Vec<i64>> = residual.lines.iter().map(|line| line.client_cost).collect();
-    Residual {
-        client_cost_usd: client.map(|parts| dollars(parts.iter().sum())),
-        reason: stored::join_reasons(residual.lines.iter().map(|line| line.reason.as_str())),
-        models: residual.lines.iter().map(present_model).collect(),
-        ..Residual::of(&whole.spend)
+impl stored::Residual {
+    /// Returns the view of a stored residual.
+    #[must_use]
+    pub fn present(&self) -> Residual {
+        let mut whole = ModelSums::default();
+        for line in &self.lines {
+            whole += line.sums;
+        }
+        let client: Option<Vec<i64>> = self.lines.iter().map(|line| line.client_cost).collect();
+        Residual {
+            client_cost_usd: client.map(|parts| dollars(parts.iter().sum())),
+            reason: stored::join_reasons(self.lines.iter().map(|line| line.reason.as_str())),
+            models: self.lines.iter().map(present_model).collect(),
+            ..Residual::of(&whole.spend)
+        }
     }
 }
 

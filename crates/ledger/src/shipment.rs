@@ -1,8 +1,8 @@
 //! The format in which tasks and facts are shipped to another store.
 //!
-//! Records hold tasks and facts as this ledger derived them, each with the position in the order of delivery at which
-//! it last changed, its `version`. A record replaces all records of the same task or fact with a smaller version, so
-//! receiving one twice changes nothing. The owner is determined by the sender's token and is never part of a record.
+//! A shipment holds tasks and facts as this ledger derived them, each with the position in the order of delivery at
+//! which it last changed, its `version`. One replaces every version of the same task or fact before its own, so receiving
+//! it twice changes nothing. The owner is determined by the sender's token and is never part of a shipment.
 
 use agent_tracer_event::{Agent, Certainty};
 use serde::ser::SerializeStruct;
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::project::FactRow;
 use crate::project::residual::Residual;
+use crate::project::row::Signature;
 use crate::project::spend::Spend;
 use crate::view::{TaskStatus, WaitingReason};
 
@@ -23,9 +24,9 @@ pub struct Shipment {
     /// The [`FORMAT`] of the sender.
     pub format: u32,
     /// Tasks that changed.
-    pub tasks: Vec<TaskRecord>,
+    pub tasks: Vec<DerivedTask>,
     /// Facts that changed.
-    pub facts: Vec<FactRecord>,
+    pub facts: Vec<ShippedFact>,
     /// All changes up to this position are in this shipment or in an earlier one.
     pub until: u64,
     /// Tasks to delete.
@@ -37,16 +38,20 @@ pub struct Shipment {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Removed {
-    /// Their records up to this version are deleted; newer ones stay.
+    /// The version up to which everything that is stored of them is deleted; newer versions stay.
     pub version: u64,
     /// Their ids.
     pub tasks: Vec<String>,
 }
 
-/// A task as its ledger derived it.
+/// A task as its ledger derived it: with texts where a store has numbers, and without what depends on the moment of a
+/// question.
+///
+/// It is the shape that both stores have in common. A shipment carries it, and each store presents its own rows through
+/// it ([`DerivedTask::present`]).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TaskRecord {
+pub struct DerivedTask {
     /// Its id.
     pub task: String,
     /// The position in its ledger's order of delivery at which it last changed.
@@ -114,13 +119,13 @@ pub struct TaskRecord {
     /// Time spent waiting for people, in milliseconds.
     pub wait_ms: i64,
     /// Tokens and cost.
-    pub spent: SpendRecord,
+    pub spent: TaskSpend,
 }
 
-/// The tokens and cost of a task, in the units of the ledger's sums.
+/// The tokens and cost of a task alone, in the units of the ledger's sums.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SpendRecord {
+pub struct TaskSpend {
     /// Tokens and cost of responses.
     #[serde(flatten)]
     pub spend: Spend,
@@ -132,13 +137,14 @@ pub struct SpendRecord {
     pub residual: Option<Residual>,
 }
 
-/// A fact as it is sent: its row, the task and version that place it, and two results of the sender.
+/// A fact in a shipment: its row, the task and version that place it, and two results that only the sender can compute.
 ///
-/// On the wire the members of the row stand between those of the record, in the order that [`Serialize`] writes here: a
-/// receiver compares records byte for byte, so the order is a part of the format.
+/// It exists beside [`FactRow`], which knows neither its task nor its version, because a store has these in columns of its
+/// own. On the wire the members of the row stand between the others, in the order that [`Serialize`] writes here: the
+/// bytes are a part of the format.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct FactRecord {
+pub struct ShippedFact {
     /// The id of its task.
     pub task: String,
     /// The position in the sender's order of delivery at which it last changed.
@@ -152,10 +158,10 @@ pub struct FactRecord {
     pub parts: Vec<i64>,
 }
 
-impl Serialize for FactRecord {
+impl Serialize for ShippedFact {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let row = &self.row;
-        let mut fields = serializer.serialize_struct("FactRecord", 22)?;
+        let mut fields = serializer.serialize_struct("ShippedFact", 22)?;
         fields.serialize_field("task", &self.task)?;
         fields.serialize_field("fact", &row.fact)?;
         fields.serialize_field("version", &self.version)?;
@@ -171,7 +177,7 @@ impl Serialize for FactRecord {
         fields.serialize_field("turn", &row.turn)?;
         fields.serialize_field("duration", &row.duration)?;
         fields.serialize_field("error", &row.error)?;
-        fields.serialize_field("signature", &row.signature)?;
+        fields.serialize_field("signature", &row.signature.map(Signature::number))?;
         fields.serialize_field("certainty", &row.certainty)?;
         fields.serialize_field("channels", &row.channels)?;
         fields.serialize_field("data", &row.data)?;
