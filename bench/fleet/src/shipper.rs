@@ -49,7 +49,8 @@ pub(crate) fn run(order: &Order) -> Result<(), String> {
     let target = Target::new(&order.to, &token).map_err(|error| text(&error))?;
     let cursor = Cursor::open(&order.cursor, target.url()).map_err(|error| text(&error))?;
     let policy = Policy::parse("level = \"full\"", None).map_err(|error| text(&error))?;
-    let mut shipper = Shipper::new(outbox, policy, cursor, Box::new(Http::new(target, ureq::tls::RootCerts::WebPki)));
+    let mut shipper =
+        Shipper::new(outbox, policy, cursor, Box::new(Http::new(target, ureq::tls::RootCerts::WebPki)));
     let (start, me) = (Instant::now(), std::process::id());
     let most = order.minutes.map(|minutes| Duration::from_secs(60 * minutes));
     let mut progress = Progress { newest, ..Progress::default() };

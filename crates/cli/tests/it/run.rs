@@ -140,7 +140,10 @@ fn settings_stay_to_the_byte_and_installed_hooks_record_once() {
 
 /// Starts an agent. Returns it when it has printed its first line, with the line.
 fn started(world: &World) -> (Child, BufReader<ChildStdout>, String) {
-    let mut child = Command::new(world.path("bin/agent-tracer"))
+    // A caller without a terminal may ignore signals, which started programs inherit: `env` sets them back.
+    let mut child = Command::new("/usr/bin/env")
+        .arg("--default-signal")
+        .arg(world.path("bin/agent-tracer"))
         .args(["run", "--receipt", "receipt.json", "claude"])
         .current_dir(world.path("project"))
         .env_clear()
