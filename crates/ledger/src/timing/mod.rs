@@ -5,11 +5,13 @@
 //!
 //! - [`model`] reads each response, and each attempt that failed, as a span.
 //! - [`agent`] reads the activities of one agent.
+//! - [`path`] finds the activities that decided when the tree ended.
 //! - [`ledger`] divides the time of a tree of agents among classes.
 
 pub mod agent;
 pub mod ledger;
 pub mod model;
+pub mod path;
 
 /// Says how a time is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
