@@ -124,7 +124,7 @@ pub(crate) fn roots(agent: Agent, environment: &Environment) -> Result<Vec<Root>
 }
 
 fn roots_of(agent: Agent, door: &dyn SessionFiles, home: &Path) -> Vec<Root> {
-    door.folders(home).into_iter().map(|folder| Root::of(agent, folder)).collect()
+    door.folders(home).into_iter().map(|folder| Root::new(agent, folder)).collect()
 }
 
 /// The folders that a person means by naming one: an agent's home means what that agent keeps there.

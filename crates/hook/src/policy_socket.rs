@@ -50,7 +50,7 @@ pub(crate) fn ask(
 }
 
 fn connect_to_server(home: &Home, deadline: Instant) -> Result<UnixStream, Unanswered> {
-    let path = socket::existing(home, &home.answers()).map_err(|_| Unanswered::NoServer)?;
+    let path = socket::locate(home, &home.answers()).map_err(|_| Unanswered::NoServer)?;
     let address = UnixAddr::new(&path).map_err(|_| Unanswered::NoServer)?;
     let left = left(deadline).map_err(|_| Unanswered::Late)?;
     let late = |_| Unanswered::Late;

@@ -6,7 +6,7 @@ use agent_tracer_ledger::AppendError;
 use agent_tracer_spool::{Home, Spool};
 
 use crate::Clock;
-use crate::files::{Files, Found, ReadError, Root, find, find_named};
+use crate::files::{Files, FoundFile, ReadError, Root, find, find_named};
 use crate::privacy::PrivacyFile;
 use crate::project::Projects;
 use crate::sink::Sink;
@@ -38,7 +38,7 @@ pub enum CatchUpError {
 pub fn catch_up(
     home: &Home,
     roots: &[Root],
-    is_meant: &dyn Fn(&Found) -> bool,
+    is_meant: &dyn Fn(&FoundFile) -> bool,
     sink: &Arc<dyn Sink>,
     privacy: Arc<PrivacyFile>,
     clock: Clock,
@@ -50,7 +50,7 @@ pub fn catch_up(
     while !spool.step().map_err(CatchUpError::Step)?.is_empty {}
     let files = Files::new(Arc::clone(sink), privacy, projects, clock);
     files.load().map_err(CatchUpError::Sink)?;
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<FoundFile> = Vec::new();
     let (named_files, named_roots) = named.list_all();
     found.extend(named_files.iter().filter_map(|(agent, path)| find_named(*agent, path)));
     for root in &named_roots {

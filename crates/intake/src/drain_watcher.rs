@@ -29,7 +29,7 @@ pub struct DrainWatcher {
 impl DrainWatcher {
     /// Creates a watcher of the spool of this home.
     #[must_use]
-    pub fn of(home: &Home) -> Self {
+    pub fn new(home: &Home) -> Self {
         Self { new: home.spool().join("new"), inner: Arc::default() }
     }
 
@@ -132,7 +132,7 @@ mod tests {
     fn a_waiting_thread_is_woken_once_the_envelope_is_gone_and_not_before() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::in_folder(folder.path());
-        let drained = DrainWatcher::of(&home);
+        let drained = DrainWatcher::new(&home);
         let name = EnvelopeName::new(1, 2, 3);
         assert!(drained.wait(&name, Duration::ZERO), "a missing envelope is not waited for");
         fs::create_dir_all(home.spool().join("new")).unwrap();
@@ -164,7 +164,7 @@ mod tests {
     fn only_earlier_envelopes_of_the_same_session_are_waited_for() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::in_folder(folder.path());
-        let drained = DrainWatcher::of(&home);
+        let drained = DrainWatcher::new(&home);
         let earlier = leave(&home, 10, "s-1");
         let own = leave(&home, 20, "s-1");
         leave(&home, 30, "s-1");
@@ -185,14 +185,14 @@ mod tests {
             leave(&home, nanos, "s-1");
         }
         let own = leave(&home, 1000, "s-2");
-        assert!(!DrainWatcher::of(&home).wait_for_earlier(&own, Some("s-2"), Duration::from_millis(1)));
+        assert!(!DrainWatcher::new(&home).wait_for_earlier(&own, Some("s-2"), Duration::from_millis(1)));
     }
 
     #[test]
     fn an_envelope_is_read_ahead_of_its_turn_while_it_is_there() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::in_folder(folder.path());
-        let drained = DrainWatcher::of(&home);
+        let drained = DrainWatcher::new(&home);
         let own = leave(&home, 20, "s-1");
         let reading = drained.peek(&own).unwrap();
         assert!(reading.entries.iter().any(|entry| entry.tool_use_id.as_deref() == Some("t")));

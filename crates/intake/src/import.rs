@@ -14,7 +14,7 @@ use std::time::Duration;
 use agent_tracer_agents::sessions::Form;
 use agent_tracer_event::Millis;
 
-use crate::files::{Counts, Files, Found, ReadError, Root, Work, find};
+use crate::files::{Counts, Files, FoundFile, ReadError, ReadOutcome, Root, find};
 use crate::pace::Pace;
 use crate::stop::Stop;
 
@@ -30,7 +30,7 @@ const FAILURES_SHOWN: usize = 20;
 #[derive(Debug, Default)]
 pub struct Plan {
     /// Files to read, the newest first.
-    pub files: Vec<Found>,
+    pub files: Vec<FoundFile>,
     /// The number of files that were found.
     pub found: usize,
     /// The number of those without changes since they were read.
@@ -176,12 +176,12 @@ pub fn run(
 
 impl Summary {
     /// Counts a result. Returns the error of the sink, if it is one.
-    fn add(&mut self, result: Result<Work, ReadError>) -> Option<AppendError> {
+    fn add(&mut self, result: Result<ReadOutcome, ReadError>) -> Option<AppendError> {
         match result {
-            Ok(Work::Read | Work::Nothing | Work::Busy) => self.read += 1,
-            Ok(Work::Later) => self.later += 1,
-            Ok(Work::Gone) => {}
-            Ok(Work::Stopped) => self.is_stopped = true,
+            Ok(ReadOutcome::Read | ReadOutcome::Nothing | ReadOutcome::Busy) => self.read += 1,
+            Ok(ReadOutcome::Later) => self.later += 1,
+            Ok(ReadOutcome::Gone) => {}
+            Ok(ReadOutcome::Stopped) => self.is_stopped = true,
             Err(ReadError::Sink { source, .. }) => return Some(source),
             Err(error @ (ReadError::File { .. } | ReadError::Parked { .. })) => {
                 self.failed += 1;
@@ -206,13 +206,13 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn work(&self, results: &Sender<Result<Work, ReadError>>) {
+    fn work(&self, results: &Sender<Result<ReadOutcome, ReadError>>) {
         while !self.stop.is_requested() && !self.given_up.is_requested() {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(found) = self.plan.files.get(index) else { return };
             let result = self.read(found);
             match &result {
-                Ok(Work::Later) => {
+                Ok(ReadOutcome::Later) => {
                     self.later.lock().unwrap_or_else(PoisonError::into_inner).push(index);
                 }
                 Err(ReadError::Sink { .. }) => self.given_up.request(),
@@ -224,7 +224,7 @@ impl Job<'_> {
         }
     }
 
-    fn read(&self, found: &Found) -> Result<Work, ReadError> {
+    fn read(&self, found: &FoundFile) -> Result<ReadOutcome, ReadError> {
         let mut pace = Pace::default();
         loop {
             let result = self.files.read(&found.path, &found.file, self.stop);
@@ -232,7 +232,7 @@ impl Job<'_> {
                 return result;
             }
             if self.stop.wait(pace.failed()) {
-                return Ok(Work::Stopped);
+                return Ok(ReadOutcome::Stopped);
             }
         }
     }

@@ -109,8 +109,8 @@ impl Intake {
         let projects = Arc::new(Projects::new());
         let spool = SpoolIntake::open(&Spool::at(&home.spool()), Arc::clone(&sink), Arc::clone(&projects))
             .map_err(StartError::Spool)?;
-        let drained = DrainWatcher::of(&home);
-        let spool = spool.telling(drained.clone()).naming(named.clone());
+        let drained = DrainWatcher::new(&home);
+        let spool = spool.with_watcher(drained.clone()).naming(named.clone());
         let (counts, processes) = (spool.counts(), spool.processes());
         let files = Arc::new(Files::new(Arc::clone(&sink), privacy, projects, Arc::clone(&clock)));
         match files.load() {

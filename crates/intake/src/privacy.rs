@@ -52,15 +52,15 @@ pub struct PrivacyFile {
     home_dir: Option<Vec<u8>>,
     /// The id of the user who runs this program. A file that others can write is not obeyed.
     user: Option<u32>,
-    last: Mutex<Found>,
+    last: Mutex<Readings>,
     unrecorded: Option<Unrecorded>,
 }
 
 /// The last readings of the file.
 #[derive(Debug, Default)]
-struct Found {
+struct Readings {
     /// The settings in force.
-    good: Option<Last>,
+    good: Option<GoodReading>,
     /// The reason why the file as it is now is not in force.
     problem: Option<PrivacyError>,
     /// A text that looks half written, and the time when it was first read.
@@ -70,7 +70,7 @@ struct Found {
 /// The time after which a text that looks half written counts as finished.
 const WRITTEN: Duration = Duration::from_secs(1);
 
-impl Found {
+impl Readings {
     /// Returns `true` if a new text may be half written.
     fn is_unfinished(&mut self, text: &[u8], now: Instant) -> bool {
         if text.ends_with(b"\n") {
@@ -89,10 +89,10 @@ impl Found {
 
 /// The last reading that could be relied on.
 #[derive(Debug)]
-struct Last {
+struct GoodReading {
     text: Vec<u8>,
     privacy: Arc<Privacy>,
-    face: Face,
+    face: SettledStamp,
 }
 
 /// The reason why `privacy.conf` is not in force, and the way to repair it.
@@ -135,13 +135,13 @@ impl Stamp {
 /// Two changes within the resolution of the disk's clock leave the same stamp. So a stamp vouches for the contents
 /// only if the file was read once more after the stamp had been the same for longer than that.
 #[derive(Clone, Copy, Debug)]
-struct Face {
+struct SettledStamp {
     stamp: Option<Stamp>,
     since: Instant,
     is_settled: bool,
 }
 
-impl Face {
+impl SettledStamp {
     /// Creates the state of a reading at `now`. `stamp` was taken just before it, `before` belongs to the last reading.
     fn read(stamp: Option<Stamp>, before: Option<Self>, now: Instant) -> Self {
         let since = before.filter(|before| before.stamp == stamp).map_or(now, |before| before.since);
@@ -247,7 +247,7 @@ impl PrivacyFile {
         };
         found.problem = None;
         let before = found.good.as_ref().map(|last| last.face);
-        let face = Face::read(stamp, before, now);
+        let face = SettledStamp::read(stamp, before, now);
         if let Some(last) = &mut found.good
             && last.text == text
         {
@@ -262,7 +262,7 @@ impl PrivacyFile {
             return Ok(in_force);
         }
         let privacy = Arc::new(Privacy { config, hash_key: self.hash_key, home_dir: self.home_dir.clone() });
-        found.good = Some(Last { text, privacy: Arc::clone(&privacy), face });
+        found.good = Some(GoodReading { text, privacy: Arc::clone(&privacy), face });
         Ok(privacy)
     }
 
@@ -354,18 +354,18 @@ mod tests {
         put(&path, "level full\n");
         let stamp = |path: &Path| Some(Stamp::of(&std::fs::metadata(path).unwrap()));
         let (now, then) = (stamp(&path), Instant::now());
-        let first = Face::read(now, None, then);
+        let first = SettledStamp::read(now, None, then);
         assert!(!first.vouches_for(now), "it may have been changed again since");
-        let again = Face::read(now, Some(first), then + COARSE);
+        let again = SettledStamp::read(now, Some(first), then + COARSE);
         assert!(!again.vouches_for(now), "also this soon");
-        let settled = Face::read(now, Some(again), then + COARSE + Duration::from_millis(1));
+        let settled = SettledStamp::read(now, Some(again), then + COARSE + Duration::from_millis(1));
         assert!(settled.vouches_for(now) && !settled.vouches_for(None));
         put(&folder.path().join("new"), "level full\n");
         std::fs::rename(folder.path().join("new"), &path).unwrap();
         assert!(!settled.vouches_for(stamp(&path)), "another file of the same length");
-        let changed = Face::read(stamp(&path), Some(settled), then + COARSE * 3);
+        let changed = SettledStamp::read(stamp(&path), Some(settled), then + COARSE * 3);
         assert!(!changed.vouches_for(stamp(&path)), "it begins anew");
-        assert!(Face::read(None, Some(changed), then).vouches_for(None), "none is none");
+        assert!(SettledStamp::read(None, Some(changed), then).vouches_for(None), "none is none");
     }
 
     #[test]

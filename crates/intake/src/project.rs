@@ -31,7 +31,7 @@ pub struct Projects {
 }
 
 /// The projects that a reading adds, to be remembered once it is on disk.
-pub(crate) type Said = Vec<(TaskKey, String)>;
+pub(crate) type ProjectClaims = Vec<(TaskKey, String)>;
 
 impl Projects {
     /// Creates an empty cache.
@@ -54,8 +54,12 @@ impl Projects {
     ///
     /// `first` is the project of a source whose rows follow each other: it stays what it was at the beginning, however
     /// often the working directory changes.
-    pub(crate) fn add_to(&self, reading: &mut Reading, mut first: Option<&mut Option<String>>) -> Said {
-        let mut said = Said::new();
+    pub(crate) fn add_to(
+        &self,
+        reading: &mut Reading,
+        mut first: Option<&mut Option<String>>,
+    ) -> ProjectClaims {
+        let mut said = ProjectClaims::new();
         let mut added = Vec::new();
         for entry in &reading.entries {
             if entry.subject != Subject::Task || said.iter().any(|(task, _)| *task == entry.task) {
@@ -86,7 +90,7 @@ impl Projects {
     }
 
     /// Remembers the projects of a committed reading, so that later events do not repeat them.
-    pub(crate) fn remember(&self, said: Said) {
+    pub(crate) fn remember(&self, said: ProjectClaims) {
         if said.is_empty() {
             return;
         }

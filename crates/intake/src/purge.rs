@@ -5,7 +5,7 @@ use std::path::Path;
 
 use agent_tracer_event::{Millis, Reading, attributes};
 use agent_tracer_ledger::{Cursor, TaskNames};
-use agent_tracer_spool::drain::{Choice, DrainError, SpoolPurge};
+use agent_tracer_spool::drain::{DrainError, PurgeDecision, SpoolPurge};
 use agent_tracer_spool::{Drain, Spool, envelope};
 
 use crate::files::without_content;
@@ -18,21 +18,21 @@ use crate::spool::read_envelope;
 pub fn purge_spool(spool: &Spool, names: Option<&TaskNames>, now: Millis) -> Result<SpoolPurge, DrainError> {
     let nanos = u64::try_from(now.0).unwrap_or(0).saturating_mul(1_000_000);
     Drain::open(spool)?.purge(nanos, |name, bytes| match names {
-        Some(names) => bytes.map_or(Choice::Unknown, |bytes| choose(name, bytes, names)),
-        None => Choice::Remove,
+        Some(names) => bytes.map_or(PurgeDecision::Unknown, |bytes| choose(name, bytes, names)),
+        None => PurgeDecision::Remove,
     })
 }
 
-fn choose(name: &str, bytes: &[u8], names: &TaskNames) -> Choice {
+fn choose(name: &str, bytes: &[u8], names: &TaskNames) -> PurgeDecision {
     let read = envelope::parse(bytes)
         .ok()
         .and_then(|envelope| read_envelope(name, &envelope.header, envelope.body).ok())
         .filter(|reading| !reading.entries.is_empty());
     match read {
-        Some(reading) if tells_of(&reading, names) => Choice::Remove,
-        Some(_) => Choice::Keep,
-        None if names.are_in(bytes) => Choice::Remove,
-        None => Choice::Unknown,
+        Some(reading) if tells_of(&reading, names) => PurgeDecision::Remove,
+        Some(_) => PurgeDecision::Keep,
+        None if names.are_in(bytes) => PurgeDecision::Remove,
+        None => PurgeDecision::Unknown,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reads earlier input again, because the readers have become better.
 //!
 //! Hooks cannot run again, so their envelopes, and the payloads of those that were posted, are kept for a while:
-//! [`read_kept`] reads them. The agents' files are still there: through an [`Again`], [`crate::files`] reads them from
+//! [`read_kept`] reads them. The agents' files are still there: through an [`ReplacingLedger`], [`crate::files`] reads them from
 //! their beginning. A new observation replaces the old one of the same name. An input that cannot be read any more, such
 //! as a file that is gone or an envelope that was dropped, keeps its old observations.
 
@@ -13,7 +13,7 @@ use agent_tracer_event::{Agent, Channel, Outcome};
 use agent_tracer_ledger::{AppendError, Batch, Cursor, Ledger, Observed, Receipt, RetainedPayload, Verdict};
 use agent_tracer_spool::envelope;
 
-use crate::project::{Projects, Said};
+use crate::project::{ProjectClaims, Projects};
 use crate::sink::Sink;
 use crate::spool::{is_malformed, observe};
 use crate::stop::Stop;
@@ -33,14 +33,14 @@ pub struct Rereading {
 }
 
 /// A ledger that takes everything anew: it returns no position of a file, and each batch replaces old observations.
-pub struct Again {
+pub struct ReplacingLedger {
     ledger: Arc<Ledger>,
     changed: AtomicU64,
     unchanged: AtomicU64,
     unreadable: AtomicU64,
 }
 
-impl Again {
+impl ReplacingLedger {
     /// Creates a sink that writes to this ledger.
     #[must_use]
     pub fn new(ledger: Arc<Ledger>) -> Self {
@@ -64,7 +64,7 @@ impl Again {
     }
 }
 
-impl Sink for Again {
+impl Sink for ReplacingLedger {
     fn append(&self, mut batch: Batch) -> Result<Receipt, AppendError> {
         batch.reread = true;
         // The first reading has counted them already.
@@ -95,7 +95,7 @@ impl Sink for Again {
 /// # Errors
 /// If the ledger cannot be read or written. Earlier batches stay.
 pub fn read_kept(
-    again: &Again,
+    again: &ReplacingLedger,
     agent: Option<Agent>,
     projects: &Projects,
     stop: &Stop,
@@ -109,7 +109,7 @@ pub fn read_kept(
         place = last.place;
         kept.retain(|kept| agent.is_none_or(|agent| kept.agent == agent));
         read += kept.len() as u64;
-        let mut said = Said::new();
+        let mut said = ProjectClaims::new();
         let observed: Vec<Observed> =
             kept.iter().filter_map(|kept| observe_again(kept, projects, &mut said)).collect();
         again.unreadable.fetch_add((kept.len() - observed.len()) as u64, Ordering::Relaxed);
@@ -121,7 +121,7 @@ pub fn read_kept(
 }
 
 /// Reads kept bytes; `None` if they are no envelope.
-fn observe_again(kept: &RetainedPayload, projects: &Projects, said: &mut Said) -> Option<Observed> {
+fn observe_again(kept: &RetainedPayload, projects: &Projects, said: &mut ProjectClaims) -> Option<Observed> {
     if kept.channel == Channel::Http {
         return Some(observe_posted(kept));
     }

@@ -21,7 +21,7 @@ use crate::Clock;
 use crate::drain_watcher::DrainWatcher;
 use crate::liveness::Processes;
 use crate::pace::Pace;
-use crate::project::{Projects, Said};
+use crate::project::{ProjectClaims, Projects};
 use crate::sink::Sink;
 use crate::stop::Stop;
 use crate::tail::NamedFiles;
@@ -126,7 +126,7 @@ impl SpoolIntake {
 
     /// Notifies a watcher whenever envelopes have left the spool.
     #[must_use]
-    pub fn telling(mut self, drained: DrainWatcher) -> Self {
+    pub fn with_watcher(mut self, drained: DrainWatcher) -> Self {
         self.drained = Some(drained);
         self
     }
@@ -178,7 +178,7 @@ impl SpoolIntake {
             return Ok(step);
         }
         let names: Vec<EnvelopeName> = batch.envelopes.iter().map(|delivered| delivered.name).collect();
-        let mut said = Said::new();
+        let mut said = ProjectClaims::new();
         let observed = batch.envelopes.into_iter().map(|delivered| {
             let Delivered { name, mut header, body } = delivered;
             let agent = header.agent;
@@ -356,7 +356,7 @@ pub(crate) fn observe(
     header: &envelope::Header<'_>,
     body: &[u8],
     projects: &Projects,
-    said: &mut Said,
+    said: &mut ProjectClaims,
 ) -> Observed {
     let (agent, source) = (header.agent, source_of(header.channel));
     let arrived = Millis::from_nanos(header.arrived_nanos);

@@ -19,13 +19,13 @@ use std::time::{Duration, Instant};
 use agent_tracer_agents::sessions::{SessionFile, recognise};
 use tracing::warn;
 
-use crate::files::{Files, Found, ReadError, Root, Work, find, find_in, look};
+use crate::files::{Files, FoundFile, ReadError, ReadOutcome, Root, find, find_in, look};
 use crate::pace::Pace;
 use crate::stop::Stop;
 use active::Active;
 pub use named::{NamedCounts, NamedFiles};
 pub use watch::Waker;
-use watch::{Wake, Watch};
+use watch::{WakeReason, Watch};
 
 /// The interval between two checks of folders and active files.
 const TICK: Duration = Duration::from_secs(2);
@@ -49,7 +49,7 @@ pub struct Tail {
     /// Files that hooks named, outside of the folders.
     named_files: BTreeMap<PathBuf, SessionFile>,
     watch: Watch,
-    wakes: Receiver<Wake>,
+    wakes: Receiver<WakeReason>,
     active: Active,
     /// Files to read now.
     changed: BTreeSet<PathBuf>,
@@ -72,7 +72,11 @@ impl Tail {
         Self::with(files, roots, Watch::blind)
     }
 
-    fn with(files: Arc<Files>, roots: Vec<Root>, make: fn() -> (Watch, Receiver<Wake>)) -> (Self, Waker) {
+    fn with(
+        files: Arc<Files>,
+        roots: Vec<Root>,
+        make: fn() -> (Watch, Receiver<WakeReason>),
+    ) -> (Self, Waker) {
         let (mut watch, wakes) = make();
         let waker = watch.waker();
         for root in &roots {
@@ -157,17 +161,17 @@ impl Tail {
         }
     }
 
-    fn woken(&mut self, wake: Wake) {
+    fn woken(&mut self, wake: WakeReason) {
         match wake {
-            Wake::Gone(path) => {
+            WakeReason::Gone(path) => {
                 if self.roots.iter().any(|root| root.folder == path) {
                     self.watch.forget(&path);
                 }
             }
-            Wake::Changed(path) => {
+            WakeReason::Changed(path) => {
                 self.changed.insert(path);
             }
-            Wake::Look => {}
+            WakeReason::Look => {}
         }
     }
 
@@ -278,12 +282,12 @@ impl Tail {
             return Ok(());
         }
         match self.files.read(&path, &file, stop) {
-            Ok(Work::Read | Work::Nothing) => self.active.touch(&path, &file),
-            Ok(Work::Later) => {
+            Ok(ReadOutcome::Read | ReadOutcome::Nothing) => self.active.touch(&path, &file),
+            Ok(ReadOutcome::Later) => {
                 self.later.insert(path, file);
             }
-            Ok(Work::Gone) => self.active.forget(&path),
-            Ok(Work::Busy | Work::Stopped) => {}
+            Ok(ReadOutcome::Gone) => self.active.forget(&path),
+            Ok(ReadOutcome::Busy | ReadOutcome::Stopped) => {}
             Err(error @ ReadError::Sink { .. }) => {
                 self.changed.insert(path);
                 return Err(error);
@@ -304,7 +308,7 @@ impl Tail {
 }
 
 /// Returns a file with its present metadata, if it exists.
-fn found(path: &Path, file: &SessionFile) -> Option<Found> {
+fn found(path: &Path, file: &SessionFile) -> Option<FoundFile> {
     let facts = look(path).ok().flatten()?;
-    Some(Found { path: path.to_owned(), file: file.clone(), facts })
+    Some(FoundFile { path: path.to_owned(), file: file.clone(), facts })
 }

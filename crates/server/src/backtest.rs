@@ -143,6 +143,6 @@ fn understood(text: &str) -> Result<Policy, Problem> {
             };
             FieldError::new(format!("policy:{}:{}", fault.line, fault.column), reason)
         });
-        Problem::wrong(StatusCode::UNPROCESSABLE_ENTITY, errors.collect())
+        Problem::invalid_fields(StatusCode::UNPROCESSABLE_ENTITY, errors.collect())
     })
 }

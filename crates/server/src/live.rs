@@ -23,7 +23,7 @@ const REMEMBERED: usize = 10_000;
 
 /// A committed change.
 #[expect(clippy::large_enum_variant, reason = "nearly all are rows, and each is behind one pointer already")]
-pub(crate) enum What {
+pub(crate) enum ChangeKind {
     /// A row is new or changed.
     Row(Row),
     /// Rows of these ids are no more.
@@ -32,7 +32,7 @@ pub(crate) enum What {
     Missed(u64),
 }
 
-impl What {
+impl ChangeKind {
     /// True if every follower receives it, whatever it follows.
     pub(crate) const fn is_for_all(&self) -> bool {
         !matches!(self, Self::Row(_))
@@ -44,34 +44,34 @@ pub(crate) struct Change {
     /// Its place in the order of delivery.
     pub(crate) seq: u64,
     /// The change.
-    pub(crate) what: What,
+    pub(crate) what: ChangeKind,
     /// The change as it is sent: written once for all followers.
     text: OnceLock<Arc<str>>,
 }
 
 impl Change {
     pub(crate) fn row(row: Row) -> Self {
-        Self { seq: row.seq, what: What::Row(row), text: OnceLock::new() }
+        Self { seq: row.seq, what: ChangeKind::Row(row), text: OnceLock::new() }
     }
 
     fn removed(seq: u64, ids: &[String]) -> Self {
-        Self { seq, what: What::Removed(ids.to_vec()), text: OnceLock::new() }
+        Self { seq, what: ChangeKind::Removed(ids.to_vec()), text: OnceLock::new() }
     }
 
     fn missed(from: u64, to: u64) -> Self {
-        Self { seq: to, what: What::Missed(from), text: OnceLock::new() }
+        Self { seq: to, what: ChangeKind::Missed(from), text: OnceLock::new() }
     }
 
     /// The change as one event of a stream of this epoch.
     pub(crate) fn text(&self, epoch: Epoch) -> Arc<str> {
         let write = || match &self.what {
-            What::Row(row) => {
+            ChangeKind::Row(row) => {
                 let data = serde_json::to_string(row).unwrap_or_default();
                 Arc::from(format!("id: {}\ndata: {data}\n\n", epoch.id(self.seq)))
             }
             // Without an id: it is no place from which rows could be read again.
-            What::Removed(ids) => Arc::from(removed(ids)),
-            What::Missed(from) => Arc::from(missed(epoch, *from, self.seq)),
+            ChangeKind::Removed(ids) => Arc::from(removed(ids)),
+            ChangeKind::Missed(from) => Arc::from(missed(epoch, *from, self.seq)),
         };
         Arc::clone(self.text.get_or_init(write))
     }

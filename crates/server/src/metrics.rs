@@ -78,7 +78,7 @@ fn fresh(app: &App) -> Result<Arc<str>, Problem> {
 }
 
 fn text(app: &App) -> Result<String, Problem> {
-    let mut out = Out(String::new());
+    let mut out = MetricsText(String::new());
     own(app, &mut out)?;
     let store = &*app.deps.store;
     let range = |agent: Agent| Range { agent: Some(agent), ..Range::default() };
@@ -87,7 +87,7 @@ fn text(app: &App) -> Result<String, Problem> {
     let (mut type_calls, mut type_failed) = (Metric::new(), Metric::new());
     let (mut type_tokens, mut type_costs) = (Metric::new(), Metric::new());
     let (mut type_tool_time, mut runs, mut run_time) = (Metric::new(), Metric::new(), Metric::new());
-    let mut crossed = Crossed::default();
+    let mut crossed = AgentToolSums::default();
     for agent in Agent::ALL.iter().copied() {
         let name = agent.as_str();
         let tools = all(&range(agent), |range| store.tools(range))?;
@@ -152,14 +152,14 @@ fn text(app: &App) -> Result<String, Problem> {
 
 /// Writes the calls of each type of agent by tool.
 #[derive(Default)]
-struct Crossed {
+struct AgentToolSums {
     calls: Metric,
     failures: Metric,
     seconds: Metric,
     durations: Vec<(Labels, ToolDurations)>,
 }
 
-impl Crossed {
+impl AgentToolSums {
     /// Adds the tools of an agent, listed apart by these types; what is left of each tool is of other types.
     fn add(
         &mut self,
@@ -211,7 +211,7 @@ impl Crossed {
         self.seconds.add(labels, ms as f64 / 1_000.0);
     }
 
-    fn write(self, out: &mut Out) {
+    fn write(self, out: &mut MetricsText) {
         let words = "Tool calls by type of agent and tool.";
         out.sets("agent_tracer_agent_type_tool_calls_total", words, self.calls, CROSSED_SETS);
         let words = "Failed tool calls by type of agent and tool.";
@@ -229,7 +229,7 @@ fn crossed_labels(agent: Agent, agent_type: &str, tool: &str) -> Labels {
 }
 
 /// Writes the health of the tracer.
-fn own(app: &App, out: &mut Out) -> Result<(), Problem> {
+fn own(app: &App, out: &mut MetricsText) -> Result<(), Problem> {
     let store = &*app.deps.store;
     let health = store.health()?;
     let outcomes = store.outcomes()?;
@@ -364,7 +364,13 @@ fn own(app: &App, out: &mut Out) -> Result<(), Problem> {
 }
 
 /// Writes how long calls took: the label sets with most calls each, the others together.
-fn histogram(out: &mut Out, name: &str, words: &str, mut sets: Vec<(Labels, ToolDurations)>, most: usize) {
+fn histogram(
+    out: &mut MetricsText,
+    name: &str,
+    words: &str,
+    mut sets: Vec<(Labels, ToolDurations)>,
+    most: usize,
+) {
     out.head(name, "histogram", words);
     // Stable: among equals as the store lists them.
     sets.sort_by_key(|(_, durations)| std::cmp::Reverse(durations.count));
@@ -400,7 +406,7 @@ fn histogram(out: &mut Out, name: &str, words: &str, mut sets: Vec<(Labels, Tool
 }
 
 /// Writes the durations of calls of each tool, of every type of agent.
-fn durations(out: &mut Out, tools: Vec<ToolDurations>) {
+fn durations(out: &mut MetricsText, tools: Vec<ToolDurations>) {
     let sets = tools.into_iter().map(|tool| (labels(&[("tool", &tool.tool)]), tool)).collect();
     histogram(out, "agent_tracer_tool_duration_seconds", "How long tool calls took.", sets, SETS);
 }
@@ -451,9 +457,9 @@ impl Metric {
     }
 }
 
-struct Out(String);
+struct MetricsText(String);
 
-impl Out {
+impl MetricsText {
     fn head(&mut self, name: &str, kind: &str, words: &str) {
         // Writing to a text cannot fail.
         writeln!(self.0, "# HELP {name} {words}\n# TYPE {name} {kind}").ok();
@@ -531,7 +537,7 @@ mod tests {
             let tool = format!("tool \"{number}\", ok");
             metric.add(labels(&[("agent", "codex"), ("tool", &tool)]), f64::from(number));
         }
-        let mut out = Out(String::new());
+        let mut out = MetricsText(String::new());
         out.metric("calls", "counter", "Calls.", metric);
         let lines: Vec<&str> = out.0.lines().skip(2).collect();
         assert_eq!(lines.len(), SETS + 1);
@@ -548,7 +554,7 @@ mod tests {
             total_ms: 1_500,
             at_most: vec![1; BOUNDS_MS.len()],
         });
-        let mut out = Out(String::new());
+        let mut out = MetricsText(String::new());
         durations(&mut out, tools.collect());
         let name = "agent_tracer_tool_duration_seconds";
         assert_eq!(out.0.lines().count(), 2 + (SETS + 1) * (BOUNDS_MS.len() + 3));
@@ -578,7 +584,7 @@ mod tests {
             total_ms: 1,
             at_most: vec![1; BOUNDS_MS.len()],
         });
-        let mut out = Out(String::new());
+        let mut out = MetricsText(String::new());
         durations(&mut out, tools.collect());
         out.metric("calls", "counter", "Calls.", metric);
         let sets: Vec<&str> = out.0.lines().filter_map(|line| Some(line.rsplit_once(' ')?.0)).collect();

@@ -90,7 +90,7 @@ impl Problem {
     }
 
     /// A request in which these parts are wrong.
-    pub(crate) fn wrong(status: StatusCode, errors: Vec<FieldError>) -> Self {
+    pub(crate) fn invalid_fields(status: StatusCode, errors: Vec<FieldError>) -> Self {
         let detail =
             errors.iter().map(|wrong| format!("`{}` {}", wrong.at, wrong.reason)).collect::<Vec<_>>();
         let mut problem = Self::new(status, detail.join("; "));

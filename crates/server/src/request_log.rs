@@ -43,7 +43,7 @@ enum Reason {
 
 impl Reason {
     /// Returns why this is logged, if it is. A request without a status has no answer.
-    fn of(status: Option<StatusCode>, elapsed: Duration) -> Option<Self> {
+    fn from_status(status: Option<StatusCode>, elapsed: Duration) -> Option<Self> {
         let is_slow = elapsed > SLOW;
         match status {
             None => is_slow.then_some(Self::Abandoned),
@@ -81,7 +81,7 @@ impl RequestLine {
 impl Drop for RequestLine {
     fn drop(&mut self) {
         let elapsed = self.begun.elapsed();
-        let Some(reason) = Reason::of(self.status, elapsed) else { return };
+        let Some(reason) = Reason::from_status(self.status, elapsed) else { return };
         let (method, route) = (self.method, self.route.as_ref().map_or(UNMATCHED, MatchedPath::as_str));
         let status = self.status.map(|status| status.as_u16());
         let ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
@@ -121,7 +121,9 @@ mod tests {
 
     #[test]
     fn failures_and_slow_answers_are_logged_and_nothing_else() {
-        let of = |status: u16, ms| Reason::of(StatusCode::from_u16(status).ok(), Duration::from_millis(ms));
+        let of = |status: u16, ms| {
+            Reason::from_status(StatusCode::from_u16(status).ok(), Duration::from_millis(ms))
+        };
         assert_eq!(of(200, 250), None);
         assert_eq!(of(304, 1), None);
         assert_eq!(of(200, 251), Some(Reason::Slow));
@@ -129,8 +131,8 @@ mod tests {
         assert_eq!(of(404, 251), Some(Reason::Slow));
         assert_eq!(of(503, 1), Some(Reason::Failed));
         assert_eq!(of(500, 251), Some(Reason::Failed));
-        assert_eq!(Reason::of(None, Duration::from_millis(250)), None);
-        assert_eq!(Reason::of(None, Duration::from_millis(251)), Some(Reason::Abandoned));
+        assert_eq!(Reason::from_status(None, Duration::from_millis(250)), None);
+        assert_eq!(Reason::from_status(None, Duration::from_millis(251)), Some(Reason::Abandoned));
     }
 
     /// Holds what was logged.

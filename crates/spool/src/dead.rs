@@ -54,11 +54,11 @@ impl Spool {
         let Some(envelope) = envelope_of(name) else { return Ok(false) };
         let folder = self.folder(Folder::Quarantine);
         let (from, to) = (folder.join(name), self.path(Folder::New, &envelope));
-        let taken = |path| disk::is_taken(path).map_err(SpoolError::of("inspect", path));
+        let taken = |path| disk::is_taken(path).map_err(SpoolError::at("inspect", path));
         if !taken(&from)? || taken(&to)? {
             return Ok(false);
         }
-        disk::rename(&from, &to).map_err(SpoolError::of("put back", &from))?;
+        disk::rename(&from, &to).map_err(SpoolError::at("put back", &from))?;
         disk::try_remove(&folder.join(format!("{name}{REASON_SUFFIX}")));
         Ok(true)
     }

@@ -21,7 +21,7 @@ pub fn ring(home: &Home) {
 }
 
 fn try_ring(home: &Home) -> io::Result<()> {
-    let place = socket::existing(home, &home.doorbell())?;
+    let place = socket::locate(home, &home.doorbell())?;
     let socket = UnixDatagram::unbound()?;
     socket.set_nonblocking(true)?;
     socket.send_to(b".", place).map(drop)
@@ -42,7 +42,7 @@ impl Listener {
     /// The socket that a dead server left behind is replaced; one that a living server listens on is
     /// [`io::ErrorKind::AddrInUse`], and anything that is no socket is left alone.
     pub fn bind(home: &Home) -> io::Result<Listener> {
-        let path = socket::made(home, &home.doorbell())?;
+        let path = socket::create(home, &home.doorbell())?;
         remove_stale(&path)?;
         let socket = UnixDatagram::bind(&path)?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;

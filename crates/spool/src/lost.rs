@@ -67,7 +67,7 @@ impl Reason {
     }
 
     /// Returns the reason for a failed file operation.
-    pub(crate) fn of(error: &io::Error) -> Reason {
+    pub(crate) fn from_error(error: &io::Error) -> Reason {
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Reason::DiskFull,
             _ => Reason::Io,

@@ -18,15 +18,15 @@ use crate::checksum::xxh64;
 const PATH_MAX: usize = 100;
 
 /// Returns the path at which to find the socket that belongs at `near`, if its folder may be trusted.
-pub fn existing(home: &Home, near: &Path) -> io::Result<PathBuf> {
-    if fits(near) { Ok(near.to_owned()) } else { FallbackSocket::of(home, near)?.existing() }
+pub fn locate(home: &Home, near: &Path) -> io::Result<PathBuf> {
+    if fits(near) { Ok(near.to_owned()) } else { FallbackSocket::near(home, near)?.locate() }
 }
 
 /// Returns the path at which to create the socket that belongs at `near`.
 ///
 /// Creates the fallback folder if the path is too long.
-pub fn made(home: &Home, near: &Path) -> io::Result<PathBuf> {
-    if fits(near) { Ok(near.to_owned()) } else { FallbackSocket::of(home, near)?.made() }
+pub fn create(home: &Home, near: &Path) -> io::Result<PathBuf> {
+    if fits(near) { Ok(near.to_owned()) } else { FallbackSocket::near(home, near)?.create() }
 }
 
 fn fits(path: &Path) -> bool {
@@ -42,7 +42,7 @@ struct FallbackSocket {
 }
 
 impl FallbackSocket {
-    fn of(home: &Home, near: &Path) -> io::Result<FallbackSocket> {
+    fn near(home: &Home, near: &Path) -> io::Result<FallbackSocket> {
         let owner = fs::metadata(home.data())?.uid();
         let folder = match home.runtime() {
             Some(runtime) => runtime.to_owned(),
@@ -53,7 +53,7 @@ impl FallbackSocket {
     }
 
     /// Returns the path if its folder may be trusted.
-    fn existing(&self) -> io::Result<PathBuf> {
+    fn locate(&self) -> io::Result<PathBuf> {
         let metadata = fs::symlink_metadata(&self.folder)?;
         let private = metadata.is_dir() && metadata.uid() == self.owner && metadata.mode() & 0o077 == 0;
         if !private {
@@ -66,10 +66,10 @@ impl FallbackSocket {
     }
 
     /// Returns the path after making its folder.
-    fn made(&self) -> io::Result<PathBuf> {
+    fn create(&self) -> io::Result<PathBuf> {
         match fs::DirBuilder::new().mode(0o700).create(&self.folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            _ => self.existing(),
+            _ => self.locate(),
         }
     }
 }
@@ -83,10 +83,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::in_folder(folder.path());
         let owner = fs::metadata(folder.path()).unwrap().uid();
-        let socket = FallbackSocket::of(&home, &home.doorbell()).unwrap();
+        let socket = FallbackSocket::near(&home, &home.doorbell()).unwrap();
         assert_eq!(socket.folder, Path::new(&format!("/tmp/agent-tracer-{owner}")));
         assert!(fits(&socket.folder.join(&socket.name)));
         assert_eq!(socket.owner, owner);
-        assert_ne!(socket.name, FallbackSocket::of(&home, &home.answers()).unwrap().name);
+        assert_ne!(socket.name, FallbackSocket::near(&home, &home.answers()).unwrap().name);
     }
 }

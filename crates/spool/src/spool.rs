@@ -99,20 +99,20 @@ impl Spool {
             self.prepare_folder(&self.folder(folder))?;
         }
         let used = self.used();
-        disk::open_append(&used).map_err(SpoolError::of("open", &used))?;
+        disk::open_append(&used).map_err(SpoolError::at("open", &used))?;
         let counters = self.folder(Folder::Lost);
-        lost::prepare(&counters).map_err(SpoolError::of("prepare", &counters))
+        lost::prepare(&counters).map_err(SpoolError::at("prepare", &counters))
     }
 
     fn prepare_folder(&self, path: &Path) -> Result<(), SpoolError> {
-        disk::create_folder(path).map_err(SpoolError::of("create", path))?;
-        let facts = disk::facts(path).map_err(SpoolError::of("inspect", path))?;
+        disk::create_folder(path).map_err(SpoolError::at("create", path))?;
+        let facts = disk::facts(path).map_err(SpoolError::at("inspect", path))?;
         // The root may be a link to another disk; its contents must be real folders.
         if !facts.is_folder && path != self.root {
-            return Err(SpoolError::of("use", path)(io::ErrorKind::NotADirectory.into()));
+            return Err(SpoolError::at("use", path)(io::ErrorKind::NotADirectory.into()));
         }
         if facts.is_folder && facts.is_exposed() {
-            disk::make_private(path).map_err(SpoolError::of("close to others", path))?;
+            disk::make_private(path).map_err(SpoolError::at("close to others", path))?;
         }
         Ok(())
     }
@@ -183,7 +183,7 @@ pub struct SpoolError {
 
 impl SpoolError {
     /// Returns a function that gives a system error its place.
-    pub(crate) fn of(attempted: &'static str, path: &Path) -> impl FnOnce(io::Error) -> SpoolError {
+    pub(crate) fn at(attempted: &'static str, path: &Path) -> impl FnOnce(io::Error) -> SpoolError {
         move |source| SpoolError { attempted, path: path.to_owned(), source }
     }
 }

@@ -37,7 +37,7 @@ impl Spool {
     /// Counts the files of the spool; a missing folder is an empty one. Costs one `stat` per waiting envelope.
     pub fn stats(&self) -> Result<Stats, SpoolError> {
         let counters = self.folder(Folder::Lost);
-        let lost = lost::counts(&counters).map_err(SpoolError::of("inspect", &counters))?;
+        let lost = lost::counts(&counters).map_err(SpoolError::at("inspect", &counters))?;
         let mut stats =
             Stats { waiting: 0, waiting_bytes: 0, oldest_nanos: None, unfinished: 0, quarantined: 0, lost };
         each(&self.folder(Folder::New), |name, facts| {

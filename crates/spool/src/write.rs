@@ -102,14 +102,14 @@ impl Spool {
             result => result,
         }
         .map(|name| Accepted { name, bytes: size })
-        .map_err(|error| (Reason::of(&error), Some(error)))
+        .map_err(|error| (Reason::from_error(&error), Some(error)))
     }
 
     /// Takes units from the limit, before the envelope is written: a hook that dies in between leaves
     /// the spool looking fuller than it is, which the drain's next recount corrects.
     fn reserve(&self, units: u64) -> Result<(), Failure> {
         let path = self.used();
-        let failed = |error: io::Error| (Reason::of(&error), Some(error));
+        let failed = |error: io::Error| (Reason::from_error(&error), Some(error));
         let file = self.with_folders(|| disk::open_append(&path)).map_err(failed)?;
         let taken = file.metadata().map_err(failed)?.len();
         if taken.saturating_add(units) > self.limits().units() {

@@ -9,7 +9,7 @@ use std::time::Instant;
 use agent_tracer_event::Agent;
 use agent_tracer_intake::files::Files;
 use agent_tracer_intake::import::{Patience, Plan, Summary, run as read_plan};
-use agent_tracer_intake::reread::{Again, read_kept};
+use agent_tracer_intake::reread::{ReplacingLedger, read_kept};
 use agent_tracer_intake::{Projects, Sink, Stop};
 use serde_json::json;
 
@@ -39,7 +39,7 @@ pub(super) fn run(
         }
         return Ok(ExitCode::SUCCESS);
     };
-    let again = Arc::new(Again::new(Arc::clone(&tended.ledger)));
+    let again = Arc::new(ReplacingLedger::new(Arc::clone(&tended.ledger)));
     let projects = Arc::new(Projects::new());
     let mut display = Display::of_process();
     let mut hooks = 0;
@@ -53,7 +53,7 @@ pub(super) fn run(
     if !arguments.hooks_only {
         let privacy = Arc::new(sources::privacy(&tended.home, environment)?);
         sources::known(&privacy)?;
-        let sink: Arc<dyn Sink> = Arc::<Again>::clone(&again);
+        let sink: Arc<dyn Sink> = Arc::<ReplacingLedger>::clone(&again);
         let reader = Files::new(sink, privacy, projects, sources::clock());
         let mut roots = Vec::new();
         for known in Agent::ALL.iter().filter(|known| agent.is_none_or(|agent| agent == **known)) {

@@ -22,7 +22,7 @@ pub struct Root {
 
 impl Root {
     /// Creates the root of an agent.
-    pub fn of(agent: Agent, folder: impl Into<PathBuf>) -> Self {
+    pub fn new(agent: Agent, folder: impl Into<PathBuf>) -> Self {
         Self { agent: Some(agent), folder: folder.into() }
     }
 }
@@ -41,7 +41,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub(crate) fn of(metadata: &Metadata) -> Self {
+    pub(crate) fn from_metadata(metadata: &Metadata) -> Self {
         Self {
             device: metadata.dev(),
             inode: metadata.ino(),
@@ -54,7 +54,7 @@ impl Facts {
 /// Returns the metadata of a regular file; `None` if there is none at this path.
 pub(crate) fn look(path: &Path) -> io::Result<Option<Facts>> {
     match fs::symlink_metadata(path) {
-        Ok(metadata) => Ok(metadata.is_file().then(|| Facts::of(&metadata))),
+        Ok(metadata) => Ok(metadata.is_file().then(|| Facts::from_metadata(&metadata))),
         Err(error) if is_gone(&error) => Ok(None),
         Err(error) => Err(error),
     }
@@ -67,7 +67,7 @@ pub(crate) fn is_gone(error: &io::Error) -> bool {
 
 /// A file that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundFile {
     /// The path.
     pub path: PathBuf,
     /// The meaning of its path.
@@ -78,16 +78,16 @@ pub struct Found {
 
 /// Returns a file by its path, if an agent would give it that name. Links are not followed.
 #[must_use]
-pub fn find_named(agent: Agent, path: &Path) -> Option<Found> {
+pub fn find_named(agent: Agent, path: &Path) -> Option<FoundFile> {
     let file = recognise(Some(agent), path).filter(|_| path.is_absolute())?;
     let facts = look(path).ok()??;
-    Some(Found { path: path.to_owned(), file, facts })
+    Some(FoundFile { path: path.to_owned(), file, facts })
 }
 
 /// Calls `each` for every file of a root. Returns the folders that could not be listed.
 ///
 /// Links are not followed, except if the root itself is one. A missing folder counts as empty.
-pub fn find(root: &Root, each: &mut dyn FnMut(Found)) -> Vec<(PathBuf, io::Error)> {
+pub fn find(root: &Root, each: &mut dyn FnMut(FoundFile)) -> Vec<(PathBuf, io::Error)> {
     let mut failed = Vec::new();
     find_in(root, &root.folder, each, &mut failed);
     failed
@@ -96,7 +96,7 @@ pub fn find(root: &Root, each: &mut dyn FnMut(Found)) -> Vec<(PathBuf, io::Error
 /// Calls `each` for files of a root until so many entries of folders were read. Returns `true` if that were all of them.
 ///
 /// Takes as long as the limit allows, however many files there are; folders that cannot be listed count as empty.
-pub fn find_up_to(root: &Root, entries_max: usize, each: &mut dyn FnMut(Found)) -> bool {
+pub fn find_up_to(root: &Root, entries_max: usize, each: &mut dyn FnMut(FoundFile)) -> bool {
     let mut left = entries_max;
     walk(root, &root.folder, &mut left, each, &mut Vec::new())
 }
@@ -105,7 +105,7 @@ pub fn find_up_to(root: &Root, entries_max: usize, each: &mut dyn FnMut(Found)) 
 pub(crate) fn find_in(
     root: &Root,
     folder: &Path,
-    each: &mut dyn FnMut(Found),
+    each: &mut dyn FnMut(FoundFile),
     failed: &mut Vec<(PathBuf, io::Error)>,
 ) {
     let mut left = usize::MAX;
@@ -117,7 +117,7 @@ fn walk(
     root: &Root,
     folder: &Path,
     left: &mut usize,
-    each: &mut dyn FnMut(Found),
+    each: &mut dyn FnMut(FoundFile),
     failed: &mut Vec<(PathBuf, io::Error)>,
 ) -> bool {
     let mut waiting = vec![(folder.to_owned(), 0)];
@@ -135,9 +135,9 @@ fn walk(
             *left = rest;
             let seen = entry.and_then(|entry| look_at(root, &entry));
             match seen {
-                Ok(Seen::File(found)) => each(found),
-                Ok(Seen::Folder(path)) if depth < DEPTH_MAX => waiting.push((path, depth + 1)),
-                Ok(Seen::Folder(_) | Seen::Other) => {}
+                Ok(EntryKind::File(found)) => each(found),
+                Ok(EntryKind::Folder(path)) if depth < DEPTH_MAX => waiting.push((path, depth + 1)),
+                Ok(EntryKind::Folder(_) | EntryKind::Other) => {}
                 Err(error) if is_gone(&error) => {}
                 Err(error) => failed.push((folder.clone(), error)),
             }
@@ -146,25 +146,27 @@ fn walk(
     true
 }
 
-enum Seen {
-    File(Found),
+enum EntryKind {
+    File(FoundFile),
     Folder(PathBuf),
     Other,
 }
 
-fn look_at(root: &Root, entry: &DirEntry) -> io::Result<Seen> {
+fn look_at(root: &Root, entry: &DirEntry) -> io::Result<EntryKind> {
     // The file type comes with the listing; metadata costs another call, so only session files pay for it.
     let kind = entry.file_type()?;
     if kind.is_dir() {
-        return Ok(Seen::Folder(entry.path()));
+        return Ok(EntryKind::Folder(entry.path()));
     }
     if !kind.is_file() {
-        return Ok(Seen::Other);
+        return Ok(EntryKind::Other);
     }
     let path = entry.path();
     match recognise(root.agent, &path) {
-        Some(file) => Ok(Seen::File(Found { facts: Facts::of(&entry.metadata()?), file, path })),
-        None => Ok(Seen::Other),
+        Some(file) => {
+            Ok(EntryKind::File(FoundFile { facts: Facts::from_metadata(&entry.metadata()?), file, path }))
+        }
+        None => Ok(EntryKind::Other),
     }
 }
 
@@ -196,7 +198,7 @@ mod tests {
     #[test]
     fn every_file_of_an_agent_is_found_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
-        let root = Root::of(Agent::CLAUDE_CODE, folder.path());
+        let root = Root::new(Agent::CLAUDE_CODE, folder.path());
         let ours = [
             "-home-dev/5a13.jsonl",
             "-home-dev/5a13/subagents/agent-a1.jsonl",
@@ -218,7 +220,7 @@ mod tests {
     #[test]
     fn rollouts_are_found_by_name_plain_and_compressed() {
         let folder = tempfile::tempdir().unwrap();
-        let root = Root::of(Agent::CODEX, folder.path());
+        let root = Root::new(Agent::CODEX, folder.path());
         let plain = format!("2026/11/15/{ROLLOUT}");
         let archived = format!("{ROLLOUT}.zst");
         for path in [plain.as_str(), archived.as_str(), "history.jsonl", "2026/x.txt"] {
@@ -229,13 +231,13 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_missing_is_an_empty_one() {
-        assert_eq!(names(&Root::of(Agent::CODEX, "/nowhere/at/all")), Vec::<String>::new());
+        assert_eq!(names(&Root::new(Agent::CODEX, "/nowhere/at/all")), Vec::<String>::new());
     }
 
     #[test]
     fn a_limited_search_ends_at_its_limit_and_reports_it() {
         let folder = tempfile::tempdir().unwrap();
-        let root = Root::of(Agent::CLAUDE_CODE, folder.path());
+        let root = Root::new(Agent::CLAUDE_CODE, folder.path());
         for name in ["a", "b", "c"] {
             put(folder.path(), &format!("p/{name}.jsonl"));
         }
@@ -252,6 +254,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         put(folder.path(), "real/p/5a13.jsonl");
         symlink("real", folder.path().join("link")).unwrap();
-        assert_eq!(names(&Root::of(Agent::CLAUDE_CODE, folder.path().join("link"))), ["p/5a13.jsonl"]);
+        assert_eq!(names(&Root::new(Agent::CLAUDE_CODE, folder.path().join("link"))), ["p/5a13.jsonl"]);
     }
 }

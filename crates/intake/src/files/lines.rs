@@ -14,9 +14,9 @@ use memchr::memchr_iter;
 use super::bytes::read_at;
 use super::mark::{BEFORE_BYTES, Mark, before};
 use super::reader::Reader;
-use super::registry::Known;
+use super::registry::FilePosition;
 use crate::privacy::Privacy;
-use crate::project::{Projects, Said};
+use crate::project::{ProjectClaims, Projects};
 
 /// The most rows of a batch.
 const ROWS_MAX: usize = 2000;
@@ -44,12 +44,12 @@ pub(super) struct Pass<'a> {
     pub(super) kept: u64,
     pub(super) batch: Batch,
     pub(super) batch_bytes: usize,
-    pub(super) said: Said,
+    pub(super) said: ProjectClaims,
 }
 
 /// The place that a pass has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reached {
+pub(super) enum PassEnd {
     /// A place in the middle.
     Middle,
     /// The end of the file, which had this length and this time of change.
@@ -103,7 +103,7 @@ impl Pass<'_> {
     }
 
     /// Takes the batch, and the state that holds once the batch is on disk.
-    pub(super) fn take(&mut self, reached: Reached) -> io::Result<(Batch, Known, Said)> {
+    pub(super) fn take(&mut self, reached: PassEnd) -> io::Result<(Batch, FilePosition, ProjectClaims)> {
         let known = self.known(reached)?;
         let state = known.mark.encode(&self.reader.state());
         let mut batch = std::mem::take(&mut self.batch);
@@ -120,14 +120,14 @@ impl Pass<'_> {
     }
 
     /// Returns the state of the file at this position.
-    pub(super) fn known(&self, reached: Reached) -> io::Result<Known> {
+    pub(super) fn known(&self, reached: PassEnd) -> io::Result<FilePosition> {
         let offset = self.splitter.offset();
         let mut identity = self.identity.clone();
         let (length, changed_ns) = match reached {
-            Reached::End { length, changed_ns } => (length, Some(changed_ns)),
+            PassEnd::End { length, changed_ns } => (length, Some(changed_ns)),
             // Never more than was read, so that the rest of the file counts as new.
-            Reached::Middle if self.plain.is_some() => (offset, None),
-            Reached::Middle => (0, None),
+            PassEnd::Middle if self.plain.is_some() => (offset, None),
+            PassEnd::Middle => (0, None),
         };
         identity.length = length;
         let stood = match self.plain {
@@ -142,7 +142,7 @@ impl Pass<'_> {
         mark.exclusions = self.privacy.exclusions();
         mark.excluded = self.reader.is_excluded();
         mark.project.clone_from(&self.project);
-        Ok(Known { mark, offset, reader: None })
+        Ok(FilePosition { mark, offset, reader: None })
     }
 
     fn push(&mut self, piece: &[u8]) {

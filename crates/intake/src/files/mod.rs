@@ -15,8 +15,8 @@ mod reader;
 mod registry;
 
 pub use bytes::open;
-pub use find::{Facts, Found, Root, find, find_named, find_up_to};
+pub use find::{Facts, FoundFile, Root, find, find_named, find_up_to};
 pub(crate) use find::{find_in, look};
 pub(crate) use mark::without_content;
-pub use read::{Files, ReadError, Work};
+pub use read::{Files, ReadError, ReadOutcome};
 pub use registry::Counts;

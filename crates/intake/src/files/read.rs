@@ -14,15 +14,15 @@ use agent_tracer_ledger::{AppendError, Batch, Cursor, Observed, Verdict};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::bytes::{Bytes, read_at};
-use super::find::{Facts, Found, is_gone, look};
-use super::lines::{Pass, Reached};
+use super::find::{Facts, FoundFile, is_gone, look};
+use super::lines::{Pass, PassEnd};
 use super::mark::{BEFORE_BYTES, Mark, before};
 use super::plain;
 use super::reader::Reader;
-use super::registry::{Counts, Known, Registry, Tally};
+use super::registry::{Counts, FilePosition, Registry, Tally};
 use crate::Clock;
 use crate::privacy::{Privacy, PrivacyFile};
-use crate::project::{Projects, Said};
+use crate::project::{ProjectClaims, Projects};
 use crate::sink::Sink;
 use crate::stop::Stop;
 use crate::tail::NamedFiles;
@@ -71,7 +71,7 @@ pub enum ReadError {
 
 /// The result of reading a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum ReadOutcome {
     /// The file has nothing new.
     Nothing,
     /// The file is missing, or is no regular file.
@@ -113,7 +113,7 @@ impl Files {
             for cursor in self.sink.cursors(*agent)? {
                 // Only the mark: the readers' states would be tens of megabytes for a long history.
                 if let Some((mark, _)) = Mark::decode(&cursor.state) {
-                    let known = Known { mark, offset: cursor.offset, reader: None };
+                    let known = FilePosition { mark, offset: cursor.offset, reader: None };
                     self.registry.put(PathBuf::from(cursor.source), known);
                 }
             }
@@ -146,7 +146,7 @@ impl Files {
     }
 
     /// Returns `true` if a file may have something new, by its metadata alone.
-    pub fn is_news(&self, found: &Found) -> bool {
+    pub fn is_news(&self, found: &FoundFile) -> bool {
         let now = (self.clock)();
         if self.registry.has_failed(&found.path, &found.facts) || self.registry.waits(&found.path, now) {
             return false;
@@ -161,20 +161,20 @@ impl Files {
     }
 
     /// Returns the number of bytes of a file that were not seen yet.
-    pub fn unseen(&self, found: &Found) -> u64 {
+    pub fn unseen(&self, found: &FoundFile) -> u64 {
         let seen = self.registry.seen(&found.path).unwrap_or(0);
         // A shorter file is another one, to be read from its beginning.
         found.facts.length.checked_sub(seen).unwrap_or(found.facts.length)
     }
 
     /// Reads a file on from its position, and brings the new rows.
-    pub fn read(&self, path: &Path, file: &SessionFile, stop: &Stop) -> Result<Work, ReadError> {
+    pub fn read(&self, path: &Path, file: &SessionFile, stop: &Stop) -> Result<ReadOutcome, ReadError> {
         if self.registry.waits(path, (self.clock)()) {
-            return Ok(Work::Nothing);
+            return Ok(ReadOutcome::Nothing);
         }
-        let mut sum = Work::Nothing;
+        let mut sum = ReadOutcome::Nothing;
         loop {
-            let Some(known) = self.registry.claim(path) else { return Ok(Work::Busy) };
+            let Some(known) = self.registry.claim(path) else { return Ok(ReadOutcome::Busy) };
             let mut after = known;
             let mut failed = None;
             let result = self.read_claimed(path, file, &mut after, &mut failed, stop);
@@ -192,10 +192,10 @@ impl Files {
                 self.registry.unpark(path);
             }
             let work = result?;
-            if matches!(sum, Work::Nothing) || !matches!(work, Work::Nothing) {
+            if matches!(sum, ReadOutcome::Nothing) || !matches!(work, ReadOutcome::Nothing) {
                 sum = work;
             }
-            if !again || matches!(sum, Work::Stopped | Work::Gone) {
+            if !again || matches!(sum, ReadOutcome::Stopped | ReadOutcome::Gone) {
                 return Ok(sum);
             }
         }
@@ -206,19 +206,19 @@ impl Files {
         &self,
         path: &Path,
         file: &SessionFile,
-        known: &mut Option<Known>,
+        known: &mut Option<FilePosition>,
         failed: &mut Option<Facts>,
         stop: &Stop,
-    ) -> Result<Work, ReadError> {
+    ) -> Result<ReadOutcome, ReadError> {
         let on_file = |source| ReadError::File { path: path.to_owned(), source };
         // Without settings it is not known what may be recorded, so the file waits. The health page shows the reason.
-        let Ok(privacy) = self.privacy.current() else { return Ok(Work::Later) };
+        let Ok(privacy) = self.privacy.current() else { return Ok(ReadOutcome::Later) };
         if self.privacy.keeps_out(path) {
-            return Ok(Work::Nothing);
+            return Ok(ReadOutcome::Nothing);
         }
         let Some(facts) = look(path).map_err(on_file)? else {
             *known = None;
-            return Ok(Work::Gone);
+            return Ok(ReadOutcome::Gone);
         };
         if known.is_none() {
             *known = self.stored(path)?;
@@ -227,9 +227,9 @@ impl Files {
         let settles = |mark: &Mark| mark.unsettled && is_quiet(&facts, now);
         match known {
             Some(known) if known.mark.is_current(&facts) && !settles(&known.mark) => {
-                return Ok(Work::Nothing);
+                return Ok(ReadOutcome::Nothing);
             }
-            None if facts.length == 0 => return Ok(Work::Nothing),
+            None if facts.length == 0 => return Ok(ReadOutcome::Nothing),
             _ => {}
         }
         let read = match file.form {
@@ -240,7 +240,7 @@ impl Files {
             Fault::Sink(source) => Err(ReadError::Sink { path: path.to_owned(), source }),
             Fault::File(error) if is_gone(&error) => {
                 *known = None;
-                Ok(Work::Gone)
+                Ok(ReadOutcome::Gone)
             }
             Fault::File(error) => {
                 *failed = Some(facts);
@@ -250,12 +250,12 @@ impl Files {
     }
 
     /// Returns the sink's state of a file that is not in the registry.
-    fn stored(&self, path: &Path) -> Result<Option<Known>, ReadError> {
+    fn stored(&self, path: &Path) -> Result<Option<FilePosition>, ReadError> {
         let on_sink = |source| ReadError::Sink { path: path.to_owned(), source };
         let cursor = self.sink.cursor(&source_of(path)).map_err(on_sink)?;
         Ok(cursor.and_then(|cursor| {
             let (mark, _) = Mark::decode(&cursor.state)?;
-            Some(Known { mark, offset: cursor.offset, reader: None })
+            Some(FilePosition { mark, offset: cursor.offset, reader: None })
         }))
     }
 
@@ -264,15 +264,15 @@ impl Files {
         path: &Path,
         about: &SessionFile,
         privacy: &Privacy,
-        known: &mut Option<Known>,
+        known: &mut Option<FilePosition>,
         stop: &Stop,
-    ) -> Result<Work, Fault> {
+    ) -> Result<ReadOutcome, Fault> {
         let file = plain::open(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
-            return Ok(Work::Gone);
+            return Ok(ReadOutcome::Gone);
         }
-        let facts = Facts::of(&metadata);
+        let facts = Facts::from_metadata(&metadata);
         let compressed = about.form == Form::CompressedLines;
         let head = read_at(&file, 0, FileIdentity::HEAD_BYTES as u64)?;
         let sight = FileSight { device: facts.device, inode: facts.inode, length: facts.length, head: &head };
@@ -297,15 +297,15 @@ impl Files {
             kept: begin.offset,
             batch: Batch::default(),
             batch_bytes: 0,
-            said: Said::new(),
+            said: ProjectClaims::new(),
         };
         let mut buffer = vec![0; CHUNK_BYTES];
         loop {
             if stop.is_requested() {
                 if pass.has_news() {
-                    self.bring(&mut pass, Reached::Middle, known)?;
+                    self.bring(&mut pass, PassEnd::Middle, known)?;
                 }
-                return Ok(Work::Stopped);
+                return Ok(ReadOutcome::Stopped);
             }
             let read = match bytes.read(&mut buffer) {
                 Ok(0) => break,
@@ -313,7 +313,7 @@ impl Files {
                 Err(error) => {
                     // The rows before the damage are sound, so they are brought; only the rest is lost.
                     if pass.has_news() {
-                        self.bring(&mut pass, Reached::Middle, known)?;
+                        self.bring(&mut pass, PassEnd::Middle, known)?;
                     }
                     return Err(error.into());
                 }
@@ -324,7 +324,7 @@ impl Files {
                 let fed = pass.feed(rest);
                 rest = rest.get(fed..).unwrap_or_default();
                 if pass.is_full() {
-                    self.bring(&mut pass, Reached::Middle, known)?;
+                    self.bring(&mut pass, PassEnd::Middle, known)?;
                 }
             }
         }
@@ -333,16 +333,16 @@ impl Files {
             pass.settle();
         }
         let length = if compressed { facts.length } else { pass.splitter.expects() };
-        let reached = Reached::End { length, changed_ns: facts.changed_ns };
+        let reached = PassEnd::End { length, changed_ns: facts.changed_ns };
         if pass.has_news() || is_replaced {
             self.bring(&mut pass, reached, known)?;
             keep_warm(known, pass.reader);
-            return Ok(Work::Read);
+            return Ok(ReadOutcome::Read);
         }
         // An unfinished line or a touched file changes no row, so the new state is not worth a commit.
         *known = Some(pass.known(reached)?);
         keep_warm(known, pass.reader);
-        Ok(Work::Nothing)
+        Ok(ReadOutcome::Nothing)
     }
 
     /// Returns the place to begin: the old position if it is still the same file, else the beginning.
@@ -353,8 +353,8 @@ impl Files {
         file: &File,
         privacy: &Privacy,
         sight: &FileSight<'_>,
-        known: Option<&'k Known>,
-    ) -> Result<Begin<'k>, Fault> {
+        known: Option<&'k FilePosition>,
+    ) -> Result<PassStart<'k>, Fault> {
         let compressed = about.form == Form::CompressedLines;
         if let Some(known) = known
             && !matches!(known.mark.change(sight), Change::Replaced)
@@ -377,24 +377,29 @@ impl Files {
                     },
                 );
             if let Some(reader) = reader {
-                return Ok(Begin { offset: known.offset, reader, known: Some(known) });
+                return Ok(PassStart { offset: known.offset, reader, known: Some(known) });
             }
         }
         let Some(reader) = Reader::start(about, path) else {
             return Err(Fault::File(io::Error::new(io::ErrorKind::InvalidInput, "it has no rows")));
         };
-        Ok(Begin { offset: 0, reader, known: None })
+        Ok(PassStart { offset: 0, reader, known: None })
     }
 
     /// Brings the batch of a pass, and adopts its position once that is on disk.
-    fn bring(&self, pass: &mut Pass<'_>, reached: Reached, known: &mut Option<Known>) -> Result<(), Fault> {
+    fn bring(
+        &self,
+        pass: &mut Pass<'_>,
+        reached: PassEnd,
+        known: &mut Option<FilePosition>,
+    ) -> Result<(), Fault> {
         let (batch, now_known, said) = pass.take(reached)?;
         self.append(batch, said)?;
         *known = Some(now_known);
         Ok(())
     }
 
-    fn append(&self, batch: Batch, said: Said) -> Result<(), Fault> {
+    fn append(&self, batch: Batch, said: ProjectClaims) -> Result<(), Fault> {
         let (rows, skipped) = (batch.observed.len() as u64, batch.skipped);
         self.sink.append(batch).map_err(Fault::Sink)?;
         self.projects.remember(said);
@@ -410,13 +415,13 @@ impl Files {
         file: &SessionFile,
         facts: &Facts,
         privacy: &Privacy,
-        known: &mut Option<Known>,
-    ) -> Result<Work, Fault> {
-        let Some(door) = sessions::of(file.agent) else { return Ok(Work::Nothing) };
+        known: &mut Option<FilePosition>,
+    ) -> Result<ReadOutcome, Fault> {
+        let Some(door) = sessions::of(file.agent) else { return Ok(ReadOutcome::Nothing) };
         match self.is_allowed(&door.described(path, file), privacy)? {
             Some(true) => {}
-            Some(false) => return Ok(Work::Nothing),
-            None => return Ok(Work::Later),
+            Some(false) => return Ok(ReadOutcome::Nothing),
+            None => return Ok(ReadOutcome::Later),
         }
         let mut content = Vec::new();
         plain::open(path)?.take(META_BYTES).read_to_end(&mut content)?;
@@ -426,7 +431,7 @@ impl Files {
         let is_json = !matches!(reading.unrecognised.first(), Some(Unrecognised::Line(_)));
         let age = Millis((self.clock)().0.saturating_sub(written.0));
         if !is_json && age.0 < HALF_WRITTEN.as_millis() as i64 {
-            return Ok(Work::Later);
+            return Ok(ReadOutcome::Later);
         }
         let said = self.projects.add_to(&mut reading, None);
         let verdict = if !is_json {
@@ -457,8 +462,8 @@ impl Files {
         batch.cursors.push(Cursor { source, agent: file.agent, offset: facts.length, state, bare });
         self.tally.bytes.fetch_add(content.len() as u64, Ordering::Relaxed);
         self.append(batch, said)?;
-        *known = Some(Known { mark, offset: facts.length, reader: None });
-        Ok(Work::Read)
+        *known = Some(FilePosition { mark, offset: facts.length, reader: None });
+        Ok(ReadOutcome::Read)
     }
 
     /// Returns whether the description of these files may be recorded; `None` until one of them names a directory.
@@ -482,11 +487,11 @@ impl Files {
     }
 }
 
-struct Begin<'k> {
+struct PassStart<'k> {
     offset: u64,
     reader: Reader,
     /// The state before, if it still holds.
-    known: Option<&'k Known>,
+    known: Option<&'k FilePosition>,
 }
 
 enum Fault {
@@ -500,14 +505,14 @@ impl From<io::Error> for Fault {
     }
 }
 
-fn keep_warm(known: &mut Option<Known>, reader: Reader) {
+fn keep_warm(known: &mut Option<FilePosition>, reader: Reader) {
     if let Some(known) = known {
         known.reader = Some(reader);
     }
 }
 
 /// Returns `true` if the bytes before the position are the same as before.
-fn stood_before(file: &File, known: &Known) -> io::Result<bool> {
+fn stood_before(file: &File, known: &FilePosition) -> io::Result<bool> {
     let length = known.offset.min(BEFORE_BYTES);
     Ok(before(&read_at(file, known.offset - length, length)?) == known.mark.before)
 }

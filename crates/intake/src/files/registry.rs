@@ -22,7 +22,7 @@ const PARKED_LONGEST: Duration = Duration::from_secs(600);
 
 /// The position in a file.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(super) struct FilePosition {
     pub(super) mark: Mark,
     pub(super) offset: u64,
     /// The reader at that position, if it is in memory.
@@ -31,25 +31,25 @@ pub(super) struct Known {
 
 #[derive(Debug, Default)]
 struct Slot {
-    known: Option<Known>,
+    known: Option<FilePosition>,
     busy: bool,
     /// Another thread wanted to read it meanwhile.
     again: bool,
     /// The metadata of a failed reading: no other attempt is made until it changes.
     failed: Option<Facts>,
     /// Set while the sink does not take it although it takes others.
-    parked: Option<Parked>,
+    parked: Option<ParkedFile>,
 }
 
 /// A file that waits for its next attempt.
 #[derive(Clone, Debug)]
-struct Parked {
+struct ParkedFile {
     since: Millis,
     pause: Duration,
     pace: Pace,
 }
 
-impl Parked {
+impl ParkedFile {
     /// Returns `true` if the next attempt is due. A clock that was set back does not postpone it.
     fn is_due(&self, now: Millis) -> bool {
         u128::from(now.0.abs_diff(self.since.0)) >= self.pause.as_millis()
@@ -113,7 +113,7 @@ impl Registry {
     }
 
     /// Stores the state of a file that no thread reads.
-    pub(super) fn put(&self, path: PathBuf, known: Known) {
+    pub(super) fn put(&self, path: PathBuf, known: FilePosition) {
         self.slots().files.entry(path).or_default().known = Some(known);
     }
 
@@ -123,7 +123,7 @@ impl Registry {
     }
 
     /// Claims a file for reading and returns its state. `None` if another thread has it, which will then read on.
-    pub(super) fn claim(&self, path: &Path) -> Option<Option<Known>> {
+    pub(super) fn claim(&self, path: &Path) -> Option<Option<FilePosition>> {
         let mut slots = self.slots();
         if let Some(slot) = slots.files.get_mut(path) {
             if slot.busy {
@@ -138,7 +138,7 @@ impl Registry {
     }
 
     /// Gives a file back. Returns `true` if another thread wanted to read it meanwhile.
-    pub(super) fn release(&self, path: &Path, known: Option<Known>, failed: Option<Facts>) -> bool {
+    pub(super) fn release(&self, path: &Path, known: Option<FilePosition>, failed: Option<Facts>) -> bool {
         let mut slots = self.slots();
         let Some(slot) = slots.files.get_mut(path) else { return false };
         let again = std::mem::take(&mut slot.again);
@@ -185,7 +185,7 @@ impl Registry {
             None => Pace::new(PARKED_FIRST, PARKED_LONGEST),
         };
         let pause = pace.failed();
-        slot.parked = Some(Parked { since: now, pause, pace });
+        slot.parked = Some(ParkedFile { since: now, pause, pace });
         pause
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use agent_tracer_agents::sessions::SessionFile;
 
 use super::found;
-use crate::files::Found;
+use crate::files::FoundFile;
 
 /// The most files that are checked.
 const MOST: usize = 64;
@@ -33,7 +33,7 @@ impl Active {
     }
 
     /// Returns the files that have changed.
-    pub(super) fn changed(&mut self, is_news: impl Fn(&Found) -> bool) -> Vec<PathBuf> {
+    pub(super) fn changed(&mut self, is_news: impl Fn(&FoundFile) -> bool) -> Vec<PathBuf> {
         self.files.retain(|(_, _, at)| at.elapsed() < LATELY);
         let looked = self.files.iter().filter_map(|(path, file, _)| found(path, file));
         looked.filter(|found| is_news(found)).map(|found| found.path).collect()

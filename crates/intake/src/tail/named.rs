@@ -207,18 +207,18 @@ impl NamedFiles {
 
     /// Returns the files, and the folders that belong to them.
     pub(crate) fn list_all(&self) -> (Vec<(Agent, PathBuf)>, Vec<Root>) {
-        let followed = Followed::of(self.list().files.iter());
+        let followed = FollowedFiles::of(self.list().files.iter());
         (followed.files.into_iter().map(|(path, file)| (file.agent, path)).collect(), followed.roots)
     }
 
     /// Returns the files to follow if they changed since `version`, and updates `version`.
-    pub(super) fn changed_since(&self, version: &mut u64) -> Option<Followed> {
+    pub(super) fn changed_since(&self, version: &mut u64) -> Option<FollowedFiles> {
         let list = self.list();
         if list.version == *version {
             return None;
         }
         *version = list.version;
-        Some(Followed::of(list.files.iter()))
+        Some(FollowedFiles::of(list.files.iter()))
     }
 
     fn list(&self) -> MutexGuard<'_, List> {
@@ -228,18 +228,18 @@ impl NamedFiles {
 
 /// Files to follow, and the folders that belong to them.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Followed {
+pub(super) struct FollowedFiles {
     pub(super) files: Vec<(PathBuf, SessionFile)>,
     pub(super) roots: Vec<Root>,
 }
 
-impl Followed {
+impl FollowedFiles {
     fn of<'a>(named: impl Iterator<Item = &'a (Agent, PathBuf)>) -> Self {
         let mut followed = Self::default();
         for (agent, path) in named {
             let Some(file) = recognise(Some(*agent), path) else { continue };
             let beside = sessions::of(*agent).map(|door| door.beside(path, &file)).unwrap_or_default();
-            followed.roots.extend(beside.folders.into_iter().map(|folder| Root::of(*agent, folder)));
+            followed.roots.extend(beside.folders.into_iter().map(|folder| Root::new(*agent, folder)));
             for path in beside.files {
                 if let Some(file) = recognise(Some(*agent), &path) {
                     followed.files.push((path, file));
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn files_of_followed_folders_and_odd_names_are_left_out() {
-        let named = NamedFiles::outside(&[Root::of(Agent::CLAUDE_CODE, "/home/dev/.claude/projects")]);
+        let named = NamedFiles::outside(&[Root::new(Agent::CLAUDE_CODE, "/home/dev/.claude/projects")]);
         for path in [
             "/home/dev/.claude/projects/-p/5a13.jsonl",
             "relative/5a13.jsonl",
@@ -283,7 +283,7 @@ mod tests {
         named.add(Agent::CLAUDE_CODE, Path::new("/c/agent-a1.jsonl"));
         let mut version = 0;
         let now = named.changed_since(&mut version).expect("two files");
-        assert_eq!(now.roots, [Root::of(Agent::CLAUDE_CODE, "/b/-p/5a13")]);
+        assert_eq!(now.roots, [Root::new(Agent::CLAUDE_CODE, "/b/-p/5a13")]);
         assert_eq!(followed(&named), ["/b/-p/5a13.jsonl", "/c/agent-a1.meta.json", "/c/agent-a1.jsonl"]);
         assert_eq!(named.changed_since(&mut version), None);
     }

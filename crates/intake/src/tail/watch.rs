@@ -18,7 +18,7 @@ use crate::files::Root;
 const WAITING: usize = 4096;
 
 /// A reason for the tail to wake.
-pub(super) enum Wake {
+pub(super) enum WakeReason {
     /// A file or folder changed at this path.
     Changed(PathBuf),
     /// The file or folder at this path is gone.
@@ -30,13 +30,13 @@ pub(super) enum Wake {
 /// Wakes a waiting tail.
 #[derive(Clone, Debug)]
 pub struct Waker {
-    sender: SyncSender<Wake>,
+    sender: SyncSender<WakeReason>,
 }
 
 impl Waker {
     /// Wakes the tail. A full queue is ignored, because it wakes the tail anyway.
     pub fn wake(&self) {
-        drop(self.sender.try_send(Wake::Look));
+        drop(self.sender.try_send(WakeReason::Look));
     }
 }
 
@@ -48,12 +48,12 @@ pub(super) struct Watch {
     watcher: Option<RecommendedWatcher>,
     /// The existing folders; the flag is `true` if the system watches the folder.
     watched: HashMap<PathBuf, (Identity, bool)>,
-    sender: SyncSender<Wake>,
+    sender: SyncSender<WakeReason>,
     missed: Arc<AtomicBool>,
 }
 
 impl Watch {
-    pub(super) fn new() -> (Self, Receiver<Wake>) {
+    pub(super) fn new() -> (Self, Receiver<WakeReason>) {
         let (mut watch, wakes) = Self::blind();
         let (sender, missed) = (watch.sender.clone(), Arc::clone(&watch.missed));
         let on_event = move |event: notify::Result<Event>| report(event, &sender, &missed);
@@ -67,7 +67,7 @@ impl Watch {
     }
 
     /// Creates a watch without reports of the system.
-    pub(super) fn blind() -> (Self, Receiver<Wake>) {
+    pub(super) fn blind() -> (Self, Receiver<WakeReason>) {
         let (sender, wakes) = sync_channel(WAITING);
         (Self { watcher: None, watched: HashMap::new(), sender, missed: Arc::default() }, wakes)
     }
@@ -127,15 +127,15 @@ impl Watch {
 }
 
 /// Passes a report on to the tail. Called by the watcher's own thread.
-fn report(event: notify::Result<Event>, sender: &SyncSender<Wake>, missed: &AtomicBool) {
+fn report(event: notify::Result<Event>, sender: &SyncSender<WakeReason>, missed: &AtomicBool) {
     let Ok(event) = event else {
         missed.store(true, Ordering::Relaxed);
-        drop(sender.try_send(Wake::Look));
+        drop(sender.try_send(WakeReason::Look));
         return;
     };
     if event.need_rescan() {
         missed.store(true, Ordering::Relaxed);
-        drop(sender.try_send(Wake::Look));
+        drop(sender.try_send(WakeReason::Look));
     }
     // Our own reading is reported too, and would wake the tail for ever.
     if matches!(event.kind, EventKind::Access(_)) {
@@ -143,7 +143,7 @@ fn report(event: notify::Result<Event>, sender: &SyncSender<Wake>, missed: &Atom
     }
     let is_gone = matches!(event.kind, EventKind::Remove(_));
     for path in event.paths {
-        let wake = if is_gone { Wake::Gone(path) } else { Wake::Changed(path) };
+        let wake = if is_gone { WakeReason::Gone(path) } else { WakeReason::Changed(path) };
         if sender.try_send(wake).is_err() {
             missed.store(true, Ordering::Relaxed);
         }

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use agent_tracer_event::Subject;
 use agent_tracer_intake::Stop;
-use agent_tracer_intake::files::{ReadError, Work};
+use agent_tracer_intake::files::{ReadError, ReadOutcome};
 use agent_tracer_ledger::{AppendError, Verdict};
 use proptest::prelude::*;
 
@@ -24,10 +24,10 @@ fn a_line_is_read_once_it_is_whole_and_only_once() {
     let row = row(1);
     let (head, tail) = row.split_at(40);
     world.put(FILE, head.as_bytes());
-    assert_eq!(world.read(FILE), Work::Nothing);
+    assert_eq!(world.read(FILE), ReadOutcome::Nothing);
     assert_eq!(world.sink.attempts(), 0, "half a line is not worth a write");
     world.append(FILE, tail.trim_end().as_bytes());
-    assert_eq!(world.read(FILE), Work::Read);
+    assert_eq!(world.read(FILE), ReadOutcome::Read);
     assert_eq!(names(&world).len(), 1);
     // The line break comes late, with the next line.
     world.append(FILE, b"\n");
@@ -46,7 +46,7 @@ fn a_file_that_was_cut_and_written_anew_is_read_from_its_beginning() {
     let first = names(&world);
     world.sink.forget_rows();
     world.put(FILE, rows(0..3).as_bytes());
-    assert_eq!(world.read(FILE), Work::Read);
+    assert_eq!(world.read(FILE), ReadOutcome::Read);
     assert_eq!(names(&world), first[..3], "what is the same has the same names");
     world.sink.forget_rows();
     world.put(FILE, rows(7..9).as_bytes());
@@ -81,9 +81,9 @@ fn a_file_that_was_replaced_deleted_or_made_again_is_read_anew() {
     world.read(FILE);
     assert_eq!(names(&world).len(), 2 + 3);
     fs::remove_dir_all(world.path("claude")).unwrap();
-    assert_eq!(world.read(FILE), Work::Gone);
+    assert_eq!(world.read(FILE), ReadOutcome::Gone);
     world.put(FILE, rows(5..6).as_bytes());
-    assert_eq!(world.read(FILE), Work::Read);
+    assert_eq!(world.read(FILE), ReadOutcome::Read);
     assert_eq!(names(&world).len(), 2 + 3 + 1);
     // Emptied, and filled again.
     world.put(FILE, b"");
@@ -99,10 +99,10 @@ fn after_a_start_of_the_program_reading_goes_on_where_it_was() {
     world.put(FILE, rows(0..3).as_bytes());
     world.read(FILE);
     world.restart();
-    assert_eq!(world.read(FILE), Work::Nothing);
+    assert_eq!(world.read(FILE), ReadOutcome::Nothing);
     world.append(FILE, rows(3..4).as_bytes());
     world.restart();
-    assert_eq!(world.read(FILE), Work::Read);
+    assert_eq!(world.read(FILE), ReadOutcome::Read);
     assert_eq!(names(&world).len(), 4);
     assert_eq!(world.files.counts().replaced, 0);
     assert_eq!(world.files.counts().bytes, row(3).len() as u64, "only the new row was read");
@@ -119,7 +119,7 @@ fn a_refused_batch_is_brought_the_next_time() {
         let path = world.path(FILE);
         assert!(world.files.read(&path, &kind(&path), &Stop::new()).is_err());
     }
-    assert_eq!(world.read(FILE), Work::Read);
+    assert_eq!(world.read(FILE), ReadOutcome::Read);
     assert_eq!(names(&world).len(), 5);
 }
 
@@ -159,7 +159,7 @@ fn a_run_that_died_in_the_middle_of_a_file_is_continued() {
     assert_eq!(names(&world).len(), 0);
     let stop = Stop::new();
     stop.request();
-    assert_eq!(world.files.read(&path, &kind(&path), &stop).unwrap(), Work::Stopped);
+    assert_eq!(world.files.read(&path, &kind(&path), &stop).unwrap(), ReadOutcome::Stopped);
     world.read(FILE);
     world.restart();
     // A cursor from the middle shows that there is more, although nothing in the file has changed.
@@ -171,7 +171,7 @@ fn a_run_that_died_in_the_middle_of_a_file_is_continued() {
     .unwrap();
     world.sink.forget_rows();
     world.restart();
-    assert_eq!(world.read(FILE), Work::Read);
+    assert_eq!(world.read(FILE), ReadOutcome::Read);
     assert_eq!(names(&world).len(), 2100);
 }
 
@@ -191,10 +191,10 @@ fn nothing_is_brought_of_an_excluded_directory_or_of_files_beside_it() {
     world.put("home/privacy.conf", b"exclude /nowhere/shop/**\nexclude /nowhere/shop\n");
     let meta = "claude/projects/-nowhere-shop/5a13/subagents/agent-a1.meta.json";
     world.put(meta, br#"{"agentType":"Explore","description":"secret plan"}"#);
-    assert_eq!(world.read(meta), Work::Later, "the session's directory is not known yet");
+    assert_eq!(world.read(meta), ReadOutcome::Later, "the session's directory is not known yet");
     world.put(FILE, format!("{}garbage\n{}", row(0), row(1)).as_bytes());
-    assert_eq!(world.read(FILE), Work::Read);
-    assert_eq!(world.read(meta), Work::Nothing);
+    assert_eq!(world.read(FILE), ReadOutcome::Read);
+    assert_eq!(world.read(meta), ReadOutcome::Nothing);
     assert_eq!(names(&world), Vec::<String>::new());
     assert_eq!(world.sink.skipped(), 3);
     let state = String::from_utf8(world.sink.batches()[0].cursors[0].state.clone()).unwrap();
@@ -207,11 +207,11 @@ fn a_description_beside_a_session_that_may_be_recorded_is_read_once_that_is_know
     world.put("home/privacy.conf", b"exclude /elsewhere/**\n");
     let meta = "claude/projects/-nowhere-shop/5a13/subagents/agent-a1.meta.json";
     world.put(meta, br#"{"agentType":"Explore","spawnDepth":1}"#);
-    assert_eq!(world.read(meta), Work::Later);
+    assert_eq!(world.read(meta), ReadOutcome::Later);
     world.put(FILE, rows(0..1).as_bytes());
     world.read(FILE);
-    assert_eq!(world.read(meta), Work::Read);
-    assert_eq!(world.read(meta), Work::Nothing);
+    assert_eq!(world.read(meta), ReadOutcome::Read);
+    assert_eq!(world.read(meta), ReadOutcome::Nothing);
     assert!(names(&world)[1].starts_with("5a13/agent-a1.meta~"), "{:?}", names(&world));
 }
 
@@ -220,14 +220,14 @@ fn a_description_that_is_half_written_is_read_later_and_a_broken_one_counted() {
     let world = World::new();
     let meta = "claude/projects/-nowhere-shop/5a13/subagents/agent-a1.meta.json";
     world.put(meta, br#"{"agentType":"Ex"#);
-    assert_eq!(world.read(meta), Work::Later);
+    assert_eq!(world.read(meta), ReadOutcome::Later);
     world.put(meta, br#"{"agentType":"Explore"}"#);
-    assert_eq!(world.read(meta), Work::Read);
+    assert_eq!(world.read(meta), ReadOutcome::Read);
     world.put(meta, b"{");
     world.set_now(WRITTEN + 60_000);
-    assert_eq!(world.read(meta), Work::Read);
+    assert_eq!(world.read(meta), ReadOutcome::Read);
     assert!(matches!(world.sink.observed()[1].verdict, Verdict::Malformed(_)));
-    assert_eq!(world.read(meta), Work::Nothing);
+    assert_eq!(world.read(meta), ReadOutcome::Nothing);
 }
 
 #[test]
@@ -295,11 +295,11 @@ fn the_last_words_of_an_old_client_are_brought_once_the_file_is_quiet() {
     world.read(FILE);
     let said = |world: &World| names(world).iter().any(|name| name.ends_with("~end"));
     assert!(!said(&world));
-    assert_eq!(world.read(FILE), Work::Nothing);
+    assert_eq!(world.read(FILE), ReadOutcome::Nothing);
     world.set_now(WRITTEN + 3_600_000);
-    assert_eq!(world.read(FILE), Work::Read);
+    assert_eq!(world.read(FILE), ReadOutcome::Read);
     assert!(said(&world));
-    assert_eq!(world.read(FILE), Work::Nothing);
+    assert_eq!(world.read(FILE), ReadOutcome::Nothing);
 }
 
 fn rollout_rows() -> Vec<u8> {
@@ -322,9 +322,9 @@ fn a_compressed_rollout_reads_as_the_plain_one() {
     let mut bytes = compress(head);
     bytes.extend(compress(tail));
     world.put(&archived, &bytes);
-    assert_eq!(world.read(&archived), Work::Read);
+    assert_eq!(world.read(&archived), ReadOutcome::Read);
     assert_eq!(names(&world), first);
-    assert_eq!(world.read(&archived), Work::Nothing);
+    assert_eq!(world.read(&archived), ReadOutcome::Nothing);
 }
 
 fn compress(bytes: &[u8]) -> Vec<u8> {
@@ -351,7 +351,7 @@ fn a_damaged_archive_is_an_error_that_is_not_repeated_until_it_changes() {
     world.put(&archived, &bytes);
     touch(&File::open(&path).unwrap(), WRITTEN + 1);
     assert!(found(&world));
-    assert_eq!(world.files.read(&path, &kind, &Stop::new()).unwrap(), Work::Read);
+    assert_eq!(world.files.read(&path, &kind, &Stop::new()).unwrap(), ReadOutcome::Read);
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn a_rollout_that_is_moved_to_the_archive_brings_no_new_names() {
     world.sink.forget_rows();
     fs::create_dir_all(world.path("codex/archived_sessions")).unwrap();
     fs::rename(world.path(&plain), world.path(&archived)).unwrap();
-    assert_eq!(world.read(&plain), Work::Gone);
+    assert_eq!(world.read(&plain), ReadOutcome::Gone);
     world.read(&archived);
     assert_eq!(names(&world), first);
 }
@@ -374,11 +374,11 @@ fn a_rollout_that_is_moved_to_the_archive_brings_no_new_names() {
 fn a_path_that_is_no_regular_file_does_not_block() {
     let world = World::new();
     fs::create_dir_all(world.path(FILE)).unwrap();
-    assert_eq!(world.read(FILE), Work::Gone);
+    assert_eq!(world.read(FILE), ReadOutcome::Gone);
     let pipe = world.path("claude/projects/-nowhere-shop/6b.jsonl");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
     assert!(made.success());
-    assert_eq!(world.files.read(&pipe, &kind(&pipe), &Stop::new()).unwrap(), Work::Gone);
+    assert_eq!(world.files.read(&pipe, &kind(&pipe), &Stop::new()).unwrap(), ReadOutcome::Gone);
 }
 
 /// Returns rows of every kind, whole and broken.
@@ -439,7 +439,7 @@ fn a_file_that_the_sink_does_not_take_is_parked_and_tried_again_less_and_less_of
     for pause in [5_000, 10_000, 20_000] {
         assert!(matches!(attempt(), Err(ReadError::Parked { .. })));
         assert_eq!((world.files.counts().parked, world.files.due().len()), (1, 0));
-        assert_eq!(attempt().unwrap(), Work::Nothing, "it waits");
+        assert_eq!(attempt().unwrap(), ReadOutcome::Nothing, "it waits");
         now += pause;
         world.set_now(now - 1);
         assert!(world.files.due().is_empty(), "not before its pause is over");
@@ -447,6 +447,6 @@ fn a_file_that_the_sink_does_not_take_is_parked_and_tried_again_less_and_less_of
         assert_eq!(world.files.due(), std::slice::from_ref(&path));
     }
     world.sink.poison(None);
-    assert_eq!(attempt().unwrap(), Work::Read);
+    assert_eq!(attempt().unwrap(), ReadOutcome::Read);
     assert_eq!((world.files.counts().parked, world.sink.observed().len()), (0, 2));
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agent_tracer_event::{Agent, Millis};
 use agent_tracer_intake::files::Files;
 use agent_tracer_intake::import::{Patience, Plan, run};
-use agent_tracer_intake::reread::{Again, Rereading, read_kept};
+use agent_tracer_intake::reread::{ReplacingLedger, Rereading, read_kept};
 use agent_tracer_intake::spool::SpoolIntake;
 use agent_tracer_intake::{Clock, PrivacyFile, Projects, Sink, Stop};
 use agent_tracer_ledger::view::Row;
@@ -55,9 +55,9 @@ fn import(world: &World, sink: Arc<dyn Sink>) -> usize {
 }
 
 fn reread(world: &World, ledger: &Arc<Ledger>) -> Rereading {
-    let again = Arc::new(Again::new(Arc::clone(ledger)));
+    let again = Arc::new(ReplacingLedger::new(Arc::clone(ledger)));
     read_kept(&again, None, &Projects::new(), &Stop::new(), &mut |_| {}).unwrap();
-    let sink: Arc<dyn Sink> = Arc::<Again>::clone(&again);
+    let sink: Arc<dyn Sink> = Arc::<ReplacingLedger>::clone(&again);
     import(world, sink);
     again.counts()
 }
@@ -147,7 +147,7 @@ fn kept_envelopes_are_read_again_of_the_agent_that_is_meant() {
     let worse: Arc<dyn Sink> = Arc::new(Worse(Arc::clone(&ledger), |_| 0));
     SpoolIntake::open(&spool, worse, Arc::new(Projects::new())).unwrap().step().unwrap();
     let before = all_rows(&ledger).len();
-    let again = Again::new(Arc::clone(&ledger));
+    let again = ReplacingLedger::new(Arc::clone(&ledger));
     let mut read = 0;
     read_kept(&again, Some(Agent::CODEX), &Projects::new(), &Stop::new(), &mut |count| read = count).unwrap();
     assert_eq!(read, 1);
@@ -177,7 +177,7 @@ fn kept_bytes_that_are_no_envelope_are_counted_and_their_rows_stay() {
         kept: Some(b"no envelope".to_vec()),
     };
     ledger.append(Batch { observed: vec![strange], ..Batch::default() }).unwrap();
-    let again = Again::new(Arc::clone(&ledger));
+    let again = ReplacingLedger::new(Arc::clone(&ledger));
     read_kept(&again, None, &Projects::new(), &Stop::new(), &mut |_| {}).unwrap();
     assert_eq!(again.counts(), Rereading { unreadable: 1, ..Rereading::default() });
     assert_eq!(all_rows(&ledger), before);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use agent_tracer_agents::sessions::{SessionFile, recognise};
 use agent_tracer_event::{Agent, Millis, Outcome, Subject};
-use agent_tracer_intake::files::{Files, Root, Work};
+use agent_tracer_intake::files::{Files, ReadOutcome, Root};
 use agent_tracer_intake::{Clock, PrivacyFile, Projects, Sink, Stop};
 use agent_tracer_ledger::{AppendError, Batch, Cursor, Observed, Receipt, Verdict};
 use agent_tracer_spool::Home;
@@ -202,9 +202,9 @@ impl World {
 
     pub(crate) fn roots(&self) -> Vec<Root> {
         vec![
-            Root::of(Agent::CLAUDE_CODE, self.path("claude/projects")),
-            Root::of(Agent::CODEX, self.path("codex/sessions")),
-            Root::of(Agent::CODEX, self.path("codex/archived_sessions")),
+            Root::new(Agent::CLAUDE_CODE, self.path("claude/projects")),
+            Root::new(Agent::CODEX, self.path("codex/sessions")),
+            Root::new(Agent::CODEX, self.path("codex/archived_sessions")),
         ]
     }
 
@@ -229,7 +229,7 @@ impl World {
     }
 
     /// Reads a file of the world.
-    pub(crate) fn read(&self, path: &str) -> Work {
+    pub(crate) fn read(&self, path: &str) -> ReadOutcome {
         let path = self.path(path);
         self.files.read(&path, &kind(&path), &Stop::new()).unwrap()
     }

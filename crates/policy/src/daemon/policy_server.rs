@@ -88,7 +88,7 @@ impl PolicyServer {
     ///
     /// The socket that a dead server left is replaced; one that is listened on, and anything that is no socket, is not.
     pub fn open(setup: &Setup) -> io::Result<Self> {
-        let path = socket::made(&setup.home, &setup.home.answers())?;
+        let path = socket::create(&setup.home, &setup.home.answers())?;
         remove_stale(&path)?;
         let listener = UnixListener::bind(&path)?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;

@@ -128,7 +128,10 @@ impl<'a> Batcher<'a> {
         let mut body: Value = serde_json::from_slice(bytes)
             .map_err(|error| Problem::bad(format!("the body is not JSON: line {}", error.line())))?;
         let wrong = |reason: &str| {
-            Err(Problem::wrong(StatusCode::UNPROCESSABLE_ENTITY, vec![FieldError::new("/events", reason)]))
+            Err(Problem::invalid_fields(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                vec![FieldError::new("/events", reason)],
+            ))
         };
         let Some(events) = body.get_mut("events").and_then(Value::as_array_mut) else {
             return wrong("is no list");

@@ -328,7 +328,7 @@ fn key(source: &str, session: &str) -> Result<TaskKey, Problem> {
 }
 
 fn invalid(at: &str, reason: &str) -> Problem {
-    Problem::wrong(StatusCode::UNPROCESSABLE_ENTITY, vec![FieldError::new(at, reason)])
+    Problem::invalid_fields(StatusCode::UNPROCESSABLE_ENTITY, vec![FieldError::new(at, reason)])
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {

@@ -62,7 +62,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
                 Some(Ok(from)) => from,
                 Some(Err(_)) => {
                     let wrong = FieldError::new("cursor", "is not a cursor of this list");
-                    return Err(Problem::wrong(StatusCode::BAD_REQUEST, vec![wrong]));
+                    return Err(Problem::invalid_fields(StatusCode::BAD_REQUEST, vec![wrong]));
                 }
             };
             let limit = match paging.limit {

@@ -178,7 +178,11 @@ impl QueryParams {
         {
             wrong.push(FieldError::new("until", "is before `since`"));
         }
-        if wrong.is_empty() { Ok(asked) } else { Err(Problem::wrong(StatusCode::BAD_REQUEST, wrong)) }
+        if wrong.is_empty() {
+            Ok(asked)
+        } else {
+            Err(Problem::invalid_fields(StatusCode::BAD_REQUEST, wrong))
+        }
     }
 
     /// Returns the owner and the machine that the query names.
@@ -206,7 +210,7 @@ impl QueryParams {
         };
         let names = [("owner", owners.owner), ("machine", owners.machine)];
         let wrong = names.into_iter().filter(|(_, value)| value.is_some()).map(|(name, _)| unknown(name));
-        Err(Problem::wrong(StatusCode::BAD_REQUEST, wrong.collect()))
+        Err(Problem::invalid_fields(StatusCode::BAD_REQUEST, wrong.collect()))
     }
 
     fn take(&mut self, param: &Param, text: &str, wrong: &mut Vec<FieldError>) {

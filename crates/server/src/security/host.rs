@@ -20,12 +20,12 @@ pub(super) enum HostKind {
 }
 
 /// The names of this server.
-pub(super) struct Names {
+pub(super) struct HostNames {
     configured: Vec<String>,
     address: SocketAddr,
 }
 
-impl Names {
+impl HostNames {
     pub(super) fn new(configured: &[String], address: SocketAddr) -> Self {
         Self { configured: configured.iter().map(|name| name.to_ascii_lowercase()).collect(), address }
     }
@@ -141,7 +141,7 @@ mod tests {
 
     fn known(listen: &str, configured: &[&str], host: &str) -> Option<HostKind> {
         let configured: Vec<String> = configured.iter().map(|name| (*name).to_owned()).collect();
-        Names::new(&configured, listen.parse().unwrap()).known(host)
+        HostNames::new(&configured, listen.parse().unwrap()).known(host)
     }
 
     #[test]

@@ -40,7 +40,7 @@ use crate::config::{Config, Scope};
 use crate::deps::Team;
 use crate::problem::Problem;
 use cookie::Cookies;
-use host::{HostKind, Names};
+use host::{HostKind, HostNames};
 use login::Codes;
 use proxy::TrustedProxy;
 use secret::Secret;
@@ -67,7 +67,7 @@ pub(crate) enum RequiredScope {
 
 impl RequiredScope {
     /// Returns the permission that a request needs.
-    pub(crate) fn of(method: &Method, path: &str) -> Self {
+    pub(crate) fn for_request(method: &Method, path: &str) -> Self {
         let below =
             |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         let ingest = ["/ingest", "/hooks", "/v1"].into_iter().any(below)
@@ -112,7 +112,7 @@ impl From<Scope> for Credentials {
 
 /// The rules, made once.
 pub(crate) struct Access {
-    names: Names,
+    names: HostNames,
     owner: Secret,
     tokens: Vec<(Secret, Scope)>,
     cookies: Cookies,
@@ -126,7 +126,7 @@ pub(crate) struct Access {
 impl Access {
     pub(crate) fn new(config: &Config, address: SocketAddr, team: Option<Team>) -> Self {
         Self {
-            names: Names::new(&config.names, address),
+            names: HostNames::new(&config.names, address),
             owner: Secret::new(&config.owner_token),
             tokens: config.tokens.iter().map(|token| (Secret::new(&token.secret), token.scope)).collect(),
             cookies: Cookies::new(&config.owner_token, address.port()),
@@ -149,7 +149,7 @@ impl Access {
     ) -> Result<Grant, Problem> {
         let called = self.names.called(uri, headers)?;
         host::check_origin(method, uri.path(), headers, called)?;
-        let needs = RequiredScope::of(method, uri.path());
+        let needs = RequiredScope::for_request(method, uri.path());
         let shown = self.credentials(method, headers, peer, now)?;
         let scope = shown.as_ref().map(|shown| shown.scope);
         let may_write = scope == Some(Scope::Owner);
@@ -256,7 +256,7 @@ mod tests {
             (Method::POST, "/v1/logs", RequiredScope::Ingest),
         ];
         for (method, path, needs) in table {
-            assert_eq!(RequiredScope::of(&method, path), needs, "{method} {path}");
+            assert_eq!(RequiredScope::for_request(&method, path), needs, "{method} {path}");
         }
     }
 }

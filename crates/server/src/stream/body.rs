@@ -11,9 +11,9 @@ use tokio::sync::mpsc;
 /// The most pieces that wait for the network.
 const AHEAD: usize = 16;
 
-struct Pieces(mpsc::Receiver<Bytes>);
+struct ReceiverBody(mpsc::Receiver<Bytes>);
 
-impl HttpBody for Pieces {
+impl HttpBody for ReceiverBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -26,11 +26,11 @@ impl HttpBody for Pieces {
 }
 
 /// A body that this writes in a task of its own. It ends when the task does; the sender is closed when the client leaves.
-pub(super) fn of<W>(write: impl FnOnce(mpsc::Sender<Bytes>) -> W) -> Body
+pub(super) fn written_by<W>(write: impl FnOnce(mpsc::Sender<Bytes>) -> W) -> Body
 where
     W: Future<Output = ()> + Send + 'static,
 {
     let (sender, receiver) = mpsc::channel(AHEAD);
     tokio::spawn(write(sender));
-    Body::new(Pieces(receiver))
+    Body::new(ReceiverBody(receiver))
 }

@@ -13,7 +13,7 @@ use super::follower_access::FollowerAccess;
 use super::row_selection::RowSelection;
 use crate::app::App;
 use crate::epoch::Place;
-use crate::live::{Change, What, missed, removed};
+use crate::live::{Change, ChangeKind, missed, removed};
 
 /// Rows that are asked of the store at once, and put into one piece.
 const PART: usize = 256;
@@ -22,7 +22,7 @@ const PART: usize = 256;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The follower left, or the server stops.
-struct Over;
+struct FollowEnd;
 
 pub(super) struct Follower {
     app: Arc<App>,
@@ -63,7 +63,7 @@ impl Follower {
         after: Option<Place>,
         mut live: Receiver<Arc<Change>>,
         sender: &mpsc::Sender<Bytes>,
-    ) -> Result<(), Over> {
+    ) -> Result<(), FollowEnd> {
         send(sender, "retry: 2000\n: agent-tracer\n\n").await?;
         self.catch_up(after, sender).await?;
         let period = self.app.config.limits.heartbeat;
@@ -110,10 +110,14 @@ impl Follower {
     }
 
     /// Sends what changed behind `after`, in order, up to now.
-    async fn catch_up(&mut self, after: Option<Place>, sender: &mpsc::Sender<Bytes>) -> Result<(), Over> {
+    async fn catch_up(
+        &mut self,
+        after: Option<Place>,
+        sender: &mpsc::Sender<Bytes>,
+    ) -> Result<(), FollowEnd> {
         let app = Arc::clone(&self.app);
         let newest = self.app.blocking(move || app.deps.store.seq()).await;
-        let Ok(Ok(newest)) = newest else { return Err(Over) };
+        let Ok(Ok(newest)) = newest else { return Err(FollowEnd) };
         let Some(after) = after else {
             (self.caught, self.at) = (newest, newest);
             return Ok(());
@@ -138,7 +142,7 @@ impl Follower {
         loop {
             let (app, from) = (Arc::clone(&self.app), self.caught);
             let read = self.app.blocking(move || app.deps.store.changes(from, PART as u32)).await;
-            let Ok(Ok(rows)) = read else { return Err(Over) };
+            let Ok(Ok(rows)) = read else { return Err(FollowEnd) };
             // Only an empty part is the end: what is no row is left out of a part and makes it short.
             let Some(last) = rows.last().map(|row| row.seq) else { return Ok(()) };
             self.caught = last;
@@ -153,11 +157,11 @@ impl Follower {
         &mut self,
         mut changes: Vec<Arc<Change>>,
         sender: &mpsc::Sender<Bytes>,
-    ) -> Result<(), Over> {
+    ) -> Result<(), FollowEnd> {
         let Some(last) = changes.iter().map(|change| change.seq).max() else { return Ok(()) };
         changes.retain(|change| match &change.what {
-            What::Row(row) => self.wanted.by_itself(row),
-            What::Removed(_) | What::Missed(_) => true,
+            ChangeKind::Row(row) => self.wanted.by_itself(row),
+            ChangeKind::Removed(_) | ChangeKind::Missed(_) => true,
         });
         if !changes.is_empty() && self.wanted.asks_the_store() {
             let (app, mut wanted) = (Arc::clone(&self.app), std::mem::take(&mut self.wanted));
@@ -165,13 +169,13 @@ impl Follower {
                 .app
                 .blocking(move || {
                     changes.retain(|change| match &change.what {
-                        What::Row(row) => wanted.by_task(&app, row),
-                        What::Removed(_) | What::Missed(_) => true,
+                        ChangeKind::Row(row) => wanted.by_task(&app, row),
+                        ChangeKind::Removed(_) | ChangeKind::Missed(_) => true,
                     });
                     (changes, wanted)
                 })
                 .await;
-            let Ok(sorted) = sorted else { return Err(Over) };
+            let Ok(sorted) = sorted else { return Err(FollowEnd) };
             (changes, self.wanted) = sorted;
         }
         if !changes.is_empty() {
@@ -183,14 +187,14 @@ impl Follower {
         Ok(())
     }
 
-    async fn say_missed(&self, from: u64, to: u64, sender: &mpsc::Sender<Bytes>) -> Result<(), Over> {
+    async fn say_missed(&self, from: u64, to: u64, sender: &mpsc::Sender<Bytes>) -> Result<(), FollowEnd> {
         send(sender, missed(self.app.epoch, from, to)).await
     }
 }
 
-async fn send(sender: &mpsc::Sender<Bytes>, text: impl Into<Bytes>) -> Result<(), Over> {
+async fn send(sender: &mpsc::Sender<Bytes>, text: impl Into<Bytes>) -> Result<(), FollowEnd> {
     match tokio::time::timeout(PATIENCE, sender.send(text.into())).await {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(_)) | Err(_) => Err(Over),
+        Ok(Err(_)) | Err(_) => Err(FollowEnd),
     }
 }

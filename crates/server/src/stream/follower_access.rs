@@ -15,7 +15,7 @@ pub(super) struct FollowerAccess {
 }
 
 impl FollowerAccess {
-    pub(super) fn of(request: &Request) -> Self {
+    pub(super) fn from_request(request: &Request) -> Self {
         Self {
             method: request.method().clone(),
             uri: request.uri().clone(),

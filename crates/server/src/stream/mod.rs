@@ -48,7 +48,7 @@ pub(crate) const PARAMS: &[Param] = &[
 pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Response {
     let reader = request.extensions().get::<Grant>().and_then(|granted| granted.owner.clone());
     let opened = match read(&app, &request) {
-        Ok((asked, after)) => open(&app, reader, &asked, after, FollowerAccess::of(&request)).await,
+        Ok((asked, after)) => open(&app, reader, &asked, after, FollowerAccess::from_request(&request)).await,
         Err(problem) => Err(problem),
     };
     match opened {
@@ -69,7 +69,7 @@ fn read(app: &App, request: &Request) -> Result<(QueryParams, Option<Place>), Pr
     let mut asked = QueryParams::read(&[PARAMS], query, now, &app.zone)?;
     if asked.flag("tree") && asked.task("task").is_none() {
         let wrong = FieldError::new("tree", "needs a `task`");
-        return Err(Problem::wrong(StatusCode::BAD_REQUEST, vec![wrong]));
+        return Err(Problem::invalid_fields(StatusCode::BAD_REQUEST, vec![wrong]));
     }
     asked.narrow(app)?;
     let after = match request.headers().get("last-event-id") {
@@ -77,7 +77,7 @@ fn read(app: &App, request: &Request) -> Result<(QueryParams, Option<Place>), Pr
             None => None,
             Some(after) => Some(Place::parse(&after).ok_or_else(|| {
                 let wrong = FieldError::new("after", "is neither a `seq` nor the id of an event");
-                Problem::wrong(StatusCode::BAD_REQUEST, vec![wrong])
+                Problem::invalid_fields(StatusCode::BAD_REQUEST, vec![wrong])
             })?),
         },
         Some(id) => {
@@ -95,7 +95,7 @@ async fn open(
     after: Option<Place>,
     right: FollowerAccess,
 ) -> Result<Body, Problem> {
-    let mut wanted = RowSelection::of(asked);
+    let mut wanted = RowSelection::from_params(asked);
     if let Some(team) = app.deps.team.clone() {
         let (owners, task, worker) = (asked.owner_filter(), asked.task("task"), Arc::clone(app));
         let store = asked.narrowed.clone();
@@ -119,5 +119,5 @@ async fn open(
     let permit = Arc::clone(&app.streams).try_acquire_owned();
     let permit = permit.map_err(|_| Problem::too_many("too many open streams", 5))?;
     let follower = follow::Follower::new(Arc::clone(app), wanted, permit);
-    Ok(body::of(|sender| follower.run(after, right, sender)))
+    Ok(body::written_by(|sender| follower.run(after, right, sender)))
 }

@@ -36,7 +36,7 @@ pub(super) struct RowSelection {
 }
 
 impl RowSelection {
-    pub(super) fn of(asked: &QueryParams) -> Self {
+    pub(super) fn from_params(asked: &QueryParams) -> Self {
         Self {
             task: asked.task("task"),
             tree: asked.flag("tree"),
@@ -76,12 +76,12 @@ impl RowSelection {
         }
         let owners = OwnerFilter { owner: row.owner.clone(), machine: None };
         let narrowed = row.owner.as_ref().and_then(|_| app.deps.store.narrowed(&owners));
-        let wanted = self.look(narrowed.as_ref().unwrap_or(&app.deps.store).as_ref(), &row.task_id, now);
+        let wanted = self.reload(narrowed.as_ref().unwrap_or(&app.deps.store).as_ref(), &row.task_id, now);
         self.known.insert(key, (now.0, wanted));
         wanted
     }
 
-    fn look(&self, store: &dyn Store, id: &str, now: Millis) -> bool {
+    fn reload(&self, store: &dyn Store, id: &str, now: Millis) -> bool {
         let ask = |id: &str| TaskId::parse(id).and_then(|id| store.task(now, &id).ok());
         let mut task = if self.agent.is_some() || self.project.is_some() {
             let Some(task) = ask(id) else { return false };

@@ -23,14 +23,14 @@ enum Plan {
 }
 
 /// A stop before one step: the thread reports it, then waits for permission to go on.
-struct Hold {
+struct StepGate {
     step: usize,
     reached: Sender<()>,
     go: Receiver<()>,
 }
 
 thread_local! {
-    static HOLD: RefCell<Option<Hold>> = const { RefCell::new(None) };
+    static HOLD: RefCell<Option<StepGate>> = const { RefCell::new(None) };
     static PLAN: Cell<Plan> = const { Cell::new(Plan::Open) };
     static STEPS: Cell<usize> = const { Cell::new(0) };
 }
@@ -84,7 +84,7 @@ pub(crate) fn held_at<T: Send, M>(
     thread::scope(|scope| {
         let worker = scope.spawn(move || {
             STEPS.set(0);
-            HOLD.set(Some(Hold { step, reached, go }));
+            HOLD.set(Some(StepGate { step, reached, go }));
             let result = work();
             HOLD.set(None);
             result

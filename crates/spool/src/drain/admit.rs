@@ -28,20 +28,20 @@ pub(super) struct Guard {
 
 impl Guard {
     /// Reads owner and mode from a probe file. Refuses a folder that belongs to another user.
-    pub(super) fn of(spool: &Spool) -> Result<Guard, DrainError> {
+    pub(super) fn probe(spool: &Spool) -> Result<Guard, DrainError> {
         static PROBES: AtomicU32 = AtomicU32::new(0);
         let root = spool.root();
-        disk::create_folder(root).map_err(SpoolError::of("create", root))?;
+        disk::create_folder(root).map_err(SpoolError::at("create", root))?;
         let number = PROBES.fetch_add(1, Ordering::Relaxed);
         let probe = root.join(format!("probe-{}-{number}", std::process::id()));
         // Left behind by a process with our id that was killed at this very point.
         disk::try_remove(&probe);
-        let file = disk::create_new(&probe).map_err(SpoolError::of("create", &probe))?;
-        let own = disk::facts_of(&file).map_err(SpoolError::of("inspect", &probe));
+        let file = disk::create_new(&probe).map_err(SpoolError::at("create", &probe))?;
+        let own = disk::facts_of(&file).map_err(SpoolError::at("inspect", &probe));
         disk::try_remove(&probe);
         let own = own?;
         // Followed: the root itself may be a link to a folder of ours.
-        let folder = std::fs::metadata(root).map(Facts::from).map_err(SpoolError::of("inspect", root))?;
+        let folder = std::fs::metadata(root).map(Facts::from).map_err(SpoolError::at("inspect", root))?;
         if folder.owner != own.owner {
             return Err(DrainError::Foreign(root.to_owned()));
         }

@@ -22,9 +22,9 @@ use std::io;
 use std::path::PathBuf;
 
 pub use admit::Refusal;
-pub use purge::{Choice, SpoolPurge};
+pub use purge::{PurgeDecision, SpoolPurge};
 pub use quarantine::{Disposition, RefusedFile};
-pub use sweep::Swept;
+pub use sweep::SweepCounts;
 
 pub(crate) use quarantine::{REASON_SUFFIX, UNWRITTEN};
 pub(crate) use scan::each;
@@ -113,14 +113,14 @@ impl Drain {
     /// Refuses a spool of another user (running as root in someone's home would leave files there that
     /// their hooks cannot touch) and one that another drain holds.
     pub fn open(spool: &Spool) -> Result<Drain, DrainError> {
-        let guard = Guard::of(spool)?;
+        let guard = Guard::probe(spool)?;
         spool.prepare()?;
         let path = spool.root().join("drain.lock");
-        let lock = disk::open_lock(&path).map_err(SpoolError::of("open", &path))?;
+        let lock = disk::open_lock(&path).map_err(SpoolError::at("open", &path))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(DrainError::Busy(spool.root().to_owned())),
-            Err(TryLockError::Error(source)) => return Err(SpoolError::of("lock", &path)(source).into()),
+            Err(TryLockError::Error(source)) => return Err(SpoolError::at("lock", &path)(source).into()),
         }
         let drain = Drain {
             spool: spool.clone(),
@@ -159,7 +159,7 @@ impl Drain {
                 if looks > LOOKS_MAX {
                     break;
                 }
-                match self.look(&mut batch.refused) {
+                match self.list_new(&mut batch.refused) {
                     Ok(true) => continue,
                     Ok(false) => batch.nothing_left = true,
                     // What is already in the batch must reach the caller; the error will be back.
@@ -191,7 +191,7 @@ impl Drain {
                     }
                     self.queue.push(name);
                     if batch.is_empty() {
-                        return Err(SpoolError::of("read", &path)(source).into());
+                        return Err(SpoolError::at("read", &path)(source).into());
                     }
                     break;
                 }
@@ -213,7 +213,7 @@ impl Drain {
             let path = self.spool.path(Folder::New, &name);
             match disk::remove(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    failed.get_or_insert(SpoolError::of("remove", &path)(error));
+                    failed.get_or_insert(SpoolError::at("remove", &path)(error));
                 }
                 _ => {
                     self.in_flight.remove(&name);
@@ -278,7 +278,7 @@ impl Drain {
     }
 
     /// Lists `new/`. Returns `false` if there is nothing to deliver.
-    fn look(&mut self, refused: &mut Vec<RefusedFile>) -> Result<bool, DrainError> {
+    fn list_new(&mut self, refused: &mut Vec<RefusedFile>) -> Result<bool, DrainError> {
         let folder = self.spool.folder(Folder::New);
         let found = scan::smallest(&folder, QUEUE_MAX, |entry| match entry {
             Entry::Envelope(name) => self.in_flight.contains(name) || self.left.contains(name),
@@ -354,7 +354,7 @@ impl Drain {
     /// reservation: `used` is then a few units too low until the next recount.
     fn set_used(&self, change: impl FnOnce(u64) -> u64) -> Result<(), DrainError> {
         let path = self.spool.used();
-        let failed = || SpoolError::of("recount", &path);
+        let failed = || SpoolError::at("recount", &path);
         let file = disk::open_append(&path).map_err(failed())?;
         let taken = disk::facts_of(&file).map_err(failed())?.bytes;
         let wanted = change(taken);

@@ -16,7 +16,7 @@ const LIVING_NANOS: u64 = 60_000_000_000;
 
 /// The caller's decision on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Choice {
+pub enum PurgeDecision {
     /// The file is removed.
     Remove,
     /// The file stays.
@@ -40,7 +40,7 @@ impl Drain {
     pub fn purge(
         &mut self,
         now_nanos: u64,
-        mut choose: impl FnMut(&str, Option<&[u8]>) -> Choice,
+        mut choose: impl FnMut(&str, Option<&[u8]>) -> PurgeDecision,
     ) -> Result<SpoolPurge, DrainError> {
         let mut done = SpoolPurge::default();
         for folder in [Folder::New, Folder::Tmp, Folder::Quarantine] {
@@ -63,15 +63,15 @@ impl Drain {
                 // A link is never followed: its target is not part of the spool.
                 let bytes = if is_file { read(&file) } else { None };
                 match choose(&name.to_string_lossy(), bytes.as_deref()) {
-                    Choice::Remove => {
-                        disk::remove(&file).map_err(SpoolError::of("remove", &file))?;
+                    PurgeDecision::Remove => {
+                        disk::remove(&file).map_err(SpoolError::at("remove", &file))?;
                         let mut reason = name;
                         reason.push(REASON_SUFFIX);
                         disk::try_remove(&path.join(reason));
                         done.removed += 1;
                     }
-                    Choice::Keep => {}
-                    Choice::Unknown => done.unknown += 1,
+                    PurgeDecision::Keep => {}
+                    PurgeDecision::Unknown => done.unknown += 1,
                 }
             }
         }

@@ -13,7 +13,7 @@ use crate::spool::SpoolError;
 const STRANGERS_MAX: usize = 1024;
 
 /// The result of one listing.
-pub(super) struct Found {
+pub(super) struct FolderListing {
     /// The smallest names, the oldest at the end.
     pub(super) names: Vec<EnvelopeName>,
     /// Entries whose name is not an envelope's.
@@ -33,10 +33,10 @@ pub(super) fn smallest(
     folder: &Path,
     keep: usize,
     skip: impl Fn(Entry<'_>) -> bool,
-) -> Result<Found, SpoolError> {
+) -> Result<FolderListing, SpoolError> {
     // The largest kept name is on top, where a smaller one replaces it.
     let mut heap: BinaryHeap<EnvelopeName> = BinaryHeap::new();
-    let mut found = Found { names: Vec::new(), strangers: Vec::new(), was_empty: true };
+    let mut found = FolderListing { names: Vec::new(), strangers: Vec::new(), was_empty: true };
     names(folder, |text| {
         let Some(name) = EnvelopeName::parse(disk::name_bytes(text)) else {
             if found.strangers.len() < STRANGERS_MAX && !skip(Entry::Stranger(text)) {
@@ -70,7 +70,7 @@ pub(crate) fn each(folder: &Path, mut call: impl FnMut(&OsStr, Facts)) -> Result
             Ok(facts) => call(name, facts),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
-                failed.get_or_insert(SpoolError::of("inspect", &path)(error));
+                failed.get_or_insert(SpoolError::at("inspect", &path)(error));
             }
         }
     })?;
@@ -82,10 +82,10 @@ pub(crate) fn names(folder: &Path, mut call: impl FnMut(&OsStr)) -> Result<(), S
     let entries = match disk::list(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(SpoolError::of("list", folder)(error)),
+        Err(error) => return Err(SpoolError::at("list", folder)(error)),
     };
     for entry in entries {
-        call(&entry.map_err(SpoolError::of("list", folder))?.file_name());
+        call(&entry.map_err(SpoolError::at("list", folder))?.file_name());
     }
     Ok(())
 }

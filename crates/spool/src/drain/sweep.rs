@@ -20,7 +20,7 @@ const SWEEP_MAX: usize = 16_384;
 
 /// The result of a sweep.
 #[derive(Debug, Default)]
-pub struct Swept {
+pub struct SweepCounts {
     /// Whole envelopes that are now in `new/`.
     pub recovered: u64,
     /// Halves that were removed and counted.
@@ -33,8 +33,8 @@ pub struct Swept {
 
 impl Drain {
     /// Clears `tmp/` of files that are more than an hour old.
-    pub fn sweep(&mut self, now_nanos: u64) -> Result<Swept, DrainError> {
-        let mut swept = Swept::default();
+    pub fn sweep(&mut self, now_nanos: u64) -> Result<SweepCounts, DrainError> {
+        let mut swept = SweepCounts::default();
         let folder = self.spool.folder(Folder::Tmp);
         let found = scan::smallest(&folder, SWEEP_MAX, |entry| match entry {
             Entry::Envelope(name) => name.nanos().abs_diff(now_nanos) <= AGE_NANOS,
@@ -48,24 +48,24 @@ impl Drain {
         Ok(swept)
     }
 
-    fn sweep_one(&mut self, name: &EnvelopeName, swept: &mut Swept) -> Result<(), DrainError> {
+    fn sweep_one(&mut self, name: &EnvelopeName, swept: &mut SweepCounts) -> Result<(), DrainError> {
         let path = self.spool.path(Folder::Tmp, name);
-        let admission = admit::admit(&self.guard, &path, None).map_err(SpoolError::of("read", &path))?;
+        let admission = admit::admit(&self.guard, &path, None).map_err(SpoolError::at("read", &path))?;
         match admission {
             Admission::Admitted { .. } => {
                 let target = self.spool.path(Folder::New, name);
                 // As in `accept`: while the name is held in `tmp/`, no other process can bring it into
                 // `new/`, so a free one stays free. A taken one is free once it has been acked.
-                if !disk::is_taken(&target).map_err(SpoolError::of("inspect", &target))? {
-                    disk::rename(&path, &target).map_err(SpoolError::of("recover", &path))?;
+                if !disk::is_taken(&target).map_err(SpoolError::at("inspect", &target))? {
+                    disk::rename(&path, &target).map_err(SpoolError::at("recover", &path))?;
                     swept.recovered += 1;
                 }
             }
             Admission::Refused(Refusal::Envelope(EnvelopeError::Torn { bytes })) => {
                 // Counted first: dying in between counts it twice, the other order not at all.
                 let counters = self.spool.folder(Folder::Lost);
-                lost::count(&counters, Reason::Torn).map_err(SpoolError::of("count a loss in", &counters))?;
-                disk::remove(&path).map_err(SpoolError::of("remove", &path))?;
+                lost::count(&counters, Reason::Torn).map_err(SpoolError::at("count a loss in", &counters))?;
+                disk::remove(&path).map_err(SpoolError::at("remove", &path))?;
                 swept.torn += 1;
                 swept.refused.push(RefusedFile {
                     name: name.to_string(),

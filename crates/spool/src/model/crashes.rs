@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{LONG_AFTER, World};
+use super::{HomeModel, LONG_AFTER};
 
 /// More steps than any action takes: it lives.
 const LIVES: usize = 1_000_000;
@@ -52,7 +52,7 @@ fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
-fn act(world: &mut World, action: &Action) {
+fn act(world: &mut HomeModel, action: &Action) {
     match *action {
         Action::Write { nanos, pid, dies_at } => world.write(nanos, pid, dies_at),
         Action::Open { dies_at } => world.open(dies_at),
@@ -70,7 +70,7 @@ proptest! {
 
     #[test]
     fn no_accepted_envelope_is_lost_when_processes_die(actions in prop::collection::vec(action(), 1..60)) {
-        let mut world = World::new();
+        let mut world = HomeModel::new();
         for action in &actions {
             act(&mut world, action);
         }
@@ -83,7 +83,7 @@ fn a_writer_may_die_at_each_of_its_steps() {
     let mut deaths = 0;
     for dies_at in 0..64 {
         for prepared in [false, true] {
-            let mut world = World::new();
+            let mut world = HomeModel::new();
             if prepared {
                 world.spool.prepare().unwrap();
             }
@@ -101,7 +101,7 @@ fn a_writer_may_die_at_each_of_its_steps() {
 #[test]
 fn the_reader_may_die_at_each_of_its_steps() {
     for dies_at in 0..80 {
-        let mut world = World::new();
+        let mut world = HomeModel::new();
         for pid in 1..6 {
             world.write(1, pid, LIVES);
         }
@@ -118,7 +118,7 @@ fn the_reader_may_die_at_each_of_its_steps() {
 
 #[test]
 fn unacked_envelopes_are_delivered_again_after_a_restart() {
-    let mut world = World::new();
+    let mut world = HomeModel::new();
     for pid in 1..5 {
         world.write(1, pid, LIVES);
     }

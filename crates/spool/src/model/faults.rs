@@ -2,12 +2,12 @@
 
 use std::io::ErrorKind;
 
-use super::{World, body_of, gate, header, number_of, write};
+use super::{HomeModel, body_of, gate, header, number_of, write};
 use crate::drain::{Batch, Drain, Refusal};
 use crate::lost::{self, Reason};
 use crate::spool::Folder;
 
-fn losses(world: &World, reason: Reason) -> u64 {
+fn losses(world: &HomeModel, reason: Reason) -> u64 {
     let counts = lost::counts(&world.spool.folder(Folder::Lost)).unwrap();
     counts.into_iter().find(|(found, _)| *found == reason).map_or(0, |(_, count)| count)
 }
@@ -22,7 +22,7 @@ fn one_failing_step_is_a_counted_loss_or_no_loss() {
     ] {
         let mut refusals = 0;
         for step in 0..24 {
-            let world = World::new();
+            let world = HomeModel::new();
             world.spool.prepare().unwrap();
             let (result, _) = gate::failing_at(step, kind, || write(&world.spool, 1, 5, 7));
             let stats = world.spool.stats().unwrap();
@@ -45,7 +45,7 @@ fn one_failing_step_is_a_counted_loss_or_no_loss() {
 
 #[test]
 fn a_full_disk_is_counted_where_a_block_is_already_there() {
-    let world = World::new();
+    let world = HomeModel::new();
     world.spool.prepare().unwrap();
     for losses_so_far in 1..5 {
         // The counters were made by `prepare`; on a real disk their first block is there. The gate
@@ -62,7 +62,7 @@ fn a_full_disk_is_counted_where_a_block_is_already_there() {
 
 #[test]
 fn the_steps_of_an_accept_stay_few() {
-    let world = World::new();
+    let world = HomeModel::new();
     world.spool.prepare().unwrap();
     let (result, steps) = gate::counted(|| write(&world.spool, 0, 5, 7));
     assert!(result.is_ok());
@@ -76,7 +76,7 @@ fn the_steps_of_an_accept_stay_few() {
 
 #[test]
 fn a_read_that_fails_once_loses_nothing_and_skips_nothing() {
-    let world = World::new();
+    let world = HomeModel::new();
     for pid in 1..4 {
         assert!(write(&world.spool, pid, 5, pid).is_ok());
     }
@@ -103,14 +103,14 @@ fn a_read_that_fails_once_loses_nothing_and_skips_nothing() {
     assert!(drain.next_batch(10, 1 << 20).unwrap().nothing_left);
 }
 
-fn reopened(drain: Drain, world: &World) -> Drain {
+fn reopened(drain: Drain, world: &HomeModel) -> Drain {
     drop(drain);
     Drain::open(&world.spool).unwrap()
 }
 
 #[test]
 fn a_file_that_can_never_be_read_is_put_aside_and_blocks_no_other() {
-    let world = World::new();
+    let world = HomeModel::new();
     for pid in 1..3 {
         assert!(write(&world.spool, pid, 5, pid).is_ok());
     }
@@ -126,7 +126,7 @@ fn a_file_that_can_never_be_read_is_put_aside_and_blocks_no_other() {
     assert_eq!(world.spool.stats().unwrap().quarantined, 1);
 }
 
-impl World {
+impl HomeModel {
     /// Checks that a drain opens and refuses nothing.
     fn drain_is_sound(&self) {
         let mut drain = Drain::open(&self.spool).unwrap();

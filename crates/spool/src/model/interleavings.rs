@@ -1,13 +1,13 @@
 //! A writer held before each of its steps while someone else runs.
 
-use super::{LONG_AFTER, World, gate, number_of, write};
+use super::{HomeModel, LONG_AFTER, gate, number_of, write};
 use crate::drain::Drain;
 
 /// More than the steps of one accept.
 const STEPS: usize = 24;
 
 /// Returns the envelopes that are in `new/` afterwards.
-fn deliverable(world: &World) -> Vec<u32> {
+fn deliverable(world: &HomeModel) -> Vec<u32> {
     let mut drain = Drain::open(&world.spool).unwrap();
     let batch = drain.next_batch(100, 1 << 20).unwrap();
     assert!(batch.refused.is_empty() && batch.nothing_left);
@@ -17,7 +17,7 @@ fn deliverable(world: &World) -> Vec<u32> {
 #[test]
 fn two_writers_that_draw_the_same_name_both_deliver() {
     for step in 0..STEPS {
-        let world = World::new();
+        let world = HomeModel::new();
         let (one, other) =
             gate::held_at(step, || write(&world.spool, 1, 5, 7), || write(&world.spool, 2, 5, 7));
         assert_ne!(one.unwrap().name, other.unwrap().name);
@@ -30,7 +30,7 @@ fn two_writers_that_draw_the_same_name_both_deliver() {
 #[test]
 fn a_sweep_under_a_sleeping_writer_loses_nothing() {
     for step in 0..STEPS {
-        let world = World::new();
+        let world = HomeModel::new();
         world.spool.prepare().unwrap();
         let sweep = || {
             let mut drain = Drain::open(&world.spool).unwrap();
@@ -47,7 +47,7 @@ fn a_sweep_under_a_sleeping_writer_loses_nothing() {
 #[test]
 fn a_drain_never_sees_half_an_envelope() {
     for step in 0..STEPS {
-        let world = World::new();
+        let world = HomeModel::new();
         world.spool.prepare().unwrap();
         let (result, seen) = gate::held_at(step, || write(&world.spool, 1, 5, 7), || deliverable(&world));
         assert!(result.is_ok());
@@ -59,7 +59,7 @@ fn a_drain_never_sees_half_an_envelope() {
 #[test]
 fn folders_that_vanish_under_a_writer_are_made_again() {
     for step in 0..STEPS {
-        let world = World::new();
+        let world = HomeModel::new();
         world.spool.prepare().unwrap();
         let vanish = || std::fs::remove_dir_all(world.spool.root()).unwrap();
         let (result, ()) = gate::held_at(step, || write(&world.spool, 1, 5, 7), vanish);

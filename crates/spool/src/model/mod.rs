@@ -30,14 +30,14 @@ enum WriteResult {
 }
 
 /// A batch in the hands of the reader's caller.
-struct Held {
+struct HeldBatch {
     receipt: Receipt,
     numbers: Vec<u32>,
     committed: bool,
 }
 
 /// One home with its files, and the results that its processes remember.
-struct World {
+struct HomeModel {
     spool: Spool,
     results: BTreeMap<u32, WriteResult>,
     /// Observations that the caller has made durable.
@@ -45,7 +45,7 @@ struct World {
     drain: Option<Drain>,
     /// Delivered by the present drain, not put back.
     delivered: BTreeSet<u32>,
-    held: Option<Held>,
+    held: Option<HeldBatch>,
     /// Refusals that `lost/` must show.
     losses: u64,
     _folder: tempfile::TempDir,
@@ -75,11 +75,11 @@ fn write(spool: &Spool, number: u32, now_nanos: u64, pid: u32) -> Result<Accepte
     spool.accept_as(&Writer { now_nanos, pid, counter: &counter }, &header(), &body_of(number))
 }
 
-impl World {
-    fn new() -> World {
+impl HomeModel {
+    fn new() -> HomeModel {
         let folder = tempfile::tempdir().unwrap();
         let limits = Limits { spool_files: 24, ..Limits::default() };
-        World {
+        HomeModel {
             spool: Spool::at(&folder.path().join("home/spool")).with_limits(limits),
             results: BTreeMap::new(),
             committed: BTreeSet::new(),
@@ -134,7 +134,7 @@ impl World {
             assert!(self.delivered.insert(*number), "{number} was delivered twice by one drain");
             assert_ne!(self.results[number], WriteResult::Refused, "{number} was delivered after a refusal");
         }
-        self.held = Some(Held { receipt: batch.receipt, numbers, committed: false });
+        self.held = Some(HeldBatch { receipt: batch.receipt, numbers, committed: false });
     }
 
     /// Commits as the caller's own fsync does.

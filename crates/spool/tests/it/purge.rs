@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 
-use agent_tracer_spool::drain::{Choice, SpoolPurge};
+use agent_tracer_spool::drain::{PurgeDecision, SpoolPurge};
 use agent_tracer_spool::{Drain, Spool};
 
 const NOW: u64 = 1_794_979_800_000_000_000;
@@ -31,9 +31,9 @@ fn chosen_files_go_with_their_reasons_and_living_hooks_are_left_alone() {
     fs::create_dir(spool.root().join("quarantine/folder")).unwrap();
 
     let choose = |_: &str, bytes: Option<&[u8]>| match bytes {
-        Some(b"gone") => Choice::Remove,
-        Some(b"stays") => Choice::Keep,
-        _ => Choice::Unknown,
+        Some(b"gone") => PurgeDecision::Remove,
+        Some(b"stays") => PurgeDecision::Keep,
+        _ => PurgeDecision::Unknown,
     };
     let done = Drain::open(&spool).unwrap().purge(NOW, choose).unwrap();
     assert_eq!(done, SpoolPurge { removed: 3, unknown: 2 });
@@ -48,7 +48,7 @@ fn chosen_files_go_with_their_reasons_and_living_hooks_are_left_alone() {
     assert_eq!(names("tmp"), ["01794979799999999999-813-0"]);
     assert_eq!(names("quarantine"), ["folder", "link", "stranger-12"]);
 
-    let all = Drain::open(&spool).unwrap().purge(NOW, |_, _| Choice::Remove).unwrap();
+    let all = Drain::open(&spool).unwrap().purge(NOW, |_, _| PurgeDecision::Remove).unwrap();
     assert_eq!(all, SpoolPurge { removed: 3, unknown: 0 });
     assert_eq!(names("quarantine"), ["folder"]);
     assert!(elsewhere.exists(), "a link is not followed");

@@ -12,7 +12,7 @@ use agent_tracer_agents::claude::transcript::usage::{
 use agent_tracer_agents::codex::rollout::{RolloutScan, ScannedResponse};
 use agent_tracer_agents::sessions::Form;
 use agent_tracer_event::{Agent, Millis};
-use agent_tracer_intake::files::{self, Found, Root};
+use agent_tracer_intake::files::{self, FoundFile, Root};
 use agent_tracer_ledger::engine::usage_sum::UsageSum;
 use agent_tracer_ledger::project::blocks::{blocks, pace};
 use agent_tracer_ledger::project::residual::{Account, ByModel, Reasons, residual};
@@ -93,7 +93,7 @@ fn find(
     question: &Question<'_>,
     folder: Option<&Path>,
     environment: &Environment,
-) -> Result<Vec<Found>, Failure> {
+) -> Result<Vec<FoundFile>, Failure> {
     let wanted = question.arguments.agent.map(agent_of);
     let roots = roots(question, folder, environment)?;
     let mut found = Vec::new();
@@ -135,7 +135,7 @@ pub(super) fn roots(
     })
 }
 
-fn read(found: &[Found], prices: &Prices) -> Result<(Vec<Spending>, Vec<String>), Failure> {
+fn read(found: &[FoundFile], prices: &Prices) -> Result<(Vec<Spending>, Vec<String>), Failure> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(found.len().max(1));
     let next = AtomicUsize::new(0);
     let work = || {
@@ -175,7 +175,7 @@ fn read(found: &[Found], prices: &Prices) -> Result<(Vec<Spending>, Vec<String>)
     Ok((spending, notes))
 }
 
-fn scan(file: &Found, buffer: &mut [u8], into: &mut ScanResult) -> std::io::Result<()> {
+fn scan(file: &FoundFile, buffer: &mut [u8], into: &mut ScanResult) -> std::io::Result<()> {
     let mut bytes = files::open(&file.path, file.file.form)?;
     match file.file.agent {
         Agent::CLAUDE_CODE => {
@@ -205,7 +205,7 @@ fn next<'b>(bytes: &mut impl Read, buffer: &'b mut [u8]) -> std::io::Result<Opti
 }
 
 /// The file of each session.
-fn folders(found: &[Found]) -> HashMap<String, PathBuf> {
+fn folders(found: &[FoundFile]) -> HashMap<String, PathBuf> {
     let own = found.iter().filter(|found| found.file.agent_id.is_none());
     let own = own.filter_map(|found| Some((found.file.session.clone()?, found.path.clone())));
     own.collect()
