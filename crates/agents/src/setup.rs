@@ -184,6 +184,17 @@ pub enum TrialValue {
     WorkFolder,
 }
 
+/// Explains why a client cannot be tried offline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TrialError {
+    /// There is no known way to start the agent against a model of ours.
+    #[error("it cannot be tried offline")]
+    NoOfflineMode,
+    /// The version calls hooks only after the user has reviewed them, and has no switch that works without.
+    #[error("this version calls no hook before you have reviewed it")]
+    UnreviewedHooks,
+}
+
 /// Describes a session that is recorded although no settings file is changed for it.
 pub struct SessionRequest<'a> {
     /// The hook, its home, and the version that has to accept it.
@@ -337,8 +348,8 @@ pub trait Setup: Sync {
     /// # Errors
     ///
     /// The reason why it cannot be tried.
-    fn trial(&self, _own: &[OwnHook], _base: &str, _version: ClientVersion) -> Result<Trial, String> {
-        Err("it cannot be tried offline".to_owned())
+    fn trial(&self, _own: &[OwnHook], _base: &str, _version: ClientVersion) -> Result<Trial, TrialError> {
+        Err(TrialError::NoOfflineMode)
     }
 
     /// Returns how the agent is started so that one session is recorded, each event once, and the user's own hooks run too.

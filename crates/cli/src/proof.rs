@@ -83,7 +83,7 @@ fn attempt(
     let listener = Listener::start().map_err(|cause| format!("no port on 127.0.0.1: {}", plain(&cause)))?;
     let base = format!("http://127.0.0.1:{}", listener.port);
     let setup = setup::of(agent).ok_or_else(|| "it calls no hooks".to_owned())?;
-    let setup = setup.trial(own, &base, version)?;
+    let setup = setup.trial(own, &base, version).map_err(|cause| cause.to_string())?;
     // Where the variable names a folder above the home, the files lie below it.
     let spec = agent.spec();
     let agent_home = match spec.home_variable {

@@ -14,7 +14,7 @@ use crate::hooks::{OwnHook, Undo, WantedHook, own_hooks, own_table, own_verifier
 use crate::settings::{Settings, SettingsError};
 use crate::setup::{
     Drift, Installed, Places, Plan, RefusedEvent, Request, Scope, SessionRequest, SessionStart, Setup,
-    StatusLine, Template, Trial, TrialValue, Verifiers,
+    StatusLine, Template, Trial, TrialError, TrialValue, Verifiers,
 };
 
 /// The door to the settings.
@@ -120,7 +120,7 @@ impl Setup for ClaudeSetup {
         problem(&fit, drift, drift.may_lack_events || was_here)
     }
 
-    fn trial(&self, own: &[OwnHook], base: &str, _version: ClientVersion) -> Result<Trial, String> {
+    fn trial(&self, own: &[OwnHook], base: &str, _version: ClientVersion) -> Result<Trial, TrialError> {
         let text = |text: &str| TrialValue::Text(text.to_owned());
         Ok(Trial {
             files: vec![("settings.json", own_table(own).to_string())],

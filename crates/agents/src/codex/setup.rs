@@ -11,7 +11,7 @@ use crate::hooks::{Changes, OwnHook, Undo, WantedHook, own_table};
 use crate::settings::{Settings, SettingsError};
 use crate::setup::{
     Drift, Installed, Places, Plan, Request, Scope, SessionRequest, SessionStart, Setup, Template, Trial,
-    TrialValue, looseness,
+    TrialError, TrialValue, looseness,
 };
 
 /// The first version of those that ask for trust in which a trial was seen to reach the hook without it. Earlier ones
@@ -131,9 +131,9 @@ impl Setup for CodexSetup {
     }
 
     // Trust is the user's to give, so it is passed over here: a trial is about the file and the command line.
-    fn trial(&self, own: &[OwnHook], base: &str, version: ClientVersion) -> Result<Trial, String> {
+    fn trial(&self, own: &[OwnHook], base: &str, version: ClientVersion) -> Result<Trial, TrialError> {
         if versions::asks_for_trust(version) && version < FIRST_TRIED_WITHOUT_TRUST {
-            return Err("this version calls no hook before you have reviewed it".to_owned());
+            return Err(TrialError::UnreviewedHooks);
         }
         let configuration = format!(
             "model = \"gpt-5.5\"\nmodel_provider = \"trial\"\ncheck_for_update_on_startup = false\n\n\
