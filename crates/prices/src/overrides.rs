@@ -62,46 +62,59 @@ pub struct Overrides {
     models: BTreeMap<Spanned<String>, Entry>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-struct Entry {
+/// Declares a table of the settings that has the five rates of [`Rates`] among its keys.
+///
+/// `$required` is the type of the two rates that a table may have to give.
+// A macro, not a struct with `#[serde(flatten)]`: serde buffers a flattened table, and an unknown key or a bad number in it
+// loses the line that every error here has to name.
+macro_rules! rates_table {
+    ($name:ident, $required:ty, { $($key:ident: $type:ty,)* }) => {
+        #[derive(Debug, Deserialize)]
+        #[serde(deny_unknown_fields, expecting = "a table")]
+        struct $name {
+            $($key: $type,)*
+            input: $required,
+            output: $required,
+            cache_read: Option<Amount>,
+            cache_write_5m: Option<Amount>,
+            cache_write_1h: Option<Amount>,
+        }
+
+        impl $name {
+            /// Returns the rates that the table gives.
+            fn rates(&self) -> Rates {
+                let price = |amount: Option<Amount>| amount.map(|amount| amount.0);
+                Rates {
+                    input: price(self.input.into()),
+                    output: price(self.output.into()),
+                    cache_read: price(self.cache_read),
+                    cache_write_5m: price(self.cache_write_5m),
+                    cache_write_1h: price(self.cache_write_1h),
+                }
+            }
+        }
+    };
+}
+
+rates_table!(Entry, Option<Amount>, {
     same_as: Option<Spanned<String>>,
-    input: Option<Amount>,
-    output: Option<Amount>,
-    cache_read: Option<Amount>,
-    cache_write_5m: Option<Amount>,
-    cache_write_1h: Option<Amount>,
     web_search: Option<Amount>,
     us_only: Option<Amount>,
     window: Option<u64>,
-    batch: Option<Tiered>,
-    fast: Option<Tiered>,
-    flex: Option<Tiered>,
-    priority: Option<Tiered>,
-    ultrafast: Option<Tiered>,
-    long: Option<Long>,
-}
+    batch: Option<TierRates>,
+    fast: Option<TierRates>,
+    flex: Option<TierRates>,
+    priority: Option<TierRates>,
+    ultrafast: Option<TierRates>,
+    long: Option<LongRates>,
+});
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-struct Tiered {
-    input: Option<Amount>,
-    output: Option<Amount>,
-    cache_read: Option<Amount>,
-    cache_write_5m: Option<Amount>,
-    cache_write_1h: Option<Amount>,
-}
+rates_table!(TierRates, Option<Amount>, {});
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-struct Long {
+// A threshold without both rates would leave half of a long prompt at the price of a short one.
+rates_table!(LongRates, Amount, {
     above: u64,
-    input: Amount,
-    output: Amount,
-    cache_read: Option<Amount>,
-    cache_write_5m: Option<Amount>,
-    cache_write_1h: Option<Amount>,
-}
+});
 
 /// A number with at most six decimals, in millionths.
 #[derive(Clone, Copy, Debug)]
@@ -152,10 +165,10 @@ impl Visitor<'_> for AmountVisitor {
     }
 }
 
-/// Reads the user's prices from a text of their own. What they leave open comes from `base`.
+/// Reads the user's prices from a text of their own. What they do not give comes from `base`.
 pub(crate) fn read(text: &str, base: &Table) -> Result<Table, OverrideError> {
     let at = |offset: usize, what: String| {
-        let (line, column) = place_of(text, offset);
+        let (line, column) = position_of(text, offset);
         OverrideError { line, column, what }
     };
     let overrides: Overrides = toml::from_str(text).map_err(|error| {
@@ -169,16 +182,17 @@ pub(crate) fn read(text: &str, base: &Table) -> Result<Table, OverrideError> {
     resolve(&overrides, base).map_err(|error| at(error.offset, error.what))
 }
 
-/// Returns the table that the user's prices make. What they leave open comes from `base`.
+/// Returns the table that the user's prices make. What they do not give comes from `base`.
 pub(crate) fn resolve(overrides: &Overrides, base: &Table) -> Result<Table, EntryError> {
     let at = |offset: usize, what: String| EntryError { offset, what };
     let mut table = Table::default();
-    for (said, entry) in &overrides.models {
-        let start = said.span().start;
-        let said = said.get_ref();
-        let name = name::folded(said).ok_or_else(|| at(start, format!("`{said}` is no name of a model")))?;
+    for (written, entry) in &overrides.models {
+        let start = written.span().start;
+        let written = written.get_ref();
+        let name =
+            name::folded(written).ok_or_else(|| at(start, format!("invalid model name `{written}`")))?;
         if table.exact(&name).is_some() {
-            return Err(at(start, format!("`{name}` stands twice")));
+            return Err(at(start, format!("model `{name}` is given twice")));
         }
         let begin = match &entry.same_as {
             None => name::find(base, &name),
@@ -204,7 +218,7 @@ pub(crate) fn resolve(overrides: &Overrides, base: &Table) -> Result<Table, Entr
     Ok(table)
 }
 
-/// The row that the entry makes of the one it begins with. Its standard prices come first.
+/// Applies an entry to the row that it begins with. The standard prices come first.
 fn merged(name: String, begin: Option<(&Model, &[RateSet])>, entry: &Entry) -> (Model, Vec<RateSet>) {
     let mut model = Model::new(Cow::Owned(name), Origin::User);
     let mut sets = Vec::new();
@@ -216,14 +230,7 @@ fn merged(name: String, begin: Option<(&Model, &[RateSet])>, entry: &Entry) -> (
     model.window = entry.window.or(model.window);
     model.web_search = entry.web_search.map(|price| per_thousand(price.0)).or(model.web_search);
     model.us_only = entry.us_only.map(|factor| factor.0).or(model.us_only);
-    let standard = Tiered {
-        input: entry.input,
-        output: entry.output,
-        cache_read: entry.cache_read,
-        cache_write_5m: entry.cache_write_5m,
-        cache_write_1h: entry.cache_write_1h,
-    };
-    put(&mut sets, Tier::Standard, None, &standard);
+    set_rates(&mut sets, Tier::Standard, None, entry.rates());
     for (tier, prices) in [
         (Tier::Batch, &entry.batch),
         (Tier::Fast, &entry.fast),
@@ -232,43 +239,33 @@ fn merged(name: String, begin: Option<(&Model, &[RateSet])>, entry: &Entry) -> (
         (Tier::Ultrafast, &entry.ultrafast),
     ] {
         if let Some(prices) = prices {
-            put(&mut sets, tier, None, prices);
+            set_rates(&mut sets, tier, None, prices.rates());
         }
     }
     if let Some(long) = &entry.long {
-        let prices = Tiered {
-            input: Some(long.input),
-            output: Some(long.output),
-            cache_read: long.cache_read,
-            cache_write_5m: long.cache_write_5m,
-            cache_write_1h: long.cache_write_1h,
-        };
-        put(&mut sets, Tier::Standard, Some(long.above), &prices);
+        set_rates(&mut sets, Tier::Standard, Some(long.above), long.rates());
     }
     (model, sets)
 }
 
-fn put(sets: &mut Vec<RateSet>, tier: Tier, above: Option<u64>, prices: &Tiered) {
-    let place = sets.iter().position(|set| set.tier == tier && set.above == above).unwrap_or_else(|| {
+/// Replaces the rates that are given, in the set of a tier and threshold; adds the set if there is none.
+fn set_rates(sets: &mut Vec<RateSet>, tier: Tier, above: Option<u64>, given: Rates) {
+    let index = sets.iter().position(|set| set.tier == tier && set.above == above).unwrap_or_else(|| {
         sets.push(RateSet { tier, above, rates: Rates::default() });
         sets.len() - 1
     });
-    let Some(RateSet { rates, .. }) = sets.get_mut(place) else { return };
-    for (known, price) in [
-        (&mut rates.input, prices.input),
-        (&mut rates.output, prices.output),
-        (&mut rates.cache_read, prices.cache_read),
-        (&mut rates.cache_write_5m, prices.cache_write_5m),
-        (&mut rates.cache_write_1h, prices.cache_write_1h),
-    ] {
-        if let Some(price) = price {
-            *known = Some(price.0);
-        }
-    }
+    let Some(RateSet { rates, .. }) = sets.get_mut(index) else { return };
+    *rates = Rates {
+        input: given.input.or(rates.input),
+        output: given.output.or(rates.output),
+        cache_read: given.cache_read.or(rates.cache_read),
+        cache_write_5m: given.cache_write_5m.or(rates.cache_write_5m),
+        cache_write_1h: given.cache_write_1h.or(rates.cache_write_1h),
+    };
 }
 
-/// The line and the character in it, both counted from one.
-fn place_of(text: &str, offset: usize) -> (usize, usize) {
+/// Returns the line of an offset and the character in it, both counted from one.
+fn position_of(text: &str, offset: usize) -> (usize, usize) {
     let before = text.get(..offset).unwrap_or(text);
     let line = before.rsplit('\n').next().unwrap_or_default();
     (1 + before.matches('\n').count(), 1 + line.chars().count())
@@ -304,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_open_stays_as_it_was() {
+    fn a_price_that_is_not_given_keeps_its_value() {
         let prices = Prices::with_overrides("[models.claude-opus-5-5]\ncache_read = 7\n").unwrap();
         let read = Spent { cache_read: 1_000_000, ..million() };
         assert_eq!(dollars(&prices, "claude-opus-5-5", read), 31.0);
@@ -343,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_named_with_its_line() {
+    fn an_error_names_its_line() {
         for (text, line, what) in [
             ("models = 3", 1, "invalid type"),
             ("\n[model.x]\ninput = 1", 2, "unknown field `model`"),
@@ -357,8 +354,8 @@ mod tests {
             ("[models.x]\ninput = 1\noutput = 0.0000001", 3, "`0.0000001` has more than six decimals"),
             ("\n\n[models.x]\ninput = 1", 3, "`x` is not built in and has no price for `output`\nhint: "),
             ("[models.x]\n\nsame_as = 'y'", 3, "`same_as` names an unknown model: `y`\nhint: "),
-            ("[models.x]\nsame_as = 'o3'\n[models.X]\nsame_as = 'o3'", 1, "`x` stands twice"),
-            ("[models.'']\nsame_as = 'o3'", 1, "`` is no name of a model"),
+            ("[models.x]\nsame_as = 'o3'\n[models.X]\nsame_as = 'o3'", 1, "model `x` is given twice"),
+            ("[models.'']\nsame_as = 'o3'", 1, "invalid model name ``"),
             ("[models.o3]\nlong = { input = 1 }", 2, "missing field"),
             ("[models.o3]\nflex.above = 1", 2, "unknown field `above`"),
             ("[models.o3]\nwindow = -1", 2, "-1"),
@@ -388,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_by_an_empty_file() {
+    fn an_empty_file_changes_no_price() {
         for text in ["", "# mine\n", "[models]\n"] {
             let prices = Prices::with_overrides(text).unwrap();
             assert!(prices.models().eq(Prices::embedded().models()));

@@ -77,19 +77,19 @@ impl Table {
         self.sets.get(model.first_set..model.end_of_sets).unwrap_or_default()
     }
 
-    /// The model of exactly that name.
+    /// Returns the model of exactly that name.
     pub(crate) fn exact(&self, name: &str) -> Option<&Model> {
         let place = self.models.binary_search_by(|model| (*model.name).cmp(name)).ok()?;
         self.models.get(place)
     }
 
-    /// The models whose names begin like this, in order.
+    /// Returns the models whose names begin like this, in order.
     pub(crate) fn beginning<'t>(&'t self, name: &str) -> impl Iterator<Item = &'t Model> {
         let place = self.models.partition_point(|model| *model.name < *name);
         self.models.iter().skip(place).take_while(move |model| model.name.starts_with(name))
     }
 
-    /// Adds models one by one, in any order; a second one of a name replaces the first.
+    /// Adds a model, in any order; a second one of a name replaces the first.
     pub(crate) fn insert(&mut self, mut model: Model, sets: &[RateSet]) {
         model.first_set = self.sets.len();
         self.sets.extend_from_slice(sets);
@@ -110,12 +110,13 @@ impl Table {
         let mut table = Self { models: Vec::with_capacity(lines), sets: Vec::with_capacity(lines) };
         let mut releases = Vec::new();
         for (number, line) in text.lines().enumerate() {
-            table.line(line, &mut releases).map_err(|what| BadLine { line: number + 1, what })?;
+            table.read_line(line, &mut releases).map_err(|what| BadLine { line: number + 1, what })?;
         }
         Ok(table)
     }
 
-    fn line(
+    /// Adds the row of one line.
+    fn read_line(
         &mut self,
         line: &'static str,
         releases: &mut Vec<(&'static str, &'static str)>,
@@ -147,16 +148,18 @@ impl Table {
         let (window, web_search) = (next()?, millionths_or_empty(next()?)?);
         let us_only = millionths_or_empty(next()?)?;
         if cells.next().is_some() {
-            return Err("a column too many");
+            return Err("too many columns");
         }
         let (tier, above) = match label.split_once('>') {
-            Some((tier, above)) => (tier, Some(above.parse().map_err(|_| "a threshold is no number")?)),
+            Some((tier, above)) => {
+                (tier, Some(above.parse().map_err(|_| "invalid threshold: a whole number is expected")?))
+            }
             None => (label, None),
         };
-        let tier = Tier::from_name(tier).ok_or("no such tier")?;
+        let tier = Tier::from_name(tier).ok_or("unknown tier")?;
         let goes_on = self.models.last().is_some_and(|last| last.name == name);
         match (goes_on, label == Tier::Standard.name()) {
-            (true, true) => return Err("a model stands twice"),
+            (true, true) => return Err("duplicate model"),
             (false, false) => return Err("a model does not begin with its standard prices"),
             (true, false) => {}
             (false, true) => {
@@ -167,10 +170,10 @@ impl Table {
                     return Err("the price of input or output is missing");
                 }
                 let known = releases.iter().find(|(version, _)| *version == release);
-                let (version, date) = *known.ok_or("no such release")?;
+                let (version, date) = *known.ok_or("unknown release")?;
                 let window = match window {
                     [] => None,
-                    window => Some(whole(window).ok_or("a window is no number")?),
+                    window => Some(whole_number(window).ok_or("invalid window: a whole number is expected")?),
                 };
                 self.models.push(Model {
                     window,
@@ -195,7 +198,7 @@ impl Model {
     }
 }
 
-/// From millionths of dollars per thousand to trillionths of a dollar for one.
+/// Converts millionths of dollars per thousand to trillionths of a dollar for one.
 pub(crate) fn per_thousand(millionths: u64) -> PicoPrice {
     millionths.saturating_mul(1000)
 }
@@ -203,7 +206,9 @@ pub(crate) fn per_thousand(millionths: u64) -> PicoPrice {
 fn millionths_or_empty(cell: &[u8]) -> Result<Option<u64>, &'static str> {
     match cell {
         [] => Ok(None),
-        cell => millionths(cell).map(Some).ok_or("a price is no number with six decimals"),
+        cell => {
+            millionths(cell).map(Some).ok_or("invalid price: a number with at most six decimals is expected")
+        }
     }
 }
 
@@ -213,12 +218,12 @@ fn millionths(text: &[u8]) -> Option<u64> {
     let (before, after) = text.split_at(point.unwrap_or(text.len()));
     let after = after.get(1..).unwrap_or_default();
     let shift = u32::try_from(6_usize.checked_sub(after.len())?).ok()?;
-    let part = if after.is_empty() { 0 } else { whole(after)?.checked_mul(10_u64.pow(shift))? };
-    let number = whole(before)?.checked_mul(1_000_000)?.checked_add(part)?;
+    let part = if after.is_empty() { 0 } else { whole_number(after)?.checked_mul(10_u64.pow(shift))? };
+    let number = whole_number(before)?.checked_mul(1_000_000)?.checked_add(part)?;
     (number <= MOST_MILLIONTHS).then_some(number)
 }
 
-fn whole(text: &[u8]) -> Option<u64> {
+fn whole_number(text: &[u8]) -> Option<u64> {
     let digits = text.iter().try_fold(0_u64, |number, byte| match byte {
         b'0'..=b'9' => number.checked_mul(10)?.checked_add(u64::from(byte - b'0')),
         _ => None,
@@ -285,16 +290,20 @@ mod tests {
     fn a_bad_line_is_named() {
         for (lines, line, what) in [
             ("a,standard,1", 3, "a column is missing"),
-            ("a,standard,1,2,,,,,,,,1.0", 3, "a column too many"),
-            ("a,standard,x,2,,,,,,,1.0", 3, "a price is no number with six decimals"),
+            ("a,standard,1,2,,,,,,,,1.0", 3, "too many columns"),
+            ("a,standard,x,2,,,,,,,1.0", 3, "invalid price: a number with at most six decimals is expected"),
             ("a,standard,1,,,,,,,,1.0", 3, "the price of input or output is missing"),
-            ("a,standard,1,2,,,,,,,2.0", 3, "no such release"),
-            ("a,standard,1,2,,,,x,,,1.0", 3, "a window is no number"),
-            ("a,express,1,2,,,,,,,", 3, "no such tier"),
+            ("a,standard,1,2,,,,,,,2.0", 3, "unknown release"),
+            ("a,standard,1,2,,,,x,,,1.0", 3, "invalid window: a whole number is expected"),
+            ("a,express,1,2,,,,,,,", 3, "unknown tier"),
             ("a,batch,1,2,,,,,,,", 3, "a model does not begin with its standard prices"),
             ("a,standard>5,1,2,,,,,,,1.0", 3, "a model does not begin with its standard prices"),
-            ("a,standard,1,2,,,,,,,1.0\na,standard>x,1,2,,,,,,,", 4, "a threshold is no number"),
-            ("a,standard,1,2,,,,,,,1.0\na,standard,1,2,,,,,,,1.0", 4, "a model stands twice"),
+            (
+                "a,standard,1,2,,,,,,,1.0\na,standard>x,1,2,,,,,,,",
+                4,
+                "invalid threshold: a whole number is expected",
+            ),
+            ("a,standard,1,2,,,,,,,1.0\na,standard,1,2,,,,,,,1.0", 4, "duplicate model"),
             ("b,standard,1,2,,,,,,,1.0\na,standard,1,2,,,,,,,1.0", 4, "the models are not sorted"),
             ("release,3", 3, "a release has no date"),
         ] {
