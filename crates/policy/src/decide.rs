@@ -219,6 +219,7 @@ impl Policy {
         }
         // Each rewrite works on the result of those before it, and the user's come last, so that no other undoes them.
         let mut current: Option<Call> = None;
+        let mut without_projects: Option<Call> = None;
         let rewrites = |users: bool| {
             self.rules.iter().filter(move |(origin, rule)| {
                 rule.decision == Decision::Rewrite && (*origin == Origin::User) == users
@@ -226,7 +227,20 @@ impl Policy {
         };
         for (origin, rule) in rewrites(false).chain(rewrites(true)) {
             let subject = current.as_ref().unwrap_or(call);
-            let Some(ruling) = rule_decision(rule, call, subject, history) else { continue };
+            let mut ruling = rule_decision(rule, call, subject, history);
+            if *origin == Origin::User {
+                // A user's rule also fires where a project has made its change already: otherwise a project could make a
+                // rule disappear from the record, or an `ask` with it.
+                let own = without_projects.as_ref().unwrap_or(call);
+                let alone = rule_decision(rule, call, own, history);
+                let changed =
+                    alone.as_ref().and_then(|alone| alone.input.clone()).map(|input| own.with_input(input));
+                if rule.mode == Mode::Enforce {
+                    without_projects = changed.or(without_projects);
+                }
+                ruling = ruling.or_else(|| alone.map(|alone| alone.already_made(subject)));
+            }
+            let Some(ruling) = ruling else { continue };
             let changed = ruling.input.clone();
             if let Some(outcome) = verdict.take(*origin, rule, ruling) {
                 decided = decided.max(Some(outcome));
@@ -267,6 +281,13 @@ struct RuleDecision {
     basis: Basis,
     input: Option<Value>,
     why: Option<String>,
+}
+
+impl RuleDecision {
+    /// Returns the decision with the input of `call`, which has the change already.
+    fn already_made(self, call: &Call) -> Self {
+        Self { input: self.input.map(|_| call.input.clone()), ..self }
+    }
 }
 
 /// Asks a rule about a call, or about what became of it on the way. A rewrite changes the latter.

@@ -305,6 +305,17 @@ fn the_users_rewrite_is_not_undone_by_a_project() {
 }
 
 #[test]
+fn a_rewrite_that_a_project_made_first_is_recorded_as_the_users_too() {
+    let (user, project) = (rules(&named("u", "rewrite")), rules(&named("p", "rewrite")));
+    let verdict =
+        Policy::of_user(user).with_project(project, Trust::Trusted).decide(&bash("git push"), &NoHistory);
+    assert_eq!(verdict.outcome, Outcome::Rewrite);
+    assert_eq!(verdict.input, Some(json!({"command": "git push --dry-run"})));
+    let fired: Vec<&str> = verdict.fired.iter().map(|fired| fired.rule.as_str()).collect();
+    assert_eq!(fired, ["p", "u"]);
+}
+
+#[test]
 fn an_ask_keeps_the_users_rewrite() {
     let user = rules(&named("u", "rewrite"));
     let project = rules(&named("p", "ask"));
