@@ -270,6 +270,14 @@ mod tests {
     }
 
     #[test]
+    fn long_wait_for_the_first_token_is_no_pause() {
+        let mut second = response(2, 301_000, 0, 10_100, 0);
+        second.requested_at = Some(1_000);
+        let found = losses(&history(vec![response(1, 0, 0, 10_000, 0), second]));
+        assert_eq!((found[0].cause, found[0].gap_ms), (Cause::Unknown, 1_000));
+    }
+
+    #[test]
     fn an_hour_is_kept_for_an_hour() {
         let mut first = response(1, 0, 0, 0, 0);
         first.tokens.cache_write_1h = 10_000;

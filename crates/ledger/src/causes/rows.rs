@@ -17,6 +17,8 @@ use super::history::{
 use super::money::{Rates, TokenCounts};
 use crate::project::FactRow;
 use crate::project::tally::Pricer;
+use crate::timing::Basis;
+use crate::timing::model::{in_conversation, spans};
 
 /// Reads the history of one task from its rows, which may come in any order.
 ///
@@ -32,9 +34,15 @@ pub fn history(rows: &[FactRow], cost: impl Fn(&FactRow) -> Option<i64>, pricer:
             asked.insert(request, row.fact);
         }
     }
+    // A guessed beginning follows what came before it, so a gap that is measured to it would always be empty.
+    let sent: HashMap<i64, i64> = spans(rows)
+        .into_iter()
+        .filter_map(|span| Some((span.id, span.requested.filter(|sent| sent.basis == Basis::Measured)?.at)))
+        .collect();
     let mut began = None;
     for row in &sorted {
-        if let Some(response) = response(row, cost(row), pricer) {
+        if let Some(mut response) = response(row, cost(row), pricer) {
+            response.requested_at = sent.get(&row.fact).copied().filter(|at| *at <= row.occurred);
             listed_additions(row, &mut history.additions);
             history.responses.push(response);
         }
@@ -75,7 +83,6 @@ fn response(row: &FactRow, cost: Option<i64>, pricer: &dyn Pricer) -> Option<Pri
     Some(PricedResponse {
         id: row.fact,
         at: row.occurred,
-        requested_at: None,
         turn: row.turn,
         in_conversation: in_conversation(row),
         model: model.strip_suffix("[1m]").unwrap_or(model).to_owned(),
@@ -83,19 +90,8 @@ fn response(row: &FactRow, cost: Option<i64>, pricer: &dyn Pricer) -> Option<Pri
         cost: cost.and_then(|cost| u64::try_from(cost).ok()),
         rates: rates(model, metadata, &tokens, pricer),
         request,
+        ..PricedResponse::default()
     })
-}
-
-/// Returns `true` if a request is a step of the conversation and not a helper's beside it.
-pub(crate) fn in_conversation(row: &FactRow) -> bool {
-    if row.meta(attributes::SIDECHAIN) == Some(&Value::Bool(true)) || row.text(attributes::PURPOSE).is_some()
-    {
-        return false;
-    }
-    let source = row.text(attributes::QUERY_SOURCE).unwrap_or_default();
-    ["", "sdk", "main", "subagent"].contains(&source)
-        || source.starts_with("repl_main_thread")
-        || source.starts_with("agent:")
 }
 
 /// Returns the prices of single tokens in one response.

@@ -11,7 +11,6 @@ use agent_tracer_event::{CallState, Channel, Kind, attributes};
 use serde_json::Value;
 
 use super::{Basis, Moment};
-use crate::causes::rows::in_conversation;
 use crate::project::row::channel_bits;
 use crate::project::{FactRow, List};
 
@@ -275,6 +274,18 @@ impl<'row> Known<'row> {
             before = before.max(span.ended.at);
         }
     }
+}
+
+/// Returns `true` if a request is a step of the conversation and not a helper's beside it.
+pub(crate) fn in_conversation(row: &FactRow) -> bool {
+    if row.meta(attributes::SIDECHAIN) == Some(&Value::Bool(true)) || row.text(attributes::PURPOSE).is_some()
+    {
+        return false;
+    }
+    let source = row.text(attributes::QUERY_SOURCE).unwrap_or_default();
+    ["", "sdk", "main", "subagent"].contains(&source)
+        || source.starts_with("repl_main_thread")
+        || source.starts_with("agent:")
 }
 
 /// Returns the moment at which a block of a response was complete.

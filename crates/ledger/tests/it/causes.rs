@@ -165,6 +165,16 @@ fn request_that_is_written_after_its_response_belongs_to_it() {
 }
 
 #[test]
+fn request_is_sent_before_its_response_where_the_client_writes_it_down() {
+    let gaps: Vec<Option<bool>> = tasks_of("2.1.326/queue")
+        .iter()
+        .flat_map(|task| task.history().responses)
+        .map(|response| response.requested_at.map(|requested| requested < response.at))
+        .collect();
+    assert_eq!(gaps, [Some(true), Some(true)]);
+}
+
+#[test]
 fn switch_of_the_model_is_a_cause() {
     let causes: Vec<Cause> = tasks_of("2.1.325/model")
         .iter()
