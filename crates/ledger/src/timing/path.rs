@@ -65,14 +65,14 @@ pub struct CriticalPath {
 
 /// Holds assumptions about another pace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Changes {
+pub struct Assumptions {
     /// The pace of a class, in thousandths of its recorded durations.
     pub scales: BTreeMap<Class, u32>,
     /// Pairs of calls of one agent, by the numbers of their facts: the later one begins with the earlier one.
     pub together: Vec<(i64, i64)>,
 }
 
-impl Changes {
+impl Assumptions {
     /// Returns the duration of an activity under these assumptions.
     fn duration(&self, activity: &Activity) -> i64 {
         let recorded = activity.to - activity.from;
@@ -147,13 +147,13 @@ impl<'time> PathTree<'time> {
     ///
     /// `None` if a pair does not name two calls of one agent.
     #[must_use]
-    pub fn end_with(&self, changes: &Changes) -> Option<i64> {
-        let mut pairs = Vec::with_capacity(changes.together.len());
-        for (one, other) in &changes.together {
+    pub fn end_with(&self, assumptions: &Assumptions) -> Option<i64> {
+        let mut pairs = Vec::with_capacity(assumptions.together.len());
+        for (one, other) in &assumptions.together {
             pairs.push(self.pair(*one, *other)?);
         }
         let times =
-            self.schedule.run(|node| self.activity(node).map_or(0, |it| changes.duration(it)), &pairs);
+            self.schedule.run(|node| self.activity(node).map_or(0, |it| assumptions.duration(it)), &pairs);
         let tail = self.end - self.schedule.last_end();
         Some(times.latest.saturating_add(tail))
     }

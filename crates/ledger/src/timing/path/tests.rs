@@ -25,8 +25,8 @@ fn main_of(time: &AgentTime) -> PathAgent<'_> {
     PathAgent { time, parent: None, call: None }
 }
 
-fn pace(class: Class, thousandths: u32) -> Changes {
-    Changes { scales: [(class, thousandths)].into(), together: Vec::new() }
+fn pace(class: Class, thousandths: u32) -> Assumptions {
+    Assumptions { scales: [(class, thousandths)].into(), together: Vec::new() }
 }
 
 /// A response asks for two calls, of which one waits for a permission; a second response follows both.
@@ -70,7 +70,7 @@ fn without_permissions_the_next_longest_way_decides() {
     assert_eq!(tree.end_with(&pace(Class::Permission, 0)), Some(290));
     assert_eq!(tree.end_with(&pace(tool("Bash"), 500)), Some(535));
     assert_eq!(tree.end_with(&pace(tool("Read"), 0)), Some(560));
-    assert_eq!(tree.end_with(&Changes::default()), Some(560));
+    assert_eq!(tree.end_with(&Assumptions::default()), Some(560));
 }
 
 /// Two subagents, one after the other, each behind a call of the main agent.
@@ -117,11 +117,11 @@ fn path_goes_through_subagents_and_their_calls_are_distances() {
 fn subagents_that_ran_at_once_end_with_the_slower_one() {
     let agents = two_subagents();
     let tree = tree_of(&agents);
-    let together = Changes { together: vec![(4, 2)], ..Changes::default() };
+    let together = Assumptions { together: vec![(4, 2)], ..Assumptions::default() };
     // The first ends at 115, then 15 to write; the second would have ended at 120. Then 20 to write.
     assert_eq!(tree.end_with(&together), Some(150));
-    assert_eq!(tree.end_with(&Changes { together: vec![(2, 3)], ..Changes::default() }), None);
-    assert_eq!(tree.end_with(&Changes { together: vec![(2, 2)], ..Changes::default() }), None);
+    assert_eq!(tree.end_with(&Assumptions { together: vec![(2, 3)], ..Assumptions::default() }), None);
+    assert_eq!(tree.end_with(&Assumptions { together: vec![(2, 2)], ..Assumptions::default() }), None);
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn tree_without_activities_is_one_distance() {
     let tree = PathTree::of(vec![main_of(&time)]);
     let whole = Segment { agent: 0, activity: None, from: 5, to: 25 };
     assert_eq!(tree.critical_path().segments, [whole]);
-    assert_eq!(tree.end_with(&Changes::default()), Some(25));
+    assert_eq!(tree.end_with(&Assumptions::default()), Some(25));
     assert_eq!(PathTree::of(Vec::new()).critical_path(), CriticalPath::default());
 }
 
@@ -152,7 +152,8 @@ fn tree_without_activities_is_one_distance() {
 struct BruteForce<'tree> {
     agents: &'tree [PathAgent<'tree>],
     durations: HashMap<ActivityKey, i64>,
-    together: Option<(ActivityKey, ActivityKey)>,
+    /// The earlier call that a later one begins with.
+    together: HashMap<ActivityKey, ActivityKey>,
     begin: i64,
     known: std::cell::RefCell<HashMap<(ActivityKey, bool), i64>>,
 }
@@ -195,9 +196,9 @@ impl BruteForce<'_> {
             return *known;
         }
         let it = &self.agents[key.agent].time.activities[key.activity];
-        let start = match self.together {
-            Some((earlier, later)) if later == key => self.start(earlier),
-            _ => self.start_by_base(key.agent, it.from),
+        let start = match self.together.get(&key) {
+            Some(earlier) => self.start(*earlier),
+            None => self.start_by_base(key.agent, it.from),
         };
         self.known.borrow_mut().insert((key, false), start);
         start
@@ -249,12 +250,12 @@ impl BruteForce<'_> {
 fn brute_force<'tree>(
     agents: &'tree [PathAgent<'tree>],
     duration: impl Fn(ActivityKey, &Activity) -> i64,
-    together: Option<(ActivityKey, ActivityKey)>,
+    together: &[(ActivityKey, ActivityKey)],
 ) -> i64 {
     let mut force = BruteForce {
         agents,
         durations: HashMap::new(),
-        together,
+        together: together.iter().map(|(earlier, later)| (*later, *earlier)).collect(),
         begin: agents.iter().map(|agent| agent.time.life.0).min().unwrap_or(0),
         known: std::cell::RefCell::default(),
     };
@@ -288,8 +289,31 @@ fn any_agent() -> impl Strategy<Value = AnyAgent> {
     )
 }
 
-fn placed(agents: &[AnyAgent]) -> Vec<PathAgent<'_>> {
-    let mut placed: Vec<PathAgent<'_>> = Vec::new();
+/// Some agents at random. Numbers of facts are unique in the tree, as in a store.
+fn any_agents() -> impl Strategy<Value = Vec<AnyAgent>> {
+    proptest::collection::vec(any_agent(), 1..6).prop_map(|mut agents| {
+        for (place, (time, ..)) in (0_i64..).zip(&mut agents) {
+            for activity in &mut time.activities {
+                activity.id += place * 100;
+            }
+        }
+        agents
+    })
+}
+
+/// The calls to agents that each agent made, in the order of their beginnings.
+fn calls(agents: &[PathAgent<'_>]) -> Vec<Vec<(ActivityKey, i64)>> {
+    let calls_of = |(agent, member): (usize, &PathAgent<'_>)| {
+        let all = member.time.activities.iter().enumerate();
+        let mut calls: Vec<_> = all.filter(|(_, it)| it.rank == Rank::Delegation).collect();
+        calls.sort_by_key(|(_, it)| it.from);
+        calls.into_iter().map(|(activity, it)| (ActivityKey { agent, activity }, it.id)).collect()
+    };
+    agents.iter().enumerate().map(calls_of).collect()
+}
+
+fn tree_members(agents: &[AnyAgent]) -> Vec<PathAgent<'_>> {
+    let mut members: Vec<PathAgent<'_>> = Vec::new();
     for (place, (time, parent, call)) in agents.iter().enumerate() {
         let parent = place.checked_sub(1).map(|last| parent % (last + 1));
         let calls = parent.map(|parent| {
@@ -297,9 +321,9 @@ fn placed(agents: &[AnyAgent]) -> Vec<PathAgent<'_>> {
             all.map(|it| it.id).collect::<Vec<i64>>()
         });
         let call = calls.zip(*call).and_then(|(calls, call)| calls.get(call).copied());
-        placed.push(PathAgent { time, parent, call });
+        members.push(PathAgent { time, parent, call });
     }
-    placed
+    members
 }
 
 proptest! {
@@ -307,40 +331,43 @@ proptest! {
 
     #[test]
     fn sweep_gives_the_same_ends_as_all_constraints_looked_up(
-        agents in proptest::collection::vec(any_agent(), 1..6),
+        agents in any_agents(),
         permission in 0_u32..2000,
         bash in 0_u32..2000,
     ) {
-        let agents = placed(&agents);
-        let changes = Changes {
+        let agents = tree_members(&agents);
+        let assumptions = Assumptions {
             scales: [(Class::Permission, permission), (tool("Bash"), bash)].into(),
             together: Vec::new(),
         };
         let tree = PathTree::of(agents.clone());
-        prop_assert_eq!(tree.end_with(&Changes::default()), Some(tree.end));
-        let expected = brute_force(&agents, |_, it| changes.duration(it), None);
-        prop_assert_eq!(tree.end_with(&changes), Some(expected));
-        for (place, agent) in agents.iter().enumerate() {
-            let calls: Vec<(usize, &Activity)> = agent.time.activities.iter().enumerate()
-                .filter(|(_, it)| it.rank == Rank::Delegation).collect();
-            if let [(one, first), (other, second), ..] = calls[..] {
-                let pair = (ActivityKey { agent: place, activity: one }, ActivityKey { agent: place, activity: other });
-                let pair = if first.from <= second.from { pair } else { (pair.1, pair.0) };
-                let both = Changes { together: vec![(first.id, second.id)], ..changes.clone() };
-                let tree = PathTree::of(vec![PathAgent { time: agent.time, parent: None, call: None }]);
-                let alone = [PathAgent { time: agent.time, parent: None, call: None }];
-                let key = |key: ActivityKey| ActivityKey { agent: 0, ..key };
-                let expected = brute_force(&alone, |_, it| changes.duration(it), Some((key(pair.0), key(pair.1))));
-                prop_assert_eq!(tree.end_with(&both), Some(expected));
+        prop_assert_eq!(tree.end_with(&Assumptions::default()), Some(tree.end));
+        let expected = brute_force(&agents, |_, it| assumptions.duration(it), &[]);
+        prop_assert_eq!(tree.end_with(&assumptions), Some(expected));
+        let end_with = |pairs: &[(ActivityKey, ActivityKey)], ids: Vec<(i64, i64)>| {
+            let together = Assumptions { together: ids, ..assumptions.clone() };
+            (tree.end_with(&together), brute_force(&agents, |_, it| assumptions.duration(it), pairs))
+        };
+        for calls in calls(&agents) {
+            let mut pairs = Vec::new();
+            for (place, (earlier, one)) in calls.iter().enumerate() {
+                for (later, other) in &calls[place + 1..] {
+                    let (end, expected) = end_with(&[(*earlier, *later)], vec![(*other, *one)]);
+                    prop_assert_eq!(end, Some(expected), "{:?} with {:?}", earlier, later);
+                }
+                pairs.extend(calls.get(place + 1).map(|(later, other)| ((*earlier, *later), (*one, *other))));
             }
+            let (keys, ids): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+            let (end, expected) = end_with(&keys, ids);
+            prop_assert_eq!(end, Some(expected), "all with the first");
         }
     }
 
     #[test]
     fn path_is_the_whole_time_and_slack_is_as_much_as_there_is(
-        agents in proptest::collection::vec(any_agent(), 1..6),
+        agents in any_agents(),
     ) {
-        let agents = placed(&agents);
+        let agents = tree_members(&agents);
         let tree = PathTree::of(agents.clone());
         let path = tree.critical_path();
         let mut at = tree.begin;
@@ -365,7 +392,7 @@ proptest! {
                 let longer = |it: ActivityKey, activity: &Activity| {
                     activity.to - activity.from + if it == *key { more } else { 0 }
                 };
-                prop_assert_eq!(brute_force(&agents, longer, None), end, "{:?} + {}", key, more);
+                prop_assert_eq!(brute_force(&agents, longer, &[]), end, "{:?} + {}", key, more);
             }
         }
     }
