@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use agent_tracer_prices::{Prices, Spent};
+use agent_tracer_prices::{BilledUsage, Prices};
 
 const ROUNDS: u32 = 1_000_000;
 
@@ -19,7 +19,13 @@ fn each(mut work: impl FnMut()) -> f64 {
 }
 
 fn main() -> std::io::Result<()> {
-    let spent = Spent { input: 14, output: 111, cache_read: 28_600, cache_write_5m: 406, ..Spent::default() };
+    let spent = BilledUsage {
+        input: 14,
+        output: 111,
+        cache_read: 28_600,
+        cache_write_5m: 406,
+        ..BilledUsage::default()
+    };
     let start = Instant::now();
     let prices = Prices::embedded();
     black_box(prices.cost("claude-opus-5-5", &spent));

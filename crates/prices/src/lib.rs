@@ -12,10 +12,11 @@ mod name;
 mod overrides;
 mod prices;
 mod rates;
-mod spent;
 mod table;
+mod usage;
 
 pub use money::{MicroDollars, PicoDollars};
 pub use overrides::{EntryError, OverrideError, Overrides};
 pub use prices::{About, Price, Prices, Source};
-pub use spent::{Prompt, Region, Spent, Tier};
+pub use rates::Rates;
+pub use usage::{BilledUsage, Prompt, Region, Tier};

@@ -12,8 +12,8 @@ use serde::de::{Deserializer, Visitor};
 use toml::Spanned;
 
 use crate::name;
-use crate::spent::Tier;
-use crate::table::{Model, Origin, RateSet, Rates, Table, per_thousand};
+use crate::table::{ListedRates, Model, Origin, RateSet, Table, per_thousand};
+use crate::usage::Tier;
 
 /// Holds what is wrong with the user's prices.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -62,7 +62,7 @@ pub struct Overrides {
     models: BTreeMap<Spanned<String>, Entry>,
 }
 
-/// Declares a table of the settings that has the five rates of [`Rates`] among its keys.
+/// Declares a table of the settings that has the five rates of [`ListedRates`] among its keys.
 ///
 /// `$required` is the type of the two rates that a table may have to give.
 // A macro, not a struct with `#[serde(flatten)]`: serde buffers a flattened table, and an unknown key or a bad number in it
@@ -82,9 +82,9 @@ macro_rules! rates_table {
 
         impl $name {
             /// Returns the rates that the table gives.
-            fn rates(&self) -> Rates {
+            fn rates(&self) -> ListedRates {
                 let price = |amount: Option<Amount>| amount.map(|amount| amount.0);
-                Rates {
+                ListedRates {
                     input: price(self.input.into()),
                     output: price(self.output.into()),
                     cache_read: price(self.cache_read),
@@ -249,13 +249,13 @@ fn merged(name: String, begin: Option<(&Model, &[RateSet])>, entry: &Entry) -> (
 }
 
 /// Replaces the rates that are given, in the set of a tier and threshold; adds the set if there is none.
-fn set_rates(sets: &mut Vec<RateSet>, tier: Tier, above: Option<u64>, given: Rates) {
+fn set_rates(sets: &mut Vec<RateSet>, tier: Tier, above: Option<u64>, given: ListedRates) {
     let index = sets.iter().position(|set| set.tier == tier && set.above == above).unwrap_or_else(|| {
-        sets.push(RateSet { tier, above, rates: Rates::default() });
+        sets.push(RateSet { tier, above, rates: ListedRates::default() });
         sets.len() - 1
     });
     let Some(RateSet { rates, .. }) = sets.get_mut(index) else { return };
-    *rates = Rates {
+    *rates = ListedRates {
         input: given.input.or(rates.input),
         output: given.output.or(rates.output),
         cache_read: given.cache_read.or(rates.cache_read),
@@ -276,13 +276,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{PicoDollars, Prices, Prompt, Source, Spent};
+    use crate::{BilledUsage, PicoDollars, Prices, Prompt, Source};
 
-    fn million() -> Spent {
-        Spent { input: 1_000_000, output: 1_000_000, prompt: Prompt::Short, ..Spent::default() }
+    fn million() -> BilledUsage {
+        BilledUsage { input: 1_000_000, output: 1_000_000, prompt: Prompt::Short, ..BilledUsage::default() }
     }
 
-    fn dollars(prices: &Prices, model: &str, spent: Spent) -> f64 {
+    fn dollars(prices: &Prices, model: &str, spent: BilledUsage) -> f64 {
         prices.cost(model, &spent).unwrap().dollars()
     }
 
@@ -303,9 +303,9 @@ mod tests {
     #[test]
     fn a_price_that_is_not_given_keeps_its_value() {
         let prices = Prices::with_overrides("[models.claude-opus-5-5]\ncache_read = 7\n").unwrap();
-        let read = Spent { cache_read: 1_000_000, ..million() };
+        let read = BilledUsage { cache_read: 1_000_000, ..million() };
         assert_eq!(dollars(&prices, "claude-opus-5-5", read), 31.0);
-        assert_eq!(dollars(&prices, "claude-opus-5-5", Spent { tier: Tier::Batch, ..million() }), 12.0);
+        assert_eq!(dollars(&prices, "claude-opus-5-5", BilledUsage { tier: Tier::Batch, ..million() }), 12.0);
         assert_eq!(prices.window("claude-opus-5-5"), Some(1_000_000));
         let about = prices.about("claude-opus-5-5").unwrap();
         assert_eq!(about.web_search, Some(PicoDollars(10_000_000_000)));
@@ -316,7 +316,7 @@ mod tests {
         let prices =
             Prices::with_overrides("[models.ours]\nsame_as = 'openai/gpt-5.5'\nwindow = 5\n").unwrap();
         for tier in Tier::ALL {
-            let spent = Spent { tier, prompt: Prompt::Counted, ..million() };
+            let spent = BilledUsage { tier, prompt: Prompt::Counted, ..million() };
             assert_eq!(prices.cost("ours", &spent), prices.cost("gpt-5.5", &spent));
         }
         assert_eq!(prices.window("ours"), Some(5));
@@ -330,13 +330,13 @@ mod tests {
         .unwrap();
         let cost = |spent| dollars(&prices, "gpt-5.5", spent);
         assert_eq!(cost(million()), 2.0);
-        assert_eq!(cost(Spent { prompt: Prompt::Counted, ..million() }), 7.0);
+        assert_eq!(cost(BilledUsage { prompt: Prompt::Counted, ..million() }), 7.0);
         // The thresholds that were built in are gone, for every tier.
-        let flex = Spent { tier: Tier::Flex, ..million() };
+        let flex = BilledUsage { tier: Tier::Flex, ..million() };
         assert_eq!(cost(flex), 0.5 + 15.0);
-        assert_eq!(cost(Spent { prompt: Prompt::AtLeast(400_000), ..flex }), 3.0 + 15.0);
-        assert_eq!(cost(Spent { web_searches: 1000, ..Spent::default() }), 2.0);
-        assert_eq!(cost(Spent { region: crate::Region::UsOnly, ..million() }), 3.0);
+        assert_eq!(cost(BilledUsage { prompt: Prompt::AtLeast(400_000), ..flex }), 3.0 + 15.0);
+        assert_eq!(cost(BilledUsage { web_searches: 1000, ..BilledUsage::default() }), 2.0);
+        assert_eq!(cost(BilledUsage { region: crate::Region::UsOnly, ..million() }), 3.0);
     }
 
     #[test]
@@ -404,7 +404,7 @@ mod tests {
         fn six_decimals_arrive_exactly(millionths in 0..=1_000_000_000_000_u64) {
             let text = format!("[models.x]\ninput = {}.{:06}\noutput = 0\n", millionths / 1_000_000, millionths % 1_000_000);
             let prices = Prices::with_overrides(&text).unwrap();
-            let one = Spent { input: 1, ..Spent::default() };
+            let one = BilledUsage { input: 1, ..BilledUsage::default() };
             prop_assert_eq!(prices.cost("x", &one), Some(PicoDollars(u128::from(millionths))));
         }
     }

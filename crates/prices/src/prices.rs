@@ -1,13 +1,14 @@
-//! The door: prices by the name of a model.
+//! Prices by the name of a model.
 
 use std::fmt;
 use std::sync::LazyLock;
 
 use crate::money::PicoDollars;
+use crate::name;
 use crate::overrides::{self, EntryError, OverrideError, Overrides};
-use crate::spent::Spent;
+use crate::rates::{self, Rates};
 use crate::table::{Model, Origin, Table};
-use crate::{name, rates};
+use crate::usage::BilledUsage;
 
 /// Read when a caller first asks; it is some fifty kilobytes of text.
 static EMBEDDED: LazyLock<Table> = LazyLock::new(|| {
@@ -113,16 +114,22 @@ impl Prices {
         Some(Price { table, model, exact: model.name == name, million_window })
     }
 
-    /// Returns what was spent costs, exactly; nothing if the model is unknown.
+    /// Returns the exact cost of a usage; nothing if the model is unknown.
     #[must_use]
-    pub fn cost(&self, model: &str, spent: &Spent) -> Option<PicoDollars> {
-        self.find(model).map(|price| price.cost(spent))
+    pub fn cost(&self, model: &str, usage: &BilledUsage) -> Option<PicoDollars> {
+        self.find(model).map(|price| price.cost(usage))
     }
 
     /// The largest prompt that the model takes, in tokens. What a client says about its own window is better.
     #[must_use]
     pub fn window(&self, model: &str) -> Option<u64> {
         self.find(model)?.window()
+    }
+
+    /// Returns the price of one token of each kind in a response; nothing if the model is unknown.
+    #[must_use]
+    pub fn rates(&self, model: &str, usage: &BilledUsage) -> Option<Rates> {
+        self.find(model).map(|price| price.rates(usage))
     }
 
     /// Returns where the price of a model comes from.
@@ -144,10 +151,16 @@ impl Prices {
 }
 
 impl<'p> Price<'p> {
-    /// Returns what was spent costs, exactly.
+    /// Returns the price of one token of each kind in a response.
     #[must_use]
-    pub fn cost(&self, spent: &Spent) -> PicoDollars {
-        rates::cost(self.model, self.table.sets(self.model), spent)
+    pub fn rates(&self, usage: &BilledUsage) -> Rates {
+        Rates::choose(self.model, self.table.sets(self.model), usage)
+    }
+
+    /// Returns the exact cost of a usage.
+    #[must_use]
+    pub fn cost(&self, usage: &BilledUsage) -> PicoDollars {
+        rates::cost(self.model, self.table.sets(self.model), usage)
     }
 
     /// The largest prompt that the model takes, in tokens.

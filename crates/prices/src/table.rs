@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::spent::Tier;
+use crate::usage::Tier;
 
 /// Holds what one unit of anything costs, in trillionths of a dollar.
 pub(crate) type PicoPrice = u64;
@@ -15,7 +15,7 @@ const MOST_MILLIONTHS: u64 = 1_000_000_000_000;
 
 /// The prices of one tier, per token. What is missing is not said, which is not the same as free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Rates {
+pub(crate) struct ListedRates {
     pub(crate) input: Option<PicoPrice>,
     pub(crate) output: Option<PicoPrice>,
     pub(crate) cache_read: Option<PicoPrice>,
@@ -29,7 +29,7 @@ pub(crate) struct RateSet {
     pub(crate) tier: Tier,
     /// They hold only for prompts with more tokens than this.
     pub(crate) above: Option<u64>,
-    pub(crate) rates: Rates,
+    pub(crate) rates: ListedRates,
 }
 
 /// The place where a row comes from.
@@ -138,7 +138,7 @@ impl Table {
         // Bytes, because most of the table is numbers: reading it takes a third less time that way.
         let mut cells = numbers.as_bytes().split(|byte| *byte == b',');
         let mut next = || cells.next().ok_or("a column is missing");
-        let rates = Rates {
+        let rates = ListedRates {
             input: millionths_or_empty(next()?)?,
             output: millionths_or_empty(next()?)?,
             cache_read: millionths_or_empty(next()?)?,
@@ -273,8 +273,9 @@ mod tests {
         let a = table.exact("a").unwrap();
         assert_eq!((a.window, a.web_search, a.us_only), (Some(1000), Some(10_000_000_000), Some(1_100_000)));
         assert_eq!(a.origin, Origin::Release { version: "1.0", date: "2026-01-02" });
-        let standard = Rates { input: Some(1_000_000), output: Some(2_000_000), ..Rates::default() };
-        let long = Rates { input: Some(3_000_000), ..Rates::default() };
+        let standard =
+            ListedRates { input: Some(1_000_000), output: Some(2_000_000), ..ListedRates::default() };
+        let long = ListedRates { input: Some(3_000_000), ..ListedRates::default() };
         assert_eq!(
             table.sets(a),
             [
@@ -314,7 +315,7 @@ mod tests {
     #[test]
     fn a_model_reported_twice_is_the_later_one() {
         let mut table = Table::default();
-        let rates = |input| Rates { input: Some(input), output: Some(1), ..Rates::default() };
+        let rates = |input| ListedRates { input: Some(input), output: Some(1), ..ListedRates::default() };
         let set = |input| [RateSet { tier: Tier::Standard, above: None, rates: rates(input) }];
         for (name, input) in [("b", 1), ("a", 2), ("b", 3)] {
             table.insert(Model::new(Cow::Borrowed(name), Origin::User), &set(input));

@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 
 use super::history::{History, MarkKind, PricedResponse};
-use super::money::{Amount, Rates};
+use super::money::{Amount, fit_rates};
 
 /// Names the cause for which a cached prefix was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -89,8 +89,8 @@ const BLOCK_TOKENS: u64 = 128;
 pub fn losses(history: &History) -> Vec<CacheLoss> {
     let main: Vec<&PricedResponse> =
         history.responses.iter().filter(|response| response.in_conversation).collect();
-    let priced_writes = main.iter().any(|response| response.tokens.cache_write() > 0);
-    let reads = main.iter().any(|response| response.tokens.cache_read > 0);
+    let priced_writes = main.iter().any(|response| response.usage.cache_write_tokens() > 0);
+    let reads = main.iter().any(|response| response.usage.cache_read > 0);
     // Where a provider never reports a cache, nothing was lost: there is none.
     if !priced_writes && !reads {
         return Vec::new();
@@ -108,12 +108,12 @@ pub fn losses(history: &History) -> Vec<CacheLoss> {
         }
         messages = before.request.as_ref().map_or(messages, |request| request.messages);
         let cached = if priced_writes {
-            before.tokens.cache_read.saturating_add(before.tokens.cache_write())
+            before.usage.cache_read.saturating_add(before.usage.cache_write_tokens())
         } else {
-            before.tokens.prompt() / BLOCK_TOKENS * BLOCK_TOKENS
+            before.usage.prompt_tokens() / BLOCK_TOKENS * BLOCK_TOKENS
         };
-        let readable = cached.min(now.tokens.prompt());
-        let lost = readable.saturating_sub(now.tokens.cache_read);
+        let readable = cached.min(now.usage.prompt_tokens());
+        let lost = readable.saturating_sub(now.usage.cache_read);
         if lost == 0 || !priced_writes && lost < BLOCK_TOKENS {
             continue;
         }
@@ -162,7 +162,7 @@ fn causes(
         note(Cause::ToolsChanged, true);
     }
     let kept_ms =
-        if before.tokens.cache_write_1h > before.tokens.cache_write_5m { HOUR_MS } else { FIVE_MINUTES_MS };
+        if before.usage.cache_write_1h > before.usage.cache_write_5m { HOUR_MS } else { FIVE_MINUTES_MS };
     if events.contains(&MarkKind::Resume { expired: true }) {
         note(Cause::Expired, true);
     } else if gap_ms > kept_ms {
@@ -172,7 +172,7 @@ fn causes(
         || now.request.as_ref().is_some_and(|request| request.kept < messages)
     {
         note(Cause::EarlyEdit, true);
-    } else if causes.is_empty() && now.tokens.prompt() < before.tokens.prompt() {
+    } else if causes.is_empty() && now.usage.prompt_tokens() < before.usage.prompt_tokens() {
         // The conversation only grows by itself: a shorter prompt means that something was taken out of it.
         causes.push(Cause::EarlyEdit);
         recorded.push((Cause::EarlyEdit, false));
@@ -189,14 +189,14 @@ fn causes(
 /// They stand behind what was read: first in what was written to the cache, then in plain input.
 fn extra(response: &PricedResponse, lost: u64) -> Amount {
     let Some(cost) = response.cost else { return Amount::unpriced(lost) };
-    let tokens = &response.tokens;
-    let rates = Rates::fitted(response.rates, tokens, cost);
+    let usage = &response.usage;
+    let rates = fit_rates(response.rates, usage, cost);
     let mut left = lost;
     let mut paid = 0_u128;
     for (count, rate) in [
-        (tokens.cache_write_1h, rates.cache_write_1h),
-        (tokens.cache_write_5m, rates.cache_write_5m),
-        (tokens.input, rates.input),
+        (usage.cache_write_1h, rates.cache_write_1h),
+        (usage.cache_write_5m, rates.cache_write_5m),
+        (usage.input, rates.input),
     ] {
         let taken = left.min(count);
         paid += u128::from(taken) * u128::from(rate);
@@ -221,8 +221,9 @@ pub fn by_cause(losses: &[CacheLoss]) -> HashMap<Cause, (u64, u64, Amount)> {
 
 #[cfg(test)]
 mod tests {
+    use agent_tracer_prices::{BilledUsage, Rates};
+
     use super::super::history::{Mark, RequestForm};
-    use super::super::money::TokenCounts;
     use super::*;
 
     const RATES: Rates = Rates {
@@ -234,14 +235,14 @@ mod tests {
     };
 
     fn response(id: i64, at: i64, cache_read: u64, cache_write_5m: u64, input: u64) -> PricedResponse {
-        let tokens = TokenCounts { input, cache_read, cache_write_5m, output: 10, ..TokenCounts::default() };
+        let usage = BilledUsage { input, cache_read, cache_write_5m, output: 10, ..BilledUsage::default() };
         PricedResponse {
             id,
             at,
             in_conversation: true,
             model: "m".to_owned(),
-            tokens,
-            cost: u64::try_from(RATES.total(&tokens)).ok(),
+            usage,
+            cost: u64::try_from(RATES.total(&usage).0).ok(),
             rates: Some(RATES),
             ..PricedResponse::default()
         }
@@ -280,7 +281,7 @@ mod tests {
     #[test]
     fn an_hour_is_kept_for_an_hour() {
         let mut first = response(1, 0, 0, 0, 0);
-        first.tokens.cache_write_1h = 10_000;
+        first.usage.cache_write_1h = 10_000;
         let found = losses(&history(vec![first.clone(), response(2, 600_000, 0, 10_000, 0)]));
         assert_eq!(found[0].cause, Cause::Unknown);
         let found = losses(&history(vec![first, response(2, HOUR_MS + 1, 0, 10_000, 0)]));

@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::history::{Addition, History, MarkKind, PricedResponse, Source, SourceGroup};
-use super::money::{Amount, Rates, divide};
+use super::money::{Amount, divide, fit_rates};
 
 /// Holds what one part of the context cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -260,9 +260,9 @@ impl<'h> Builder<'h> {
             self.drop_conversation();
             fresh.push(Entry::new(Some(mark), response, Source::Summary, summary_bytes));
         } else if let Some(before) = self.before {
-            let thinking = before.tokens.reasoning.min(before.tokens.output);
+            let thinking = before.reasoning_tokens.min(before.usage.output);
             for (source, tokens) in
-                [(Source::Thinking, thinking), (Source::Reply, before.tokens.output - thinking)]
+                [(Source::Thinking, thinking), (Source::Reply, before.usage.output - thinking)]
             {
                 if tokens > 0 {
                     fresh.push(Entry::written(before, source, tokens));
@@ -327,7 +327,7 @@ impl<'h> Builder<'h> {
 
     /// Divides the growth of the prompt among what entered.
     fn calibrate(&mut self, response: &PricedResponse, fresh: Vec<Entry>, first: bool, switched: bool) {
-        let prompt = response.tokens.prompt();
+        let prompt = response.usage.prompt_tokens();
         if prompt < self.held || switched {
             // Another model counts the same text differently, and a shorter prompt has lost something.
             self.settle();
@@ -417,15 +417,15 @@ impl<'h> Builder<'h> {
 
     /// Prices a prompt: the changes of density at its zones, and the entry of what is in it for the first time.
     fn price(&mut self, response: &PricedResponse) {
-        let tokens = &response.tokens;
-        let rates = response.cost.map(|cost| Rates::fitted(response.rates, tokens, cost));
+        let usage = &response.usage;
+        let rates = response.cost.map(|cost| fit_rates(response.rates, usage, cost));
         let mut zones = Vec::with_capacity(4);
         let mut at = 0;
         for (count, rate) in [
-            (tokens.cache_read, rates.map(|rates| rates.cache_read)),
-            (tokens.cache_write_1h, rates.map(|rates| rates.cache_write_1h)),
-            (tokens.cache_write_5m, rates.map(|rates| rates.cache_write_5m)),
-            (tokens.input, rates.map(|rates| rates.input)),
+            (usage.cache_read, rates.map(|rates| rates.cache_read)),
+            (usage.cache_write_1h, rates.map(|rates| rates.cache_write_1h)),
+            (usage.cache_write_5m, rates.map(|rates| rates.cache_write_5m)),
+            (usage.input, rates.map(|rates| rates.input)),
         ] {
             if count > 0 {
                 zones.push((at, at + count, rate));
@@ -460,8 +460,8 @@ impl<'h> Builder<'h> {
             end = begin;
         }
         let prompt = match rates {
-            Some(rates) => Amount::of(u64::try_from(rates.prompt(tokens)).unwrap_or(u64::MAX)),
-            None => Amount::unpriced(tokens.prompt()),
+            Some(rates) => Amount::of(u64::try_from(rates.prompt(usage).0).unwrap_or(u64::MAX)),
+            None => Amount::unpriced(usage.prompt_tokens()),
         };
         self.done.responses.push(ResponseCost {
             response: response.id,
@@ -473,7 +473,7 @@ impl<'h> Builder<'h> {
     }
 
     fn slice(&mut self, response: &PricedResponse) {
-        let tokens = response.tokens.prompt();
+        let tokens = response.usage.prompt_tokens();
         self.done.slices.push(ContextSlice {
             response: response.id,
             at: response.at,
@@ -672,7 +672,7 @@ fn estimate(bytes: u64) -> u64 {
 fn whole(response: &PricedResponse) -> Amount {
     match response.cost {
         Some(cost) => Amount::of(cost),
-        None => Amount::unpriced(response.tokens.prompt().saturating_add(response.tokens.output)),
+        None => Amount::unpriced(response.usage.prompt_tokens().saturating_add(response.usage.output)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::money::{Rates, TokenCounts};
+use agent_tracer_prices::{BilledUsage, Rates};
 
 /// Holds one conversation: the responses of one task in the order of time, and what came between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,8 +33,10 @@ pub struct PricedResponse {
     pub in_conversation: bool,
     /// The model.
     pub model: String,
-    /// The tokens.
-    pub tokens: TokenCounts,
+    /// The billed usage.
+    pub usage: BilledUsage,
+    /// Counts those of the written tokens that were reasoning.
+    pub reasoning_tokens: u64,
     /// The cost in pico-dollars; `None` without a price.
     pub cost: Option<u64>,
     /// The prices of its tokens, where the table of today knows the model.

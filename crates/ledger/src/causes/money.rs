@@ -1,4 +1,4 @@
-//! Exact shares of a cost: prices of single tokens, and the division of an amount.
+//! Exact shares of a cost: rates that fit it, and the division of an amount.
 //!
 //! Law: a division loses nothing. Whatever is split is the sum of its parts to the last pico-dollar, and an amount
 //! without a price stays unpriced instead of being counted as zero.
@@ -6,114 +6,34 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
-/// Holds the tokens of one response. The four counts of read tokens do not overlap: their sum is the prompt.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TokenCounts {
-    /// Counts the tokens that were neither read from a cache nor written to one.
-    pub input: u64,
-    /// Counts the tokens that were read from a cache.
-    pub cache_read: u64,
-    /// Counts the tokens that were written to a cache for five minutes, or for a time that the provider does not name.
-    pub cache_write_5m: u64,
-    /// Counts the tokens that were written to a cache for an hour.
-    pub cache_write_1h: u64,
-    /// Counts the tokens that the model wrote.
-    pub output: u64,
-    /// Counts those of the written tokens that were reasoning.
-    pub reasoning: u64,
-}
+use agent_tracer_prices::{BilledUsage, Rates};
 
-impl TokenCounts {
-    /// Returns the counts without implausible ones, so that sums of them stay within 64 bits.
-    #[must_use]
-    pub fn capped(self) -> Self {
-        let cap = |count: u64| count.min(MOST_TOKENS);
-        Self {
-            input: cap(self.input),
-            cache_read: cap(self.cache_read),
-            cache_write_5m: cap(self.cache_write_5m),
-            cache_write_1h: cap(self.cache_write_1h),
-            output: cap(self.output),
-            reasoning: cap(self.reasoning),
-        }
+/// Relations between the prices of one model that hold for most models, for costs whose table is not known.
+const USUAL: Rates =
+    Rates { input: 100, output: 500, cache_read: 10, cache_write_5m: 125, cache_write_1h: 200 };
+
+/// Returns rates under which the prompt of a response is not dearer than the response was.
+///
+/// The recorded cost is the truth. Where the table of today disagrees with it, or knows no price, its relations still
+/// divide the cost: each rate is scaled and rounded down, and what rounding leaves belongs to the output.
+#[must_use]
+pub fn fit_rates(known: Option<Rates>, usage: &BilledUsage, cost: u64) -> Rates {
+    let rates = known.unwrap_or(USUAL);
+    let total = rates.total(usage).0;
+    let fits = total <= u128::from(cost);
+    if known.is_some() && fits || total == 0 {
+        return rates;
     }
-
-    /// Returns the tokens that the model read.
-    #[must_use]
-    pub fn prompt(&self) -> u64 {
-        self.cache_read.saturating_add(self.cache_write()).saturating_add(self.input)
-    }
-
-    /// Returns the tokens that were written to a cache.
-    #[must_use]
-    pub fn cache_write(&self) -> u64 {
-        self.cache_write_5m.saturating_add(self.cache_write_1h)
-    }
-}
-
-/// Holds the price of one token of each kind in one response, in pico-dollars.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rates {
-    /// The price of a token that no cache holds.
-    pub input: u64,
-    /// The price of a token that is read from a cache.
-    pub cache_read: u64,
-    /// The price of a token that is written to a cache for five minutes.
-    pub cache_write_5m: u64,
-    /// The price of a token that is written to a cache for an hour.
-    pub cache_write_1h: u64,
-    /// The price of a token that the model writes.
-    pub output: u64,
-}
-
-impl Rates {
-    /// Relations between the prices of one model that hold for most models, for costs whose table is not known.
-    const USUAL: Self =
-        Self { input: 100, cache_read: 10, cache_write_5m: 125, cache_write_1h: 200, output: 500 };
-
-    /// Returns the price of the prompt.
-    #[must_use]
-    pub fn prompt(&self, tokens: &TokenCounts) -> u128 {
-        [
-            (tokens.input, self.input),
-            (tokens.cache_read, self.cache_read),
-            (tokens.cache_write_5m, self.cache_write_5m),
-            (tokens.cache_write_1h, self.cache_write_1h),
-        ]
-        .into_iter()
-        .map(|(count, rate)| u128::from(count) * u128::from(rate))
-        .sum()
-    }
-
-    /// Returns the price of all tokens.
-    #[must_use]
-    pub fn total(&self, tokens: &TokenCounts) -> u128 {
-        self.prompt(tokens) + u128::from(tokens.output) * u128::from(self.output)
-    }
-
-    /// Returns rates under which the prompt of a response is not dearer than the response was.
-    ///
-    /// The recorded cost is the truth. Where the table of today disagrees with it, or knows no price, its relations
-    /// still divide the cost: each rate is scaled and rounded down, and what rounding leaves belongs to the output.
-    #[must_use]
-    pub fn fitted(known: Option<Self>, tokens: &TokenCounts, cost: u64) -> Self {
-        let rates = known.unwrap_or(Self::USUAL);
-        let total = rates.total(tokens);
-        let fits = total <= u128::from(cost);
-        if known.is_some() && fits || total == 0 {
-            return rates;
-        }
-        let scaled = |rate: u64| {
-            let scaled = u128::from(rate) * u128::from(cost) / total;
-            u64::try_from(scaled).unwrap_or(u64::MAX)
-        };
-        Self {
-            input: scaled(rates.input),
-            cache_read: scaled(rates.cache_read),
-            cache_write_5m: scaled(rates.cache_write_5m),
-            cache_write_1h: scaled(rates.cache_write_1h),
-            output: scaled(rates.output),
-        }
+    let scaled = |rate: u64| {
+        let scaled = u128::from(rate).saturating_mul(u128::from(cost)) / total;
+        u64::try_from(scaled).unwrap_or(u64::MAX)
+    };
+    Rates {
+        input: scaled(rates.input),
+        output: scaled(rates.output),
+        cache_read: scaled(rates.cache_read),
+        cache_write_5m: scaled(rates.cache_write_5m),
+        cache_write_1h: scaled(rates.cache_write_1h),
     }
 }
 
@@ -178,9 +98,6 @@ impl Sum for Amount {
     }
 }
 
-/// The most tokens of one kind that one response can plausibly have. Sums of capped counts stay within 64 bits.
-const MOST_TOKENS: u64 = 1 << 40;
-
 /// Divides a whole in proportion to weights. The parts add up to the whole; without any weight the first part is all.
 #[must_use]
 pub fn divide(whole: u64, weights: &[u64]) -> Vec<u64> {
@@ -234,11 +151,11 @@ mod tests {
             input in 0_u64..1_000_000, cache_read in 0_u64..1_000_000, output in 0_u64..100_000, cost in 0_u64..1_000_000_000_000_000,
             rates in proptest::option::of((0_u64..100_000_000, 0_u64..10_000_000, 0_u64..100_000_000)),
         ) {
-            let tokens = TokenCounts { input, cache_read, output, ..TokenCounts::default() };
+            let usage = BilledUsage { input, cache_read, output, ..BilledUsage::default() };
             let known = rates.map(|(input, cache_read, output)| Rates { input, cache_read, output, ..Rates::default() });
-            let fitted = Rates::fitted(known, &tokens, cost);
-            prop_assert!(fitted.prompt(&tokens) <= u128::from(cost) || fitted.total(&tokens) == 0);
-            if let Some(known) = known.filter(|known| known.total(&tokens) == u128::from(cost)) {
+            let fitted = fit_rates(known, &usage, cost);
+            prop_assert!(fitted.prompt(&usage).0 <= u128::from(cost) || fitted.total(&usage).0 == 0);
+            if let Some(known) = known.filter(|known| known.total(&usage).0 == u128::from(cost)) {
                 prop_assert_eq!(fitted, known);
             }
         }

@@ -6,15 +6,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use agent_tracer_event::{CallState, Kind, Metadata, Tokens, attributes};
-use agent_tracer_prices::Spent;
+use agent_tracer_event::{CallState, Kind, attributes};
+use agent_tracer_prices::BilledUsage;
 use serde_json::Value;
 
 use super::history::{
     Addition, CallStep, CommitMark, EditOperation, FileEdit, History, Intent, Mark, MarkKind, PricedResponse,
     RequestForm, Source, StepOutcome,
 };
-use super::money::{Rates, TokenCounts};
 use crate::project::FactRow;
 use crate::project::tally::Pricer;
 use crate::timing::Basis;
@@ -22,8 +21,8 @@ use crate::timing::model::{in_conversation, spans};
 
 /// Reads the history of one task from its rows, which may come in any order.
 ///
-/// `cost` returns the recorded cost of a response in pico-dollars; `pricer` only tells how the tokens of a response
-/// relate in price.
+/// `cost` returns the recorded cost of a response in pico-dollars; `pricer` only gives the relations between
+/// the prices of its tokens.
 pub fn history(rows: &[FactRow], cost: impl Fn(&FactRow) -> Option<i64>, pricer: &dyn Pricer) -> History {
     let mut sorted: Vec<&FactRow> = rows.iter().filter(|row| row.kind.is_some()).collect();
     sorted.sort_by_key(|row| (row.occurred, row.order, row.fact));
@@ -62,17 +61,9 @@ pub fn history(rows: &[FactRow], cost: impl Fn(&FactRow) -> Option<i64>, pricer:
 }
 
 fn response(row: &FactRow, cost: Option<i64>, pricer: &dyn Pricer) -> Option<PricedResponse> {
-    let usage = row.usage()?;
+    let tokens = row.usage()?;
     let metadata = &row.data.metadata;
-    let spent = Spent::read(metadata).unwrap_or_else(|| Spent::from(&usage));
-    let tokens = TokenCounts {
-        input: spent.input,
-        cache_read: spent.cache_read,
-        cache_write_5m: spent.cache_write_5m,
-        cache_write_1h: spent.cache_write_1h,
-        output: spent.output,
-        reasoning: usage.reasoning.unwrap_or(0),
-    };
+    let usage = BilledUsage::read(metadata).unwrap_or_else(|| BilledUsage::from(&tokens));
     let model = row.text(attributes::MODEL).unwrap_or_default();
     let number = |key: &str| row.meta(key).and_then(Value::as_u64);
     let request = row.text(attributes::REQUEST_PREFIX_HASH).map(|shape| RequestForm {
@@ -86,39 +77,12 @@ fn response(row: &FactRow, cost: Option<i64>, pricer: &dyn Pricer) -> Option<Pri
         turn: row.turn,
         in_conversation: in_conversation(row),
         model: model.strip_suffix("[1m]").unwrap_or(model).to_owned(),
-        tokens: tokens.capped(),
+        usage: usage.capped(),
+        reasoning_tokens: tokens.reasoning.unwrap_or(0).min(usage.capped().output),
         cost: cost.and_then(|cost| u64::try_from(cost).ok()),
-        rates: rates(model, metadata, &tokens, pricer),
+        rates: pricer.rates(model, metadata),
         request,
         ..PricedResponse::default()
-    })
-}
-
-/// Returns the prices of single tokens in one response.
-///
-/// A price may depend on the length of the prompt, so each kind is priced as the only one in a prompt of this length.
-fn rates(model: &str, metadata: &Metadata, tokens: &TokenCounts, pricer: &dyn Pricer) -> Option<Rates> {
-    let prompt = tokens.prompt().max(1);
-    let price = |usage: Tokens, hour: u64| {
-        let mut alone = Metadata::new();
-        for key in [attributes::SPEED, attributes::SERVICE_TIER, attributes::INFERENCE_GEO] {
-            if let Some(value) = metadata.get(key) {
-                alone.insert(key.to_owned(), value.clone());
-            }
-        }
-        usage.write(&mut alone);
-        alone.insert(attributes::CACHE_CREATION_1H_TOKENS.to_owned(), Value::from(hour));
-        u64::try_from(pricer.cost(model, &alone)?).ok()
-    };
-    let input = price(Tokens { input: prompt, ..Tokens::default() }, 0)?;
-    let written = Tokens { cache_write: prompt, ..Tokens::default() };
-    let output = price(Tokens { input: prompt, output: 1, ..Tokens::default() }, 0)?;
-    Some(Rates {
-        input: input / prompt,
-        cache_read: price(Tokens { cache_read: prompt, ..Tokens::default() }, 0)? / prompt,
-        cache_write_5m: price(written, 0)? / prompt,
-        cache_write_1h: price(written, prompt)? / prompt,
-        output: output.saturating_sub(input),
     })
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use agent_tracer_event::{Channel, Tokens, attributes};
+use agent_tracer_prices::{BilledUsage, Prices, Prompt, Rates};
 use serde_json::Value;
 
 use super::measures::Measures;
@@ -240,29 +241,38 @@ pub trait Pricer: Send + Sync {
     /// Returns the cost of several responses together. Prices of long prompts do not apply, because the lengths of the
     /// single prompts are unknown.
     fn cost_of_sum(&self, model: &str, sums: &ModelSums) -> Option<i64>;
+
+    /// Returns the price of one token of each kind in a response, or `None` without a table of prices.
+    fn rates(&self, _model: &str, _metadata: &serde_json::Map<String, Value>) -> Option<Rates> {
+        None
+    }
 }
 
-impl Pricer for agent_tracer_prices::Prices {
+impl Pricer for Prices {
     fn cost(&self, model: &str, metadata: &serde_json::Map<String, Value>) -> Option<i64> {
-        let spent = agent_tracer_prices::Spent::read(metadata)?;
-        i64::try_from(Self::cost(self, model, &spent)?.0).ok()
+        let usage = BilledUsage::read(metadata)?;
+        i64::try_from(Self::cost(self, model, &usage)?.0).ok()
+    }
+
+    fn rates(&self, model: &str, metadata: &serde_json::Map<String, Value>) -> Option<Rates> {
+        Self::rates(self, model, &BilledUsage::read(metadata)?)
     }
 
     fn cost_of_sum(&self, model: &str, sums: &ModelSums) -> Option<i64> {
         let count = |number: i64| u64::try_from(number).unwrap_or(0);
         let spend = sums.spend;
         let hour = count(sums.cache_write_1h).min(count(spend.cache_write));
-        let spent = agent_tracer_prices::Spent {
+        let usage = BilledUsage {
             input: count(spend.input),
             output: count(spend.output),
             cache_read: count(spend.cache_read),
             cache_write_5m: count(spend.cache_write) - hour,
             cache_write_1h: hour,
             web_searches: count(sums.searches),
-            prompt: agent_tracer_prices::Prompt::Short,
-            ..agent_tracer_prices::Spent::default()
+            prompt: Prompt::Short,
+            ..BilledUsage::default()
         };
-        i64::try_from(Self::cost(self, model, &spent)?.0).ok()
+        i64::try_from(Self::cost(self, model, &usage)?.0).ok()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use agent_tracer_ledger::causes::cache::{Cause, losses};
-use agent_tracer_ledger::causes::changes::Changes;
+use agent_tracer_ledger::causes::changes::ChangeSet;
 use agent_tracer_ledger::causes::context::{ContextCost, PartCost};
 use agent_tracer_ledger::causes::failures::{FailureThread, threads};
 use agent_tracer_ledger::causes::history::{CallStep, Source, SourceGroup, StepOutcome};
@@ -85,12 +85,15 @@ fn check(name: &str, tasks: &[TaskRows]) {
         }
         for response in history.responses.iter().filter(|response| response.cost.is_some()) {
             let rates = response.rates.unwrap();
-            let whole = rates.total(&response.tokens);
+            let whole = rates.total(&response.usage).0;
             assert!(whole <= u128::from(response.cost.unwrap()), "{name}: {response:?}");
         }
         for loss in losses(&history) {
             let response = history.responses.iter().find(|response| response.id == loss.response).unwrap();
-            assert!(loss.tokens + response.tokens.cache_read <= response.tokens.prompt(), "{name}: {loss:?}");
+            assert!(
+                loss.tokens + response.usage.cache_read <= response.usage.prompt_tokens(),
+                "{name}: {loss:?}"
+            );
             assert!(loss.extra.priced <= response.cost.unwrap_or(0), "{name}: {loss:?}");
         }
     }
@@ -99,7 +102,7 @@ fn check(name: &str, tasks: &[TaskRows]) {
     let listed: usize = threads.iter().map(|thread| thread.failures.len()).sum();
     let failed = steps.iter().filter(|step| step.outcome == StepOutcome::Failed && !step.intents.is_empty());
     assert_eq!(listed, failed.count(), "{name}: failures");
-    let changes = Changes::of(&steps);
+    let changes = ChangeSet::of(&steps);
     let done = steps.iter().filter(|step| step.outcome == StepOutcome::Succeeded);
     let edits: usize = done.map(|step| step.edits.len()).sum();
     assert_eq!(changes.lines().edits, edits as u64, "{name}: edits");
@@ -129,7 +132,7 @@ fn sums_of_a_generated_history_add_up() {
 fn session_that_edits_files_has_its_changes_and_its_failures() {
     let tasks = tasks_of("2.1.325/files");
     let steps = steps(&tasks);
-    let changes = Changes::of(&steps);
+    let changes = ChangeSet::of(&steps);
     let files: Vec<(&str, u64, u64, u64)> = changes
         .files
         .iter()

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agent_tracer_prices::{PicoDollars, Prices, Prompt, Spent};
+use agent_tracer_prices::{BilledUsage, PicoDollars, Prices, Prompt};
 use serde_json::Value;
 
 /// A millionth of a dollar, in dollars.
@@ -48,10 +48,10 @@ fn count(object: &Value, key: &str) -> u64 {
 }
 
 /// The account's tokens of one model. They are a sum, so no threshold applies.
-fn of_account(usage: &Value) -> Spent {
+fn of_account(usage: &Value) -> BilledUsage {
     let written = count(usage, "cacheCreationInputTokens");
     let for_an_hour = count(usage, "cacheCreationEphemeral1hInputTokens");
-    Spent {
+    BilledUsage {
         input: count(usage, "inputTokens"),
         output: count(usage, "outputTokens"),
         cache_read: count(usage, "cacheReadInputTokens"),
@@ -59,7 +59,7 @@ fn of_account(usage: &Value) -> Spent {
         cache_write_1h: for_an_hour,
         web_searches: count(usage, "webSearchRequests"),
         prompt: Prompt::Short,
-        ..Spent::default()
+        ..BilledUsage::default()
     }
 }
 
@@ -102,13 +102,13 @@ fn response(prices: &Prices, row: &Value) -> Option<(String, String, PicoDollars
     let usage = message.get("usage")?;
     let written = count(usage, "cache_creation_input_tokens");
     let for_an_hour = count(&usage["cache_creation"], "ephemeral_1h_input_tokens");
-    let spent = Spent {
+    let spent = BilledUsage {
         input: count(usage, "input_tokens"),
         output: count(usage, "output_tokens"),
         cache_read: count(usage, "cache_read_input_tokens"),
         cache_write_5m: written - for_an_hour,
         cache_write_1h: for_an_hour,
-        ..Spent::default()
+        ..BilledUsage::default()
     };
     let cost = prices.cost(message["model"].as_str()?, &spent)?;
     Some((message["id"].as_str()?.to_owned(), row["timestamp"].as_str()?.to_owned(), cost))

@@ -1,6 +1,6 @@
 //! Describes what holds for every model of the table, every tier and every count.
 
-use agent_tracer_prices::{PicoDollars, Prices, Prompt, Region, Spent, Tier};
+use agent_tracer_prices::{BilledUsage, PicoDollars, Prices, Prompt, Region, Tier};
 use proptest::prelude::*;
 
 fn names() -> Vec<String> {
@@ -12,12 +12,12 @@ fn count() -> impl Strategy<Value = u64> {
     prop_oneof![0..300_u64, 90_000..110_000_u64, 190_000..300_000_u64, 0..2_000_000_u64]
 }
 
-fn spent(prompt: Prompt) -> impl Strategy<Value = Spent> {
+fn spent(prompt: Prompt) -> impl Strategy<Value = BilledUsage> {
     let tier = prop::sample::select(&Tier::ALL[..]);
     let region = prop::sample::select(&[Region::Any, Region::UsOnly][..]);
     (count(), count(), count(), count(), count(), 0..9_u64, tier, region).prop_map(
         move |(input, output, cache_read, cache_write_5m, cache_write_1h, web_searches, tier, region)| {
-            Spent {
+            BilledUsage {
                 input,
                 output,
                 cache_read,
@@ -32,8 +32,8 @@ fn spent(prompt: Prompt) -> impl Strategy<Value = Spent> {
     )
 }
 
-fn plus(one: &Spent, two: &Spent) -> Spent {
-    Spent {
+fn plus(one: &BilledUsage, two: &BilledUsage) -> BilledUsage {
+    BilledUsage {
         input: one.input + two.input,
         output: one.output + two.output,
         cache_read: one.cache_read + two.cache_read,
@@ -54,7 +54,7 @@ proptest! {
         name in prop::sample::select(names()),
         (one, two) in bands().prop_flat_map(|band| (spent(band), spent(band))),
     ) {
-        let two = Spent { tier: one.tier, region: one.region, ..two };
+        let two = BilledUsage { tier: one.tier, region: one.region, ..two };
         let prices = Prices::embedded();
         let price = prices.find(&name).unwrap();
         prop_assert_eq!(price.cost(&one) + price.cost(&two), price.cost(&plus(&one, &two)));
@@ -78,10 +78,10 @@ proptest! {
         tier in prop::sample::select(&Tier::ALL[..]),
     ) {
         let [input, output, cache_read, cache_write_5m, cache_write_1h, web_searches] = counts;
-        let any = Spent { input, output, cache_read, cache_write_5m, cache_write_1h, web_searches, tier, ..Spent::default() };
+        let any = BilledUsage { input, output, cache_read, cache_write_5m, cache_write_1h, web_searches, tier, ..BilledUsage::default() };
         let prices = Prices::embedded();
         let cost = prices.cost(&name, &any).unwrap();
-        let us_only = Spent { region: Region::UsOnly, ..any };
+        let us_only = BilledUsage { region: Region::UsOnly, ..any };
         prop_assert!(prices.cost(&name, &us_only).unwrap() >= cost);
         prop_assert!(cost.micro().dollars() >= 0.0);
     }
@@ -97,7 +97,7 @@ proptest! {
         let text = format!(
             "[models.\"{name}\"]\ninput = {input}\noutput = {output}\ncache_read = {read}\ncache_write_5m = {short}\ncache_write_1h = {long}\n"
         );
-        let spent = Spent { tier: Tier::Standard, region: Region::Any, web_searches: 0, ..spent };
+        let spent = BilledUsage { tier: Tier::Standard, region: Region::Any, web_searches: 0, ..spent };
         let counts = [spent.input, spent.output, spent.cache_read, spent.cache_write_5m, spent.cache_write_1h];
         let expected = counts.iter().zip(prices).map(|(count, price)| PicoDollars(u128::from(*count) * u128::from(price))).sum();
         let with = Prices::with_overrides(&text).unwrap();
@@ -110,6 +110,6 @@ proptest! {
 fn what_costs_nothing_is_nothing() {
     let prices = Prices::embedded();
     for name in prices.models() {
-        assert_eq!(prices.cost(name, &Spent::default()), Some(PicoDollars::ZERO), "{name}");
+        assert_eq!(prices.cost(name, &BilledUsage::default()), Some(PicoDollars::ZERO), "{name}");
     }
 }

@@ -1,9 +1,9 @@
 //! The built-in table as a whole, and the names that people meet in it.
 
-use agent_tracer_prices::{Prices, Prompt, Region, Source, Spent, Tier};
+use agent_tracer_prices::{BilledUsage, Prices, Prompt, Region, Source, Tier};
 
-fn million(tier: Tier) -> Spent {
-    Spent { input: 1_000_000, output: 1_000_000, prompt: Prompt::Short, tier, ..Spent::default() }
+fn million(tier: Tier) -> BilledUsage {
+    BilledUsage { input: 1_000_000, output: 1_000_000, prompt: Prompt::Short, tier, ..BilledUsage::default() }
 }
 
 #[test]
@@ -31,13 +31,13 @@ fn every_row_is_found_by_its_own_name_and_says_where_it_comes_from() {
 #[test]
 fn a_cache_never_makes_reading_dearer_and_writing_cheaper() {
     let prices = Prices::embedded();
-    let one = Spent { prompt: Prompt::Short, ..Spent::default() };
+    let one = BilledUsage { prompt: Prompt::Short, ..BilledUsage::default() };
     for name in prices.models() {
         let price = prices.find(name).unwrap();
-        let fresh = price.cost(&Spent { input: 1, ..one });
-        assert!(price.cost(&Spent { cache_read: 1, ..one }) <= fresh, "{name}");
-        let short = price.cost(&Spent { cache_write_5m: 1, ..one });
-        assert!(short >= fresh && price.cost(&Spent { cache_write_1h: 1, ..one }) >= short, "{name}");
+        let fresh = price.cost(&BilledUsage { input: 1, ..one });
+        assert!(price.cost(&BilledUsage { cache_read: 1, ..one }) <= fresh, "{name}");
+        let short = price.cost(&BilledUsage { cache_write_5m: 1, ..one });
+        assert!(short >= fresh && price.cost(&BilledUsage { cache_write_1h: 1, ..one }) >= short, "{name}");
     }
 }
 
@@ -62,20 +62,23 @@ fn models_that_were_retired_keep_their_last_price() {
 #[test]
 fn tiers_regions_searches_and_long_prompts_have_their_prices() {
     let prices = Prices::embedded();
-    let dollars = |name: &str, spent: Spent| prices.cost(name, &spent).unwrap().dollars();
+    let dollars = |name: &str, spent: BilledUsage| prices.cost(name, &spent).unwrap().dollars();
     assert_eq!(dollars("claude-opus-5-5", million(Tier::Standard)), 24.0);
     assert_eq!(dollars("claude-opus-5-5", million(Tier::Fast)), 48.0);
     assert_eq!(dollars("claude-opus-5-5", million(Tier::Batch)), 12.0);
-    let us_only = Spent { region: Region::UsOnly, ..million(Tier::Standard) };
+    let us_only = BilledUsage { region: Region::UsOnly, ..million(Tier::Standard) };
     assert_eq!(dollars("claude-opus-5-5", us_only), 26.4);
-    assert_eq!(dollars("claude-opus-5-5", Spent { web_searches: 100, ..Spent::default() }), 1.0);
-    assert_eq!(dollars("claude-opus-5-5", Spent { cache_write_1h: 1_000_000, ..Spent::default() }), 8.0);
+    assert_eq!(dollars("claude-opus-5-5", BilledUsage { web_searches: 100, ..BilledUsage::default() }), 1.0);
+    assert_eq!(
+        dollars("claude-opus-5-5", BilledUsage { cache_write_1h: 1_000_000, ..BilledUsage::default() }),
+        8.0
+    );
     assert_eq!(dollars("gpt-5.5", million(Tier::Priority)), 87.5);
     // Fast mode of Codex is the priority of its provider.
     assert_eq!(dollars("gpt-5.5", million(Tier::Fast)), 87.5);
     assert_eq!(dollars("gpt-5.5", million(Tier::Flex)), 17.5);
     assert_eq!(dollars("gpt-6.1-sol", million(Tier::Ultrafast)), 72.0);
-    let prompt = |input| Spent { input, ..Spent::default() };
+    let prompt = |input| BilledUsage { input, ..BilledUsage::default() };
     assert_eq!(dollars("gpt-5.5", prompt(272_000)), 1.36);
     assert_eq!(dollars("gpt-5.5", prompt(273_000)), 2.73);
     assert_eq!(dollars("claude-haiku-5-5", prompt(100_000)), 0.01);

@@ -18,7 +18,7 @@ use agent_tracer_ledger::project::blocks::{blocks, pace};
 use agent_tracer_ledger::project::residual::{Account, ByModel, Reasons, residual};
 use agent_tracer_ledger::project::spend::{DOLLAR, ModelSums, Spend, summand};
 use agent_tracer_ledger::view::{BlockForecast, Residual, UsageView};
-use agent_tracer_prices::{PicoDollars, Prices, Spent, Tier};
+use agent_tracer_prices::{BilledUsage, PicoDollars, Prices, Tier};
 
 use super::{Item, Question, UsagePart, Window, sum, whole};
 use crate::arguments::{ByName, Options, PeriodName};
@@ -221,11 +221,11 @@ fn claude(book: &UsageBook, folders: &HashMap<String, PathBuf>, prices: &Prices)
     let each = book.responses().map(|response| {
         let BilledTokens { tokens, cache_write_1h, web_searches, .. } = response.billed;
         let hour = cache_write_1h.unwrap_or(0).min(tokens.cache_write);
-        let spent = Spent {
+        let spent = BilledUsage {
             cache_write_5m: tokens.cache_write - hour,
             cache_write_1h: hour,
             web_searches,
-            ..Spent::from(&tokens)
+            ..BilledUsage::from(&tokens)
         };
         let cost = prices.cost(response.model, &spent);
         Spending {
@@ -351,7 +351,7 @@ fn codex(responses: Vec<ScannedResponse>, prices: &Prices) -> Vec<Spending> {
         }
         let tier = response.service_tier.as_deref().and_then(Tier::from_name).unwrap_or_default();
         let usage = response.usage;
-        let cost = prices.cost(&response.model, &Spent { tier, ..Spent::from(&usage) });
+        let cost = prices.cost(&response.model, &BilledUsage { tier, ..BilledUsage::from(&usage) });
         all.push(Spending {
             agent: Agent::CODEX,
             who: (response.thread != response.root).then_some(response.thread),

@@ -3,22 +3,22 @@
 use proptest::prelude::*;
 
 use super::super::history::Mark;
-use super::super::money::TokenCounts;
 use super::*;
+use agent_tracer_prices::{BilledUsage, Rates};
 
 const RATES: Rates =
     Rates { input: 5_000, cache_read: 500, cache_write_5m: 6_250, cache_write_1h: 10_000, output: 25_000 };
 
 fn response(id: i64, at: i64, cache_read: u64, cache_write_5m: u64, output: u64) -> PricedResponse {
-    let tokens = TokenCounts { input: 3, cache_read, cache_write_5m, output, ..TokenCounts::default() };
+    let usage = BilledUsage { input: 3, cache_read, cache_write_5m, output, ..BilledUsage::default() };
     PricedResponse {
         id,
         at,
         turn: Some(1),
         in_conversation: true,
         model: "m".to_owned(),
-        tokens,
-        cost: u64::try_from(RATES.total(&tokens)).ok(),
+        usage,
+        cost: u64::try_from(RATES.total(&usage).0).ok(),
         rates: Some(RATES),
         ..PricedResponse::default()
     }
@@ -186,13 +186,13 @@ fn any_response(id: i64) -> impl Strategy<Value = PricedResponse> {
     let rates = proptest::option::of((0_u64..9_000, 0_u64..900, 0_u64..9_999));
     (tokens, 0..200_i64, rates, 0..5_u8, proptest::option::weighted(0.8, 0_u64..9_000_000), 0..3_u8).prop_map(
         move |((cache_read, write, hour, input, output, reasoning), at, rates, form, cost, model)| {
-            let tokens = TokenCounts {
+            let usage = BilledUsage {
                 input,
+                output,
                 cache_read,
                 cache_write_5m: write,
                 cache_write_1h: hour,
-                output,
-                reasoning,
+                ..BilledUsage::default()
             };
             let rates = rates.map(|(input, cache_read, cache_write_5m)| Rates {
                 input,
@@ -201,14 +201,15 @@ fn any_response(id: i64) -> impl Strategy<Value = PricedResponse> {
                 cache_write_1h: 2 * input,
                 output: 5 * input,
             });
-            let exact = rates.and_then(|rates| u64::try_from(rates.total(&tokens)).ok());
+            let exact = rates.and_then(|rates| u64::try_from(rates.total(&usage).0).ok());
             PricedResponse {
                 id,
                 at,
                 turn: Some(at / 40),
                 in_conversation: form > 0,
                 model: format!("m{}", model / 2),
-                tokens,
+                usage,
+                reasoning_tokens: reasoning,
                 cost: if form > 2 { exact } else { cost },
                 rates,
                 ..PricedResponse::default()
@@ -270,15 +271,15 @@ proptest! {
             if !response.in_conversation {
                 continue;
             }
-            let tokens = &response.tokens;
-            let rates = response.cost.map(|cost| Rates::fitted(response.rates, tokens, cost));
+            let usage = &response.usage;
+            let rates = response.cost.map(|cost| fit_rates(response.rates, usage, cost));
             let price = |position: u64| {
                 let rate = rates.map(|rates| {
-                    let written = position - tokens.cache_read.min(position);
+                    let written = position - usage.cache_read.min(position);
                     match position {
-                        position if position < tokens.cache_read => rates.cache_read,
-                        _ if written < tokens.cache_write_1h => rates.cache_write_1h,
-                        _ if written < tokens.cache_write() => rates.cache_write_5m,
+                        position if position < usage.cache_read => rates.cache_read,
+                        _ if written < usage.cache_write_1h => rates.cache_write_1h,
+                        _ if written < usage.cache_write_tokens() => rates.cache_write_5m,
                         _ => rates.input,
                     }
                 });
@@ -298,7 +299,7 @@ proptest! {
                     position += 1;
                 }
             }
-            prop_assert_eq!(position, tokens.prompt());
+            prop_assert_eq!(position, usage.prompt_tokens());
         }
         let cost = builder.finish();
         for (index, part) in cost.parts.iter().enumerate() {

@@ -5,7 +5,7 @@ use agent_tracer_event::{Metadata, Tokens, attributes};
 /// The billed counts of one response, or of several with one tier and region. The four counts of tokens that were
 /// read do not overlap: their sum is the prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
+pub struct BilledUsage {
     /// Tokens read that were neither read from nor written to a cache.
     pub input: u64,
     /// Tokens written by the model, reasoning included.
@@ -26,13 +26,31 @@ pub struct Spent {
     pub prompt: Prompt,
 }
 
-impl Spent {
-    /// All tokens that the model read: what decides whether the prompt is a long one.
+impl BilledUsage {
+    /// Returns all tokens that the model read: what decides whether the prompt is a long one.
     #[must_use]
     pub fn prompt_tokens(&self) -> u64 {
-        [self.cache_read, self.cache_write_5m, self.cache_write_1h]
-            .iter()
-            .fold(self.input, |sum, part| sum.saturating_add(*part))
+        self.input.saturating_add(self.cache_read).saturating_add(self.cache_write_tokens())
+    }
+
+    /// Returns the tokens that were written to a cache, for any time.
+    #[must_use]
+    pub fn cache_write_tokens(&self) -> u64 {
+        self.cache_write_5m.saturating_add(self.cache_write_1h)
+    }
+
+    /// Returns the usage without implausible counts of tokens, so that sums of many responses stay within 64 bits.
+    #[must_use]
+    pub fn capped(self) -> Self {
+        let cap = |count: u64| count.min(MOST_TOKENS);
+        Self {
+            input: cap(self.input),
+            output: cap(self.output),
+            cache_read: cap(self.cache_read),
+            cache_write_5m: cap(self.cache_write_5m),
+            cache_write_1h: cap(self.cache_write_1h),
+            ..self
+        }
     }
 
     /// Reads what a response's fact says: its usage, how long the cache was written for, searches, service and region.
@@ -56,7 +74,10 @@ impl Spent {
     }
 }
 
-impl From<&Tokens> for Spent {
+/// The most tokens of one kind that one response can plausibly have.
+const MOST_TOKENS: u64 = 1 << 40;
+
+impl From<&Tokens> for BilledUsage {
     /// Takes every write to a cache for one of five minutes: [`Tokens`] does not tell them apart.
     fn from(usage: &Tokens) -> Self {
         Self {
@@ -155,7 +176,7 @@ mod tests {
     #[test]
     fn a_usage_is_spent_whole() {
         let usage = Tokens::from_inclusive(100, 40, 10, 7, Some(3));
-        let spent = Spent::from(&usage);
+        let spent = BilledUsage::from(&usage);
         assert_eq!(spent.prompt_tokens() + spent.output, usage.total());
         assert_eq!((spent.input, spent.cache_read, spent.cache_write_5m), (50, 40, 10));
     }
@@ -163,10 +184,16 @@ mod tests {
     #[test]
     fn a_fact_says_how_long_caches_live_and_who_served_it() {
         let mut metadata = Metadata::new();
-        assert_eq!(Spent::read(&metadata), None);
+        assert_eq!(BilledUsage::read(&metadata), None);
         Tokens::from_inclusive(100, 40, 10, 7, None).write(&mut metadata);
-        let plain = Spent { input: 50, output: 7, cache_read: 40, cache_write_5m: 10, ..Spent::default() };
-        assert_eq!(Spent::read(&metadata), Some(plain));
+        let plain = BilledUsage {
+            input: 50,
+            output: 7,
+            cache_read: 40,
+            cache_write_5m: 10,
+            ..BilledUsage::default()
+        };
+        assert_eq!(BilledUsage::read(&metadata), Some(plain));
         for (key, value) in [
             ("cacheCreation1hTokens", json!(4)),
             ("webSearchRequests", json!(2)),
@@ -175,7 +202,7 @@ mod tests {
         ] {
             metadata.insert(key.to_owned(), value);
         }
-        let served = Spent {
+        let served = BilledUsage {
             cache_write_5m: 6,
             cache_write_1h: 4,
             web_searches: 2,
@@ -183,9 +210,9 @@ mod tests {
             region: Region::UsOnly,
             ..plain
         };
-        assert_eq!(Spent::read(&metadata), Some(served));
+        assert_eq!(BilledUsage::read(&metadata), Some(served));
         metadata.insert("speed".to_owned(), json!("fast"));
-        assert_eq!(Spent::read(&metadata), Some(Spent { tier: Tier::Fast, ..served }));
+        assert_eq!(BilledUsage::read(&metadata), Some(BilledUsage { tier: Tier::Fast, ..served }));
     }
 
     #[test]
@@ -201,12 +228,23 @@ mod tests {
         ] {
             metadata.insert(key.to_owned(), value);
         }
-        assert_eq!(Spent::read(&metadata), Some(Spent { cache_write_1h: 10, ..Spent::default() }));
+        assert_eq!(
+            BilledUsage::read(&metadata),
+            Some(BilledUsage { cache_write_1h: 10, ..BilledUsage::default() })
+        );
+    }
+
+    #[test]
+    fn caps_take_only_what_is_implausible() {
+        let plain = BilledUsage { input: 5, output: 7, cache_write_1h: 3, ..BilledUsage::default() };
+        assert_eq!(plain.capped(), plain);
+        let broken = BilledUsage { cache_read: u64::MAX, ..plain };
+        assert_eq!(broken.capped(), BilledUsage { cache_read: MOST_TOKENS, ..plain });
     }
 
     #[test]
     fn a_prompt_beyond_all_bounds_saturates() {
-        let spent = Spent { input: u64::MAX, cache_read: 5, ..Spent::default() };
+        let spent = BilledUsage { input: u64::MAX, cache_read: 5, ..BilledUsage::default() };
         assert_eq!(spent.prompt_tokens(), u64::MAX);
     }
 }
