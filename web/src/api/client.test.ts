@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { answerKey, api, Problem } from './client';
-import { endpoint, fetchAll, fetchPages, type Fetch } from './endpoints';
+import { change, endpoint, fetchAll, fetchPages, namedChange, type Fetch, type Send } from './endpoints';
 
 /** A server with a list of so many numbers, two to a page; returns the requested addresses. */
 function serve(total: number): string[] {
@@ -21,6 +21,8 @@ const get: Fetch = async (path, query) => {
   const words = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
   return (await fetch(`/api/v1/${path}?${words.join('&')}`)).json();
 };
+
+const send: Send = () => Promise.resolve(new Response('{}'));
 
 describe('requests', () => {
   afterEach(() => vi.unstubAllGlobals());
@@ -86,8 +88,30 @@ describe('requests', () => {
       () => endpoint(get, '/api/v1/tasks/{id}').one(),
       // @ts-expect-error `title` of an item is a string
       () => endpoint(get, '/api/v1/tasks').page<{ title: number }>(),
+      // @ts-expect-error the path is `/api/v1/policies/backtest`
+      () => change(send, '/api/v1/policies/backtests'),
+      // @ts-expect-error the body holds a `policy`
+      () => api.backtest({ rules: '' }),
+      // @ts-expect-error the query of a backtest has no `from`
+      () => api.backtest({ policy: '' }, { from: '-7d' }),
+      // @ts-expect-error a path that only answers takes no change
+      () => namedChange(send, '/api/v1/dead-letters'),
     ];
-    expect(wrong).toHaveLength(7);
+    expect(wrong).toHaveLength(11);
+  });
+
+  it('that change something are sent to the described path, with the cookie and their body', async () => {
+    const sent: [string, RequestInit][] = [];
+    vi.stubGlobal('fetch', (url: string, init: RequestInit) => {
+      sent.push([url, init]);
+      return Promise.resolve(url.includes('requeue') ? new Response(null, { status: 204 }) : new Response('{}'));
+    });
+    await api.backtest({ policy: 'version = 1' }, { since: '-7d' });
+    await api.requeue('17316 812.env');
+    expect(sent.map(([url, { method, credentials, body }]) => [url, method, credentials, body])).toEqual([
+      ['/api/v1/policies/backtest?since=-7d', 'POST', 'same-origin', '{"policy":"version = 1"}'],
+      ['/api/v1/dead-letters/17316%20812.env/requeue', 'POST', 'same-origin', undefined],
+    ]);
   });
 
   it('report every wrong part of a request', async () => {
@@ -97,7 +121,7 @@ describe('requests', () => {
       errors: [{ at: 'policy:3:7', reason: 'unknown key' }, { reason: 5 }],
     };
     vi.stubGlobal('fetch', () => Promise.resolve(new Response(JSON.stringify(wrong), { status: 422 })));
-    const problem = await api.backtest('version = 1', { since: '-7d' }).catch((error: unknown) => error);
+    const problem = await api.backtest({ policy: 'version = 1' }, { since: '-7d' }).catch((error: unknown) => error);
     expect(problem).toBeInstanceOf(Problem);
     expect((problem as Problem).errors).toEqual([
       { at: 'policy:3:7', reason: 'unknown key' },

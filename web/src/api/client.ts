@@ -1,9 +1,8 @@
 /**
  * The API of the server. A failed request becomes a `Problem` that a page can show.
  */
-import { endpoint, itemEndpoint, search, type QueryOf } from './endpoints';
+import { change, endpoint, itemEndpoint, namedChange, search } from './endpoints';
 import type { Compaction, EventDetail, Health, Hit, LaneBins, Policies, Question, Row } from './types';
-import type { Backtest } from './types';
 
 export { answerKey, search, type ItemRef } from './endpoints';
 
@@ -70,7 +69,7 @@ async function get<T>(path: string, query: object, signal?: AbortSignal): Promis
 }
 
 /** Requests a change. The cookie of the browser authorizes it; without one the server refuses. */
-function post(path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+function post(path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
   const content =
     body === undefined
       ? {}
@@ -120,10 +119,6 @@ export const api = {
   activity: endpoint(get, '/api/v1/activity').page(),
   limits: endpoint(get, '/api/v1/limits').page(),
   blocks: endpoint(get, '/api/v1/usage/blocks').page(),
-  backtest: async (
-    policy: string,
-    query: QueryOf<'/api/v1/policies/backtest', 'post'>,
-    signal?: AbortSignal,
-  ): Promise<Backtest> => (await post(`policies/backtest${search(query)}`, { policy }, signal)).json(),
-  requeue: (name: string) => post(`dead-letters/${encodeURIComponent(name)}/requeue`),
+  backtest: change(post, '/api/v1/policies/backtest'),
+  requeue: namedChange(post, '/api/v1/dead-letters/{name}/requeue'),
 };

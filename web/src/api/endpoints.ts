@@ -1,6 +1,6 @@
 /**
- * Typed requests: each endpoint names a path of the generated `paths`, which gives its parameters and its answer. A path
- * or a parameter that the server renames is a type error here or at the caller.
+ * Typed requests: each endpoint names a path of the generated `paths`, which gives its parameters, its body and its
+ * answer. A path or a parameter that the server renames is a type error here or at the caller.
  */
 import type { paths } from './generated/schema';
 import type { Filled, Page } from './types';
@@ -18,6 +18,11 @@ export type PlainPath = Exclude<GetPath, `${string}{${string}`>;
 
 type NoQuery = Record<never, never>;
 
+/** The paths that take a change. */
+export type PostPath = {
+  [P in keyof paths & `/api/v1/${string}`]: paths[P] extends { post: { responses: unknown } } ? P : never;
+}[keyof paths & `/api/v1/${string}`];
+
 /** The query parameters of a path. */
 export type QueryOf<P extends keyof paths, M extends 'get' | 'post' = 'get'> = paths[P] extends {
   [K in M]: { parameters: { query?: infer Q } };
@@ -33,6 +38,20 @@ export type AnswerOf<P extends GetPath> = paths[P] extends {
 }
   ? Filled<A>
   : never;
+
+/** The body that a change takes. */
+export type BodyOf<P extends PostPath> = paths[P] extends {
+  post: { requestBody: { content: { 'application/json': infer B } } };
+}
+  ? B
+  : undefined;
+
+/** The answer to a change, where there is one. */
+export type ChangedOf<P extends PostPath> = paths[P] extends {
+  post: { responses: { 200: { content: { 'application/json': infer A } } } };
+}
+  ? Filled<A>
+  : undefined;
 
 /** The items of the pages of a path. */
 export type ItemOf<P extends GetPath> = AnswerOf<P> extends { items: (infer I)[] } ? I : never;
@@ -62,6 +81,9 @@ export function search(query: object): string {
 
 /** Requests a path below `/api/v1/`. */
 export type Fetch = <T>(path: string, query: object, signal?: AbortSignal) => Promise<T>;
+
+/** Requests a change below `/api/v1/`. */
+export type Send = (path: string, body: unknown, signal?: AbortSignal) => Promise<Response>;
 
 /** All items of a list, or the first so many. */
 export interface Listing<T> {
@@ -118,6 +140,22 @@ export function endpoint<P extends PlainPath>(get: Fetch, path: P) {
       <T extends ItemOf<P> = ItemOf<P>>() =>
       (query: QueryOf<P> = {} as QueryOf<P>, signal?: AbortSignal): Promise<Page<T>> =>
         get(below(path), query as object, signal),
+  };
+}
+
+/** A change of the whole store, answered with JSON. */
+export function change<P extends Exclude<PostPath, `${string}{${string}`>>(send: Send, path: P) {
+  return async (
+    body: BodyOf<P>,
+    query: QueryOf<P, 'post'> = {} as QueryOf<P, 'post'>,
+    signal?: AbortSignal,
+  ): Promise<ChangedOf<P>> => (await send(`${below(path)}${search(query as object)}`, body, signal)).json();
+}
+
+/** A change of one thing by its name, which has no body and no answer. */
+export function namedChange<P extends Extract<PostPath, `${string}/{name}${string}`>>(send: Send, path: P) {
+  return async (name: string, signal?: AbortSignal): Promise<void> => {
+    await send(below(path).replace('{name}', encodeURIComponent(name)), undefined, signal);
   };
 }
 

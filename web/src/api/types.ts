@@ -4,18 +4,27 @@
  */
 import type { components } from './generated/schema';
 
+/** The described fields of an object that may hold others too. */
+type Described<T> = { [K in keyof T as string extends K ? never : K]: T[K] };
+type FilledFields<T> = { [K in keyof T]: Filled<Exclude<T[K], null>> };
+
 /**
  * The description calls optional fields nullable; on the wire an absent field is left out, so `null` never comes. An
  * object without described fields has values of any type.
+ *
+ * Of an object with described and other fields only the described ones stay: with an index any word would be a field,
+ * and a metadata key that the server renames would go on compiling.
  */
 export type Filled<T> = T extends (infer U)[]
   ? Filled<U>[]
   : T extends object
     ? string extends keyof T
-      ? [T[keyof T]] extends [never]
-        ? Record<string, unknown>
-        : { [K in keyof T]: Filled<Exclude<T[K], null>> }
-      : { [K in keyof T]: Filled<Exclude<T[K], null>> }
+      ? [keyof Described<T>] extends [never]
+        ? [T[keyof T]] extends [never]
+          ? Record<string, unknown>
+          : FilledFields<T>
+        : FilledFields<Described<T>>
+      : FilledFields<T>
     : T;
 type Schemas = { [Name in keyof components['schemas']]: Filled<components['schemas'][Name]> };
 
@@ -24,7 +33,9 @@ export interface Page<T> {
   nextCursor?: string;
 }
 
-export type Metadata = Record<string, unknown>;
+/** The metadata of an event by its registered keys. Code that shows keys it does not know lists its entries. */
+export type Metadata = Schemas['EventMetadata'];
+export type MetadataKey = keyof Metadata;
 
 export type ActivityBucket = Schemas['ActivityBucket'];
 export type AgentStat = Schemas['AgentStat'];

@@ -73,9 +73,9 @@ export function barOfRow(row: Row, now: number): Bar {
   const start = Date.parse(row.occurredAt);
   const running =
     row.state === 'running' ||
-    (row.kind === 'permission.request' && !row.endedAt && row.metadata['decision'] === undefined);
+    (row.kind === 'permission.request' && !row.endedAt && row.metadata.decision === undefined);
   const ended = row.endedAt ? Date.parse(row.endedAt) : running ? now : start;
-  const wait = row.metadata['permissionWaitMs'];
+  const wait = row.metadata.permissionWaitMs;
   return {
     start,
     end: Math.max(ended, start),
@@ -91,8 +91,8 @@ export function barOfRow(row: Row, now: number): Bar {
     tool: row.toolName,
     kind: row.kind,
     state: row.state,
-    toolUseId: row.toolUseId ?? text(row.metadata['toolUseId']),
-    batch: text(row.metadata['batchId']),
+    toolUseId: row.toolUseId ?? text(row.metadata.toolUseId),
+    batch: text(row.metadata.batchId),
     files: row.filePaths?.length ? row.filePaths : undefined,
     waitMs: typeof wait === 'number' ? wait : undefined,
   };

@@ -12,7 +12,7 @@ export function selectCalls(rows: readonly Row[], area: Area, now: number): Time
     const start = Date.parse(row.occurredAt);
     const end = row.endedAt ? Date.parse(row.endedAt) : row.state === 'running' ? Math.max(now, start) : start;
     if (start >= area.to || (end <= area.from && start < area.from)) return [];
-    const took = row.metadata['durationMs'];
+    const took = row.metadata.durationMs;
     return [
       {
         toolName: row.toolName,

@@ -105,7 +105,7 @@ describe('what a task does now', () => {
 describe('limits', () => {
   it('are asked for again after a snapshot that reports them, and only then', () => {
     expect(updatesLimits(row({ kind: 'context.snapshot', metadata: { rateLimitFiveHourUsedPct: 41 } }))).toBe(true);
-    expect(updatesLimits(row({ kind: 'context.snapshot', metadata: { usedPct: 41 } }))).toBe(false);
+    expect(updatesLimits(row({ kind: 'context.snapshot', metadata: { contextWindowUsedPct: 41 } }))).toBe(false);
     expect(updatesLimits(row({ kind: 'tool.used', metadata: { rateLimitFiveHourUsedPct: 41 } }))).toBe(false);
   });
 
