@@ -16,7 +16,7 @@ export default ts.config(
     rules: {
       // The compiler says it, and says it about templates too.
       'no-undef': 'off',
-      '@typescript-eslint/no-unused-vars': 'off',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       // Indexing is checked by the compiler; `!` states what the lines before it made sure of.
       '@typescript-eslint/no-non-null-assertion': 'off',
       // State is replaced as a whole (`$state.raw`), never changed in place; plain maps, sets and dates are right.
