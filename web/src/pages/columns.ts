@@ -1,5 +1,5 @@
-/** The columns of the pages Tasks and Search. */
-import type { Column } from '../ui/columns';
+/** The columns of the pages Tasks, Search and Health. */
+import type { Column, Heading } from '../ui/columns';
 
 /** Below this width a page is laid out for a phone. */
 export const PHONE_PX = 700;
@@ -32,4 +32,32 @@ export const searchColumns = (isPhone: boolean): readonly Column[] => [
   { key: 'task', label: 'Task', width: 'minmax(140px, 0.8fr)' },
   { key: 'agent', label: 'Agent', width: '100px' },
   { key: 'duration', label: 'Duration', width: '66px', align: 'right' },
+];
+
+/** Headings of what delivers events. */
+export const SOURCE_HEADINGS: readonly Heading[] = [
+  { key: 'source', label: 'Source' },
+  { key: 'observations', label: 'Observations', align: 'right' },
+  { key: 'files', label: 'Files', align: 'right' },
+  { key: 'bytes', label: 'Bytes read', align: 'right' },
+  { key: 'last', label: 'Last event', align: 'right' },
+  { key: 'problem', label: 'Problem' },
+];
+
+/** Headings of the input that no reader knows. */
+export const UNRECOGNISED_HEADINGS: readonly Heading[] = [
+  { key: 'name', label: 'Name' },
+  { key: 'type', label: 'Type' },
+  { key: 'agent', label: 'Agent' },
+  { key: 'version', label: 'Version' },
+  { key: 'count', label: 'Count', align: 'right' },
+];
+
+/** Headings of the envelopes that could not be read. */
+export const DEAD_LETTER_HEADINGS: readonly Heading[] = [
+  { key: 'file', label: 'File' },
+  { key: 'arrived', label: 'Arrived', align: 'right' },
+  { key: 'size', label: 'Size', align: 'right' },
+  { key: 'reason', label: 'Reason' },
+  { key: 'requeue', label: 'Requeue', isHidden: true },
 ];

@@ -1,5 +1,19 @@
-/** The columns of the list of decisions. */
-import type { Column } from '../../ui/columns';
+/** The columns of the rules and of their decisions. */
+import type { Column, Heading } from '../../ui/columns';
+
+export const RULE_HEADINGS: readonly Heading[] = [
+  { key: 'rule', label: 'Rule' },
+  { key: 'trigger', label: 'Trigger' },
+  { key: 'decision', label: 'Decision' },
+  { key: 'mode', label: 'Mode' },
+  { key: 'outage', label: 'If unreachable' },
+  { key: 'matched', label: 'Matched', align: 'right' },
+  { key: 'outcomes', label: 'Outcomes' },
+  { key: 'dryRuns', label: 'Dry runs', align: 'right' },
+  { key: 'suppressed', label: 'Suppressed', align: 'right' },
+  { key: 'mean', label: 'Mean time', align: 'right' },
+  { key: 'last', label: 'Last match', align: 'right' },
+];
 
 export const DECISION_COLUMNS: readonly Column[] = [
   { key: 'at', label: 'When', width: '92px' },
