@@ -5,9 +5,9 @@ use crate::words;
 words! {
     /// A lane of the timeline.
     Lane {
-        /// Holds what the human said.
+        /// Messages of the human.
         User = "user",
-        /// Holds what the model said.
+        /// Messages of the model.
         Assistant = "assistant",
         /// Reading the world.
         Exploration = "exploration",
@@ -31,7 +31,7 @@ words! {
 }
 
 words! {
-    /// Holds what an event is. Every event has exactly one kind.
+    /// The kind of an event. Every event has exactly one.
     Kind {
         /// A runtime session was seen for the first time.
         SessionStarted = "session.started",

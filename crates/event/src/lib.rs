@@ -10,10 +10,20 @@ mod entry;
 mod ids;
 mod kind;
 mod outcome;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod semantics;
 mod time;
 mod tokens;
 mod words;
+
+/// Does nothing: without the feature `schema` no set of words describes itself.
+#[cfg(not(feature = "schema"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! schema_of_words {
+    ($name:ident, $about:expr) => {};
+}
 
 pub use agent_tracer_agent::Agent;
 pub use entry::{Entry, Evidence, Metadata, Reading, Series, Subject, Unrecognised};

@@ -3,7 +3,7 @@
 use crate::words;
 
 words! {
-    /// Every observation ends in exactly one of these: received = the sum of all.
+    /// The outcome of an observation. Every one ends in exactly one of these: received = the sum of all.
     Outcome {
         /// It changed something.
         Recorded = "recorded",

@@ -7,7 +7,7 @@ use crate::entry::Metadata;
 use crate::words;
 
 words! {
-    /// Holds what was done.
+    /// The action of a tool call.
     SubtypeKey {
         /// A file was read.
         ReadFile = "read_file",
@@ -103,7 +103,7 @@ words! {
 }
 
 words! {
-    /// Holds what the call was about.
+    /// The type of the thing that a call is about.
     EntityType {
         /// A file.
         File = "file",
@@ -133,7 +133,7 @@ words! {
 }
 
 words! {
-    /// Holds how much a person should care, least first.
+    /// The importance of an event for a person, least first.
     Importance {
         /// Probes and telemetry.
         Minor = "minor",

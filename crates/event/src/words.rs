@@ -2,11 +2,12 @@
 
 /// Declares an enum whose variants have exactly one spelling, with lossless conversion in both directions.
 ///
-/// The caller needs `serde` with its derive.
+/// The caller needs `serde` with its derive. With the feature `schema` of this crate the set describes itself in the API
+/// document, as an enumeration of its name.
 #[macro_export]
 macro_rules! words {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ }) => {
-        $(#[$meta])*
+    ($(#[doc = $about:literal])+ $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[doc = $about])+
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         pub enum $name {
             $($(#[$doc])* #[serde(rename = $text)] $variant,)+
@@ -15,6 +16,9 @@ macro_rules! words {
         impl $name {
             /// Every value, in order.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// The spelling of every value, in order.
+            pub const WORDS: &[&'static str] = &[$($text),+];
 
             /// The one spelling.
             #[must_use]
@@ -34,11 +38,13 @@ macro_rules! words {
                 f.write_str(self.as_str())
             }
         }
+
+        $crate::schema_of_words!($name, concat!($($about),+));
     };
 }
 
 words! {
-    /// Holds how something reached us. The order is also how far a channel is believed where two differ about
+    /// The channel of an observation. The order is also how far a channel is believed where two differ about
     /// the same field and neither is more certain: later is truer.
     Channel {
         /// Posted to `/ingest/v1` or `/hooks`.
@@ -53,7 +59,7 @@ words! {
 }
 
 words! {
-    /// Holds what an entry does to its fact.
+    /// The effect of an entry on its fact.
     Phase {
         /// It begins.
         Open = "open",
@@ -65,7 +71,7 @@ words! {
 }
 
 words! {
-    /// Holds how sure a field or a link is, least first.
+    /// The certainty of a field or a link, least first.
     Certainty {
         /// A guess that later evidence may overturn.
         Guessed = "guessed",
@@ -79,7 +85,7 @@ words! {
 }
 
 words! {
-    /// Holds where a tool call stands.
+    /// The state of a tool call or a turn.
     CallState {
         /// Attempted and not ended yet.
         Running = "running",
@@ -97,7 +103,7 @@ words! {
 }
 
 words! {
-    /// Why something failed.
+    /// The class of a failure.
     ErrorClass {
         /// The user cut it off.
         Interrupt = "interrupt",
@@ -105,7 +111,7 @@ words! {
         Permission = "permission",
         /// Took too long.
         Timeout = "timeout",
-        /// Holds what it needed is not there.
+        /// A thing that it needed is not there.
         NotFound = "not_found",
         /// The network or a server.
         Network = "network",

@@ -7,6 +7,7 @@
 //! A rewritten call is a call: the new input goes through all rules again. A stop is deferred a bounded number of
 //! times, and never because of an outage.
 
+use agent_tracer_event::words;
 use serde_json::Value;
 
 use crate::call::Call;
@@ -17,28 +18,19 @@ use crate::rewrite::Rewritten;
 use crate::rule::Rule;
 use crate::words::{Decision, Event, Mode, OnOutage, Severity};
 
-/// The origin of a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Origin {
-    /// The user's.
-    User,
-    /// The project's, which the user trusts by its hash.
-    TrustedProject,
-    /// The project's.
-    Project,
+words! {
+    /// The origin of a rule.
+    Origin {
+        /// The user's.
+        User = "user",
+        /// The project's, which the user trusts by its hash.
+        TrustedProject = "trusted_project",
+        /// The project's.
+        Project = "project",
+    }
 }
 
 impl Origin {
-    /// The spelling in records and lists.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::TrustedProject => "trusted_project",
-            Self::Project => "project",
-        }
-    }
-
     /// Returns whether a rule of this origin may decide so.
     #[must_use]
     pub const fn may(self, decision: Decision) -> bool {

@@ -16,8 +16,8 @@ use agent_tracer_ledger::view::{
     ImportHealth, Page, RetentionHealth, ShipHealth, SpoolHealth, StoreFaults, Task,
 };
 use agent_tracer_ledger::{Answer, AppendError, Batch, OwnerFilter, Paging, Receipt, Store};
-use agent_tracer_policy::Mode;
 use agent_tracer_policy::daemon::ActiveRules;
+use agent_tracer_policy::{Decision, Mode, OnOutage, Origin, Severity};
 use agent_tracer_spool::Home;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -216,7 +216,8 @@ pub struct PolicyFile {
     /// The root of the project, if it is a project's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// Its origin: `user`, `project` (it may only deny, ask and warn) or `trusted_project`.
+    /// Its origin. Rules of a project that is not trusted may only deny, ask and warn.
+    #[schema(value_type = Origin)]
     pub origin: String,
     /// The SHA-256 of the rules in force, which is what `policy trust` remembers; absent if none are.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -238,7 +239,8 @@ pub struct RuleInForce {
     pub source: String,
     /// The line in the file, counted from one.
     pub line: u64,
-    /// Its origin: `user`, `project` or `trusted_project`.
+    /// Its origin.
+    #[schema(value_type = Origin)]
     pub origin: String,
     /// The root of the project, if it is a project's.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -248,18 +250,22 @@ pub struct RuleInForce {
     pub description: Option<String>,
     /// The events at which it speaks.
     pub events: Vec<String>,
-    /// Its decision: `allow`, `rewrite`, `warn`, `ask`, `deny` or `stop`.
+    /// Its decision.
+    #[schema(value_type = Decision)]
     pub decision: String,
     /// Its conditions, each a line for people; none means every such event.
     pub matches: Vec<String>,
     /// The text for the model.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    /// `enforce` or `dry_run`.
+    /// Its mode: it acts, or its decisions are only recorded.
+    #[schema(value_type = Mode)]
     pub mode: String,
-    /// Its severity: `info`, `low`, `medium`, `high` or `critical`.
+    /// Its severity.
+    #[schema(value_type = Severity)]
     pub severity: String,
-    /// The decision when its conditions cannot be evaluated: `allow`, `ask` or `deny`.
+    /// The decision when its conditions cannot be evaluated.
+    #[schema(value_type = OnOutage)]
     pub on_outage: String,
     /// True if it acts: not if it only rehearses, or is a project's that may not.
     pub enabled: bool,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use agent_tracer_ledger::view::HealthStatus;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -15,7 +16,8 @@ use crate::problem::Problem;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Liveness {
-    /// `ok`.
+    /// `ok`: a server that cannot answer sends a problem instead.
+    #[schema(value_type = HealthStatus)]
     pub(crate) status: String,
     /// The version of the server.
     pub(crate) version: String,
@@ -26,7 +28,10 @@ pub(crate) async fn get(State(app): State<Arc<App>>) -> Response {
     let worker = Arc::clone(&app);
     match app.blocking(move || worker.deps.store.seq()).await {
         Ok(Ok(_)) => {
-            let alive = Liveness { status: "ok".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() };
+            let alive = Liveness {
+                status: HealthStatus::Ok.to_string(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+            };
             let headers = [
                 (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
                 (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),

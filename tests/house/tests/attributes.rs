@@ -87,7 +87,7 @@ const FOREIGN: &[(&str, &str, &[&str])] = &[
     (
         "crates/server",
         "members and parameters of HTTP calls",
-        &["agentType", "errorClass", "lastAssistantMessage", "parentEventId", "toolInput"],
+        &["agentType", "lastAssistantMessage", "parentEventId", "toolInput"],
     ),
 ];
 

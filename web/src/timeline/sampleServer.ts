@@ -131,7 +131,8 @@ export class SampleServer {
     const to = query.has('to') ? Date.parse(query.get('to')!) : Math.max(...spans.slice(-100).map(({ end }) => end));
     const width = Number(query.get('width'));
     const inside = spans.filter(({ start, end }) => end >= from && start <= to);
-    const strips: LaneStrip[] = ['exploration', 'implementation'].map((lane) => {
+    const lanes = ['exploration', 'implementation'] as const;
+    const strips: LaneStrip[] = lanes.map((lane) => {
       const ofLane = inside.filter(({ row }) => row.lane === lane);
       return { taskId, lane, bins: binsOf(ofLane, from, Math.max((to - from) / width, 0.001)) };
     });

@@ -5,11 +5,13 @@
 //! row here. Keys of posted events that no row declares are kept as they came: they belong to their sender.
 //!
 //! A row names the constant, the key, the type with its unit, the lowest level of privacy at which the value is
-//! kept, and the facts that carry it:
+//! kept, and the facts that carry it. An attribute whose values are words of ours names their set:
 //!
 //! ```text
 //! /// Measures the text of the result.
 //! OUTPUT_BYTES = "outputBytes": Integer(Bytes), Metadata, [CALLS];
+//! /// Names the family of the tool.
+//! TOOL_FAMILY = "toolFamily": String<ToolFamily>, Metadata, [CALLS];
 //! ```
 
 mod agent;
@@ -124,6 +126,8 @@ pub struct Attribute {
     pub value: ValueType,
     /// The unit of its value.
     pub unit: Option<Unit>,
+    /// The words that our readers write; senders of events may write others. `None` if the value is free.
+    pub words: Option<&'static [&'static str]>,
     /// The lowest level at which the value is kept.
     pub level: CaptureLevel,
     /// The facts that may carry it.
@@ -145,7 +149,7 @@ pub struct Group {
 
 /// Declares attributes: a constant for each key, and a table of all.
 macro_rules! declare {
-    ($table:ident $($(#[doc = $meaning:literal])+ $name:ident = $key:literal: $value:ident $(($unit:ident))?, $level:ident,
+    ($table:ident $($(#[doc = $meaning:literal])+ $name:ident = $key:literal: $value:ident $(($unit:ident))? $(<$words:ident>)?, $level:ident,
         [$($carrier:ident),+];)+) => {
         $($(#[doc = $meaning])+ pub const $name: &str = $key;)+
 
@@ -154,6 +158,7 @@ macro_rules! declare {
             key: $key,
             value: super::ValueType::$value,
             unit: declare!(@unit $($unit)?),
+            words: declare!(@words $($words)?),
             level: super::CaptureLevel::$level,
             carriers: super::Carriers::union(&[$(super::carriers::$carrier),+]),
             meaning: concat!($($meaning),+),
@@ -161,6 +166,8 @@ macro_rules! declare {
     };
     (@unit) => { None };
     (@unit $unit:ident) => { Some(super::Unit::$unit) };
+    (@words) => { None };
+    (@words $words:ident) => { Some($words::WORDS) };
 }
 use declare;
 

@@ -1,6 +1,7 @@
 //! Identity, origin and process of a session.
 
 use super::declare;
+use crate::words::CompletionReason;
 
 declare! { SESSION_ATTRIBUTES
     /// Holds the title; below level actions only one that is made of names.
@@ -22,7 +23,7 @@ declare! { SESSION_ATTRIBUTES
     /// Names the start of the session: startup, resume, clear, compact or fork.
     SESSION_SOURCE = "sessionSource": String, Metadata, [SESSION_STARTED, TASK];
     /// Names the reason of the end.
-    COMPLETION_REASON = "completionReason": String, Metadata, [SESSION_ENDED];
+    COMPLETION_REASON = "completionReason": String<CompletionReason>, Metadata, [SESSION_ENDED];
     /// Marks, with false, an end of the session after which the task goes on.
     COMPLETE_TASK = "completeTask": Boolean, Metadata, [SESSION_ENDED];
     /// Names the session that started this one.

@@ -1,26 +1,28 @@
 //! Every tool call, whatever the tool: its meaning, its input, its result and its times.
 
 use super::declare;
+use crate::semantics::{EntityType, Importance, SubtypeGroup, SubtypeKey, ToolFamily};
+use crate::words::ErrorClass;
 
 declare! { TOOL_ATTRIBUTES
     /// Names the action of the call, one of the subtypes below.
-    SUBTYPE_KEY = "subtypeKey": String, Metadata, [CALLS];
+    SUBTYPE_KEY = "subtypeKey": String<SubtypeKey>, Metadata, [CALLS];
     /// Names the action of the call for people.
     SUBTYPE_LABEL = "subtypeLabel": String, Metadata, [CALLS];
     /// Names the group of the subtype.
-    SUBTYPE_GROUP = "subtypeGroup": String, Metadata, [CALLS];
+    SUBTYPE_GROUP = "subtypeGroup": String<SubtypeGroup>, Metadata, [CALLS];
     /// Names the family of the tool.
-    TOOL_FAMILY = "toolFamily": String, Metadata, [CALLS];
+    TOOL_FAMILY = "toolFamily": String<ToolFamily>, Metadata, [CALLS];
     /// Names the verb of the call: read, search, modify, delete, execute, delegate and others.
     OPERATION = "operation": String, Metadata, [CALLS];
     /// Names the type of the thing that the call is about.
-    ENTITY_TYPE = "entityType": String, Metadata, [CALLS];
+    ENTITY_TYPE = "entityType": String<EntityType>, Metadata, [CALLS];
     /// Names the thing that the call is about.
     ENTITY_NAME = "entityName": String, Metadata, [CALLS];
     /// Names the tool as the agent spells it.
     SOURCE_TOOL = "sourceTool": String, Metadata, [CALLS];
     /// Rates the event: critical, normal or minor.
-    IMPORTANCE = "importance": String, Metadata, [CALLS, RULE_LOGGED, PERMISSION_REQUEST];
+    IMPORTANCE = "importance": String<Importance>, Metadata, [CALLS, RULE_LOGGED, PERMISSION_REQUEST];
     /// Holds the input of the call: names, paths and sizes, from level actions on also its texts, masked.
     TOOL_INPUT = "toolInput": Open, Metadata, [CALLS, RULE_LOGGED];
     /// Names the tool that the event is about where the event is not the call itself.
@@ -72,7 +74,7 @@ declare! { TOOL_ATTRIBUTES
     /// Holds the exit code of the command.
     EXIT_CODE = "exitCode": Integer, Metadata, [CALLS, RULE_LOGGED, CONTEXT_SAVED];
     /// Names the class of the failure.
-    ERROR_CLASS = "errorClass": String, Metadata,
+    ERROR_CLASS = "errorClass": String<ErrorClass>, Metadata,
         [CALLS, ACTION_LOGGED, ASSISTANT_RESPONSE, RULE_LOGGED, PERMISSION_REQUEST];
     /// Holds the kind of error of a response, or the masked first line of a failed tool's message.
     ERROR = "error": Open, Metadata, [EVENTS, TURN];

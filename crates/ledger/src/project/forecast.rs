@@ -3,26 +3,17 @@
 //! It is a straight line through the recent snapshots of the open window. A line through few or scattered points proves
 //! little, so a forecast states its confidence; a single point gives no forecast.
 
-/// The confidence of a forecast.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trust {
-    /// Few points, or far from a line.
-    Low,
-    /// Some points near a line.
-    Medium,
-    /// Many points on a line.
-    High,
-}
+use agent_tracer_event::words;
 
-impl Trust {
-    /// In a word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
+words! {
+    /// The confidence of a forecast.
+    ForecastConfidence {
+        /// Few points, or far from a line.
+        Low = "low",
+        /// Some points near a line.
+        Medium = "medium",
+        /// Many points on a line.
+        High = "high",
     }
 }
 
@@ -34,7 +25,7 @@ pub struct Forecast {
     /// The moment when all is used; none if it does not grow.
     pub full_at: Option<i64>,
     /// The confidence.
-    pub trust: Trust,
+    pub trust: ForecastConfidence,
 }
 
 /// Shorter stretches say nothing about a slope.
@@ -67,9 +58,9 @@ pub fn forecast(points: &[(i64, f64)]) -> Option<Forecast> {
     // How much of the scatter the line explains.
     let fit = if yy > 0.0 { xy * xy / (xx * yy) } else { 1.0 };
     let trust = match points.len() {
-        10.. if fit >= 0.9 => Trust::High,
-        4.. if fit >= 0.7 => Trust::Medium,
-        _ => Trust::Low,
+        10.. if fit >= 0.9 => ForecastConfidence::High,
+        4.. if fit >= 0.7 => ForecastConfidence::Medium,
+        _ => ForecastConfidence::Low,
     };
     let left = (100.0 - last.1).max(0.0);
     let full_at = (slope > 1e-6).then(|| left / slope * HOUR_MS).filter(|wait| *wait < 1e13);
@@ -87,7 +78,7 @@ mod tests {
         let points: Vec<(i64, f64)> = (0..=12).map(|at| (at * 5 * MINUTE, 10.0 + at as f64)).collect();
         let line = forecast(&points).unwrap();
         assert!((line.per_hour - 12.0).abs() < 1e-9);
-        assert_eq!(line.trust, Trust::High);
+        assert_eq!(line.trust, ForecastConfidence::High);
         // 78 percent are left at twelve an hour.
         assert!((line.full_at.unwrap() - (60 + 390) * MINUTE).abs() < MINUTE, "{line:?}");
     }
@@ -95,10 +86,10 @@ mod tests {
     #[test]
     fn few_points_and_scattered_ones_are_believed_less() {
         let two = forecast(&[(0, 10.0), (60 * MINUTE, 20.0)]).unwrap();
-        assert_eq!(two.trust, Trust::Low);
+        assert_eq!(two.trust, ForecastConfidence::Low);
         let scattered: Vec<(i64, f64)> =
             (0..20).map(|at| (at * 10 * MINUTE, if at % 2 == 0 { 5.0 } else { 60.0 })).collect();
-        assert_eq!(forecast(&scattered).unwrap().trust, Trust::Low);
+        assert_eq!(forecast(&scattered).unwrap().trust, ForecastConfidence::Low);
     }
 
     #[test]

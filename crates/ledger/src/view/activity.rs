@@ -1,6 +1,6 @@
 //! Data of charts: activity over time, and the lanes of one task in as many columns as the screen has.
 
-use agent_tracer_event::Millis;
+use agent_tracer_event::{Certainty, Kind, Lane, Millis};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -54,6 +54,7 @@ pub struct LaneStrip {
     /// The task.
     pub task_id: String,
     /// The lane.
+    #[schema(value_type = Lane)]
     pub lane: String,
     /// Non-empty columns, left to right.
     pub bins: Vec<LaneBin>,
@@ -84,10 +85,12 @@ pub struct LaneBin {
     pub title: String,
     /// The kind, if all rows share it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Kind>)]
     pub kind: Option<String>,
     /// The tool, if all rows share it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// Lowest certainty among the rows.
+    #[schema(value_type = Certainty)]
     pub certainty: String,
 }

@@ -1,14 +1,36 @@
 //! Health of the tracer itself.
 
-use agent_tracer_event::Millis;
+use agent_tracer_event::schema::AgentId;
+use agent_tracer_event::{Channel, Millis, Outcome, words};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+words! {
+    /// The condition of the tracer.
+    HealthStatus {
+        /// No problem is known.
+        Ok = "ok",
+        /// Something needs a look: `problems` says what.
+        Degraded = "degraded",
+    }
+}
+
+words! {
+    /// The kind of a store.
+    StoreKind {
+        /// The embedded store of one machine.
+        Sqlite = "sqlite",
+        /// The store of a team.
+        Clickhouse = "clickhouse",
+    }
+}
 
 /// State of the server, its store and its sources.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Health {
-    /// `ok`, or `degraded` with problems below.
+    /// The condition: `degraded` comes with problems below.
+    #[schema(value_type = HealthStatus)]
     pub status: String,
     /// The version of the server.
     pub version: String,
@@ -150,7 +172,8 @@ pub struct RetentionHealth {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StoreHealth {
-    /// `sqlite` or `clickhouse`.
+    /// The kind of store.
+    #[schema(value_type = StoreKind)]
     pub kind: String,
     /// Size on disk in bytes.
     pub bytes: u64,
@@ -201,9 +224,11 @@ pub struct OutcomeCounts {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OutcomeReason {
-    /// `malformed` or `refused`.
+    /// The outcome: `malformed` or `refused`.
+    #[schema(value_type = Outcome)]
     pub outcome: String,
     /// Channel of the observations.
+    #[schema(value_type = Channel)]
     pub channel: String,
     /// The reason.
     pub reason: String,
@@ -240,6 +265,7 @@ pub struct SourceHealth {
 #[serde(rename_all = "camelCase")]
 pub struct UnrecognisedName {
     /// The agent.
+    #[schema(value_type = AgentId)]
     pub agent: String,
     /// The version of the client.
     pub client_version: String,

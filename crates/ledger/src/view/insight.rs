@@ -1,10 +1,12 @@
 //! Numbers over many tasks, each of which opens the rows behind it.
 
-use agent_tracer_event::{Agent, Millis};
+use agent_tracer_event::schema::AgentId;
+use agent_tracer_event::{Agent, Millis, words};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{Row, UsageView, WaitingReason};
+use crate::project::forecast::ForecastConfidence;
 
 /// Calls, failures and durations of one tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -110,6 +112,16 @@ pub struct BlockForecast {
     pub cost_usd: Option<f64>,
 }
 
+words! {
+    /// The window over which a rate limit counts.
+    LimitWindow {
+        /// Five hours.
+        FiveHour = "five_hour",
+        /// Seven days.
+        SevenDay = "seven_day",
+    }
+}
+
 /// Use of a rate limit of an agent's account.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -118,9 +130,10 @@ pub struct Limit {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// The agent.
-    #[schema(value_type = String)]
+    #[schema(value_type = AgentId)]
     pub agent: Agent,
-    /// `five_hour` or `seven_day`.
+    /// The window of the limit.
+    #[schema(value_type = LimitWindow)]
     pub window: String,
     /// Used part of the limit, in percent.
     pub used_pct: f64,
@@ -149,7 +162,8 @@ pub struct LimitForecast {
     /// Projected use at the reset, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pct_at_reset: Option<f64>,
-    /// Confidence in the projection: `low`, `medium` or `high`.
+    /// Confidence in the projection.
+    #[schema(value_type = ForecastConfidence)]
     pub certainty: String,
     /// Number of observations behind the projection.
     pub points: u64,
@@ -275,7 +289,7 @@ pub struct Attention {
     /// Title of the task.
     pub title: String,
     /// The agent.
-    #[schema(value_type = String)]
+    #[schema(value_type = AgentId)]
     pub agent: Agent,
     /// Type of the agent.
     pub agent_type: String,

@@ -55,7 +55,6 @@ pub struct CommandRun {
     /// True if the command line hides its own failure.
     pub failure_masked: bool,
     /// Current state.
-    #[schema(value_type = String)]
     pub state: CallState,
     /// The exit code.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,7 +119,6 @@ pub struct Exploration {
     pub duration_ms: Option<u64>,
     /// Current state.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     pub state: Option<CallState>,
 }
 
@@ -160,7 +158,6 @@ pub struct WebLookup {
     pub duration_ms: Option<u64>,
     /// Current state.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     pub state: Option<CallState>,
 }
 

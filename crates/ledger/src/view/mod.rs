@@ -13,12 +13,12 @@ mod task;
 
 pub use activity::{ActivityBucket, LaneBin, LaneBins, LaneStrip};
 pub use health::{
-    Health, ImportHealth, OutcomeCounts, OutcomeReason, PageCheck, RetentionHealth, ShipHealth, SourceHealth,
-    SpoolHealth, StoreFaults, StoreHealth, UnrecognisedName,
+    Health, HealthStatus, ImportHealth, OutcomeCounts, OutcomeReason, PageCheck, RetentionHealth, ShipHealth,
+    SourceHealth, SpoolHealth, StoreFaults, StoreHealth, StoreKind, UnrecognisedName,
 };
 pub use insight::{
-    AgentStat, Attention, BlockForecast, CommandStat, FailureStat, FileStat, Hit, Limit, LimitForecast, Loop,
-    McpStat, SkillStat, ToolDurations, ToolStat, UsageBlock, UsageBucket,
+    AgentStat, Attention, BlockForecast, CommandStat, FailureStat, FileStat, Hit, Limit, LimitForecast,
+    LimitWindow, Loop, McpStat, SkillStat, ToolDurations, ToolStat, UsageBlock, UsageBucket,
 };
 pub use lists::{
     CommandRun, ContextPoint, ContextPointKind, Exploration, FileUse, FileUser, Permission, Question, Todo,

@@ -25,10 +25,8 @@ pub struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<String>,
     /// Kind of event.
-    #[schema(value_type = String, example = "terminal.command")]
     pub kind: Kind,
     /// Lane of the timeline.
-    #[schema(value_type = String, example = "implementation")]
     pub lane: Lane,
     /// Display title.
     pub title: String,
@@ -44,7 +42,6 @@ pub struct Row {
     pub ended_at: Option<Millis>,
     /// State of a call.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, example = "running")]
     pub state: Option<CallState>,
     /// The tool.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,10 +67,8 @@ pub struct Row {
     #[schema(value_type = Object)]
     pub metadata: Metadata,
     /// Channels that reported it.
-    #[schema(value_type = Vec<String>)]
     pub channels: Vec<Channel>,
     /// Certainty.
-    #[schema(value_type = String, example = "measured")]
     pub certainty: Certainty,
 }
 
@@ -97,7 +92,6 @@ pub struct ToolCall {
     /// The tool.
     pub tool_name: String,
     /// Current state.
-    #[schema(value_type = String, example = "succeeded")]
     pub state: CallState,
     /// Time of the attempt.
     #[schema(value_type = String, format = DateTime)]
@@ -124,7 +118,6 @@ pub struct ToolCall {
     /// Display title.
     pub title: String,
     /// Channels that reported it.
-    #[schema(value_type = Vec<String>)]
     pub channels: Vec<Channel>,
 }
 
@@ -135,7 +128,6 @@ pub struct EventDetail {
     /// The row.
     pub row: Row,
     /// Channel of each field's value.
-    #[schema(value_type = Object)]
     pub field_channels: BTreeMap<String, Channel>,
     /// Entries behind the row, in the order of delivery.
     pub entries: Vec<EntryDetail>,
@@ -150,10 +142,8 @@ pub struct EntryDetail {
     /// Its id.
     pub entry_id: String,
     /// Channel of the observation.
-    #[schema(value_type = String)]
     pub channel: Channel,
     /// Effect on the row.
-    #[schema(value_type = String)]
     pub phase: Phase,
     /// Time of the event, as the source reports it.
     #[schema(value_type = String, format = DateTime)]
@@ -161,7 +151,6 @@ pub struct EntryDetail {
     /// Evidence for the entry.
     pub evidence: String,
     /// Certainty.
-    #[schema(value_type = String)]
     pub certainty: Certainty,
     /// Fields that the entry carries.
     #[schema(value_type = Object)]

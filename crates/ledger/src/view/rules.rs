@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use agent_tracer_event::schema::AgentId;
 use agent_tracer_event::{Agent, Millis};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -63,7 +64,7 @@ pub struct RuleInputs {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
     /// The product.
-    #[schema(value_type = String)]
+    #[schema(value_type = AgentId)]
     pub agent: Agent,
     /// The type of agent.
     pub agent_type: String,

@@ -1,6 +1,7 @@
 //! Tasks, turns, sessions and what they cost.
 
-use agent_tracer_event::{Agent, Certainty, Millis, Tokens};
+use agent_tracer_event::schema::AgentId;
+use agent_tracer_event::{Agent, CallState, Certainty, Millis, Tokens};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -150,13 +151,12 @@ pub struct Task {
     pub parent_task_id: Option<String>,
     /// Certainty of the parent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     pub parent_certainty: Option<Certainty>,
     /// The call that started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_tool_use_id: Option<String>,
     /// The agent.
-    #[schema(value_type = String, example = "claude_code")]
+    #[schema(value_type = AgentId)]
     pub agent: Agent,
     /// The type of the agent, `main` for the main one.
     pub agent_type: String,
@@ -267,7 +267,8 @@ pub struct Turn {
     /// Duration as the client reports it, which may leave out time spent waiting for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_duration_ms: Option<u64>,
-    /// State: `running`, `succeeded`, `failed`, `interrupted`, `abandoned`.
+    /// Current state.
+    #[schema(value_type = CallState)]
     pub state: String,
     /// Reason why the model stopped.
     #[serde(skip_serializing_if = "Option::is_none")]

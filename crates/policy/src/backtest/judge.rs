@@ -9,7 +9,7 @@ use agent_tracer_ledger::view::Row;
 
 use crate::backtest::evidence::ReplayEvidence;
 use crate::backtest::missing::{Missing, RuleSplit};
-use crate::backtest::report::{Backtest, Decisions, Found, NotJudged, RuleFound};
+use crate::backtest::report::{Backtest, Decisions, ReplayMatch, RuleReport, UnevaluatedEvents};
 use crate::evidence::EvidenceHistory;
 
 /// The most examples of one rule.
@@ -22,7 +22,7 @@ pub(crate) struct Judge {
     rules: Vec<(Origin, Rule)>,
     /// The rules split by what is missing; there are few ways in which something can be.
     splits: HashMap<Missing, Rc<RuleSplit>>,
-    found: Vec<RuleFound>,
+    found: Vec<RuleReport>,
     outcomes: Decisions,
     pub(crate) moments: u64,
     pub(crate) calls: u64,
@@ -137,24 +137,24 @@ fn decided(decisions: &mut Decisions, decision: Decision) -> &mut u64 {
     }
 }
 
-fn not_judged(found: &mut RuleFound, reason: &str) {
+fn not_judged(found: &mut RuleReport, reason: &str) {
     match found.not_judged.iter_mut().find(|it| it.reason == reason) {
         Some(known) => known.count = Some(known.count.unwrap_or(0) + 1),
-        None => found.not_judged.push(NotJudged { reason: reason.to_owned(), count: Some(1) }),
+        None => found.not_judged.push(UnevaluatedEvents { reason: reason.to_owned(), count: Some(1) }),
     }
 }
 
 /// A rule before anything was replayed, with what never can be judged.
-fn found(origin: Origin, rule: &Rule) -> RuleFound {
+fn found(origin: Origin, rule: &Rule) -> RuleReport {
     let mut not_judged = Vec::new();
     let mut never = |is_asked: bool, reason: &str| {
         if is_asked {
-            not_judged.push(NotJudged { reason: reason.to_owned(), count: None });
+            not_judged.push(UnevaluatedEvents { reason: reason.to_owned(), count: None });
         }
     };
     never(rule.require.todos_closed, "which work items were open then is not kept");
     never(rule.require.mentioned_opened, "which files of a prompt existed then is not kept");
-    RuleFound {
+    RuleReport {
         name: rule.name.clone(),
         line: rule.line as u64,
         origin: origin.as_str().to_owned(),
@@ -168,8 +168,8 @@ fn found(origin: Origin, rule: &Rule) -> RuleFound {
     }
 }
 
-fn example(fired: &FiredRule, call: &Call, row: &Row, at: Millis) -> Found {
-    Found {
+fn example(fired: &FiredRule, call: &Call, row: &Row, at: Millis) -> ReplayMatch {
+    ReplayMatch {
         row_id: row.id.clone(),
         task_id: row.task_id.clone(),
         event: call.event.as_str().to_owned(),

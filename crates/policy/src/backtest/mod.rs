@@ -20,5 +20,5 @@ mod tests;
 mod walk;
 
 pub use judge::EXAMPLES_MAX;
-pub use report::{Backtest, Decisions, Found, NotJudged, RuleFound};
+pub use report::{Backtest, Decisions, ReplayLimit, ReplayMatch, RuleReport, UnevaluatedEvents};
 pub use walk::{CostOf, LocalMoment, Progress, ReplayRequest, Setting, run};

@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::meaning::{self, cut};
 use super::passage::{self, RecordParts};
-use super::wire::{EventsAnswer, Rejected};
+use super::wire::{EventsAnswer, RejectedEvent};
 use super::{bring_posted, observation_name, read_body};
 use crate::app::App;
 use crate::problem::{FieldError, Problem};
@@ -90,12 +90,12 @@ async fn take(app: &Arc<App>, request: Request) -> Result<EventsAnswer, Problem>
     let mut answer = EventsAnswer::default();
     for (index, ((refusal, id), outcome)) in refusals.into_iter().zip(ids).zip(receipt.outcomes).enumerate() {
         match (refusal, outcome) {
-            (Some(reason), _) => answer.rejected.push(Rejected { index: index as u64, id, reason }),
+            (Some(reason), _) => answer.rejected.push(RejectedEvent { index: index as u64, id, reason }),
             (None, Outcome::Duplicate) => answer.duplicates += 1,
             (None, Outcome::Recorded | Outcome::Unrecognised) => answer.accepted += 1,
             (None, Outcome::Malformed | Outcome::Refused) => {
                 let reason = "the ledger refused it".to_owned();
-                answer.rejected.push(Rejected { index: index as u64, id, reason });
+                answer.rejected.push(RejectedEvent { index: index as u64, id, reason });
             }
         }
     }

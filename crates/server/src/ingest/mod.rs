@@ -18,7 +18,7 @@ pub(crate) use append::{bring, bring_posted, observation_name, settle};
 pub(crate) use body::{Body, read as read_body};
 pub(crate) use events::post as post_events;
 pub(crate) use hooks::{path as hook_path, routes as hook_routes};
-pub(crate) use sessions::{end as end_session, ensure as ensure_session};
+pub(crate) use sessions::{END_REASONS, end as end_session, ensure as ensure_session};
 pub(crate) use shipments::post as post_shipment;
 
 use agent_tracer_event::Agent;

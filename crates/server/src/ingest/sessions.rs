@@ -32,8 +32,8 @@ const ID_CHARS: usize = 300;
 /// The most subagents that end with a session.
 const COMPLETIONS: usize = 1000;
 
-/// Reasons for the end of a session.
-const REASONS: &[&str] =
+/// The reasons that a sender may give for the end of a session. A cancelled subagent is known from its notification only.
+pub(crate) const END_REASONS: &[&str] =
     &["idle", "assistant_turn_complete", "explicit_exit", "runtime_terminated", "cleared", "abandoned"];
 
 /// Makes sure that a session has a task.
@@ -162,9 +162,9 @@ async fn ended(app: &Arc<App>, request: Request) -> Result<EndAnswer, Problem> {
     let asked: EndRequest = parse(&body.bytes)?;
     let key = key(&asked.runtime_source, &asked.runtime_session_id)?;
     if let Some(reason) = &asked.completion_reason
-        && !REASONS.contains(&reason.as_str())
+        && !END_REASONS.contains(&reason.as_str())
     {
-        return Err(invalid("/completionReason", &format!("is none of {}", REASONS.join(", "))));
+        return Err(invalid("/completionReason", &format!("is none of {}", END_REASONS.join(", "))));
     }
     if asked.background_completions.as_ref().is_some_and(|list| list.len() > COMPLETIONS) {
         return Err(invalid("/backgroundCompletions", "holds more than 1000"));

@@ -3,6 +3,7 @@
 //! These types are the documentation of the contract. Events are read value by value instead, so that one bad record
 //! does not make the whole body unreadable.
 
+use agent_tracer_event::Lane;
 use agent_tracer_ledger::view::TaskStatus;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -68,7 +69,7 @@ pub(crate) struct EndRequest {
     /// True if the task is complete too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) complete_task: Option<bool>,
-    /// The reason of the end: idle, assistant_turn_complete, explicit_exit, runtime_terminated, cleared, abandoned.
+    /// The reason of the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) completion_reason: Option<String>,
     /// Subagents that are complete with it, by the agent's ids of them or by our ids of their tasks.
@@ -121,10 +122,11 @@ pub(crate) struct PostedEvent {
     /// Longer text.
     pub(crate) body: Option<String>,
     /// The lane; the usual one of its kind or tool unless given.
+    #[schema(value_type = Option<Lane>)]
     pub(crate) lane: Option<String>,
     /// Files it is about.
     pub(crate) file_paths: Option<Vec<String>>,
-    /// Everything else. `crossCheck {source, dedupeKey}` merges events of one kind and session.
+    /// Attributes of the event.
     #[schema(value_type = Option<Object>)]
     pub(crate) metadata: Option<serde_json::Value>,
     /// The event that it is a part of.
@@ -140,13 +142,13 @@ pub(crate) struct EventsAnswer {
     /// The number of events that were known.
     pub(crate) duplicates: u64,
     /// Those that were refused.
-    pub(crate) rejected: Vec<Rejected>,
+    pub(crate) rejected: Vec<RejectedEvent>,
 }
 
 /// An event that was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Rejected {
+pub(crate) struct RejectedEvent {
     /// Its place in the batch, from 0.
     pub(crate) index: u64,
     /// The sender's id of it.

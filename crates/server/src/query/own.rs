@@ -1,6 +1,7 @@
 //! Queries about the tracer itself: health, settings, the audit of reads.
 
-use agent_tracer_ledger::view::{Health, Page};
+use agent_tracer_event::attributes::CaptureLevel;
+use agent_tracer_ledger::view::{Health, HealthStatus, Page};
 use agent_tracer_ledger::{Answer, QueryError};
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,8 @@ pub(crate) struct Settings {
     pub(crate) address: String,
     /// The time zone of days where a query does not say.
     pub(crate) time_zone: String,
-    /// The privacy level: `metadata`, `actions` or `full`.
+    /// The privacy level.
+    #[schema(value_type = CaptureLevel)]
     pub(crate) privacy_level: String,
     /// The number of folder patterns that are excluded from recording. The patterns themselves are not shown.
     pub(crate) excluded: u64,
@@ -58,7 +60,7 @@ fn health(app: &App) -> Health {
     let unrecognised = known(store.unrecognised(), &mut problems);
     let reasons = known(store.reasons(), &mut problems);
     Health {
-        status: if problems.is_empty() { "ok" } else { "degraded" }.to_owned(),
+        status: if problems.is_empty() { HealthStatus::Ok } else { HealthStatus::Degraded }.to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         store: store_health,
         seq,

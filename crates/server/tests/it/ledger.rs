@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use agent_tracer_event::Millis;
-use agent_tracer_ledger::{Batch, Ledger, Options, QueueFull};
+use agent_tracer_ledger::{Batch, Ledger, Observed, Options, QueueFull};
 use agent_tracer_server::{
     Append, Config, Done, Live, PeerUser, RulesInForce, Server, ServerDeps, SpoolView, serve,
 };
@@ -38,7 +38,7 @@ pub(crate) struct Real {
 }
 
 impl Real {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with(agent_tracer_server::Capabilities::default())
     }
 
@@ -76,6 +76,11 @@ impl Real {
             assets: Arc::new(|_| None),
         };
         Self { server: serve(config, deps).unwrap(), ledger, clock, _folder: folder }
+    }
+
+    /// Appends what readers made of captured input.
+    pub(crate) fn record(&self, observed: Vec<Observed>) {
+        self.ledger.append(Batch { observed, ..Batch::default() }).unwrap();
     }
 
     pub(crate) fn ask(&self, method: &str, path: &str) -> Ask {

@@ -12,6 +12,7 @@ mod assets;
 mod backtest;
 mod client;
 mod compactions;
+mod document;
 mod events;
 mod hooks;
 mod ledger;

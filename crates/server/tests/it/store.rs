@@ -431,7 +431,7 @@ impl Diagnostics for Memory {
         self.note("sources", Vec::new())
     }
     fn health(&self) -> Answer<StoreHealth> {
-        self.note("health", StoreHealth { kind: "memory".to_owned(), entries: 7, ..StoreHealth::default() })
+        self.note("health", StoreHealth { kind: "sqlite".to_owned(), entries: 7, ..StoreHealth::default() })
     }
 }
 

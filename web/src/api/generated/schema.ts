@@ -956,6 +956,8 @@ export interface components {
             items: components["schemas"]["ActivityBucket"][];
             nextCursor?: string;
         };
+        /** @enum {string} */
+        AgentId: "claude_code" | "codex";
         AgentStat: {
             agentType: string;
             /** Format: int64 */
@@ -975,7 +977,7 @@ export interface components {
             nextCursor?: string;
         };
         Attention: {
-            agent: string;
+            agent: components["schemas"]["AgentId"];
             agentType: string;
             owner?: string | null;
             project: string;
@@ -1010,10 +1012,10 @@ export interface components {
             /** Format: int64 */
             moments: number;
             outcomes: components["schemas"]["Decisions"];
-            rules: components["schemas"]["RuleFound"][];
+            rules: components["schemas"]["RuleReport"][];
             /** Format: date-time */
             since: string;
-            stoppedBy?: string | null;
+            stoppedBy?: null | components["schemas"]["ReplayLimit"];
             /** Format: int64 */
             tasks: number;
             /** Format: date-time */
@@ -1032,19 +1034,27 @@ export interface components {
             /** Format: double */
             tokensPerMinute: number;
         };
+        /** @enum {string} */
+        CallState: "running" | "succeeded" | "failed" | "denied" | "interrupted" | "abandoned";
+        /** @enum {string} */
+        CaptureLevel: "metadata" | "actions" | "full";
+        /** @enum {string} */
+        Certainty: "guessed" | "inferred" | "reported" | "measured";
+        /** @enum {string} */
+        Channel: "http" | "hook" | "otlp" | "transcript";
         CommandRun: {
             command: string;
             /** Format: int64 */
             durationMs?: number | null;
             effect: string;
-            errorClass?: string | null;
+            errorClass?: ("interrupt" | "permission" | "timeout" | "not_found" | "network" | "invalid_input" | "non_zero_exit" | "hook_blocked" | "policy_denied" | "unknown") | string | null;
             /** Format: int64 */
             exitCode?: number | null;
             failureMasked: boolean;
             id: string;
             /** Format: date-time */
             occurredAt: string;
-            state: string;
+            state: components["schemas"]["CallState"];
             taskId: string;
             title: string;
         };
@@ -1152,6 +1162,8 @@ export interface components {
             items: components["schemas"]["DeadLetter"][];
             nextCursor?: string;
         };
+        /** @enum {string} */
+        Decision: "allow" | "rewrite" | "warn" | "ask" | "deny" | "stop";
         Decisions: {
             /** Format: int64 */
             allowed: number;
@@ -1174,7 +1186,8 @@ export interface components {
         EndRequest: {
             backgroundCompletions?: string[] | null;
             completeTask?: boolean | null;
-            completionReason?: string | null;
+            /** @enum {string|null} */
+            completionReason?: "idle" | "assistant_turn_complete" | "explicit_exit" | "runtime_terminated" | "cleared" | "abandoned" | null;
             runtimeSessionId: string;
             /** @example claude_code */
             runtimeSource: string;
@@ -1199,21 +1212,23 @@ export interface components {
             workspacePath?: string | null;
         };
         EntryDetail: {
-            certainty: string;
-            channel: string;
+            certainty: components["schemas"]["Certainty"];
+            channel: components["schemas"]["Channel"];
             entryId: string;
             evidence: string;
             fields: Record<string, never>;
             machineId: string;
             /** Format: date-time */
             occurredAt: string;
-            phase: string;
+            phase: components["schemas"]["Phase"];
             /** Format: int64 */
             seq: number;
         };
         EventDetail: {
             entries: components["schemas"]["EntryDetail"][];
-            fieldChannels: Record<string, never>;
+            fieldChannels: {
+                [key: string]: components["schemas"]["Channel"];
+            };
             row: components["schemas"]["Row"];
         };
         EventMetadata: {
@@ -1287,7 +1302,7 @@ export interface components {
             compactPhase?: string;
             compactSummaryBytes?: number;
             completeTask?: boolean;
-            completionReason?: string;
+            completionReason?: ("idle" | "assistant_turn_complete" | "explicit_exit" | "runtime_terminated" | "cleared" | "abandoned" | "cancelled") | string;
             configSource?: string;
             connectionError?: string;
             contentBytes?: number;
@@ -1343,10 +1358,10 @@ export interface components {
             endpoint?: string;
             endsAgent?: boolean;
             entityName?: string;
-            entityType?: string;
+            entityType?: ("file" | "directory" | "url" | "query" | "symbol" | "command" | "shell" | "mcp" | "skill" | "agent" | "cron" | "package") | string;
             entrypoint?: string;
             error?: unknown;
-            errorClass?: string;
+            errorClass?: ("interrupt" | "permission" | "timeout" | "not_found" | "network" | "invalid_input" | "non_zero_exit" | "hook_blocked" | "policy_denied" | "unknown") | string;
             errorCode?: string;
             errorDetails?: string | Record<string, never>;
             errorType?: string;
@@ -1380,7 +1395,7 @@ export interface components {
             httpStatus?: unknown;
             id?: string;
             imageCount?: number;
-            importance?: string;
+            importance?: ("minor" | "normal" | "critical") | string;
             inferenceGeo?: string;
             inputBytes?: number;
             interrupt?: boolean;
@@ -1564,8 +1579,8 @@ export interface components {
             stopReason?: string | Record<string, never>;
             stoppedTaskType?: string;
             subject?: string | Record<string, never>;
-            subtypeGroup?: string;
-            subtypeKey?: string;
+            subtypeGroup?: ("files" | "search" | "web" | "shell" | "file_ops" | "execution" | "coordination" | "planning") | string;
+            subtypeKey?: ("read_file" | "glob_files" | "grep_code" | "list_files" | "web_search" | "web_fetch" | "shell_probe" | "create_file" | "modify_file" | "delete_file" | "rename_file" | "apply_patch" | "run_command" | "run_test" | "run_build" | "run_lint" | "install_dependency" | "vcs" | "verify" | "rule_check" | "mcp_call" | "skill_use" | "delegation" | "plan" | "todo" | "question" | "uncategorized") | string;
             subtypeLabel?: string;
             success?: boolean;
             suggestionCount?: number;
@@ -1584,7 +1599,7 @@ export interface components {
             todoState?: string;
             tokenUsage?: Record<string, never>;
             toolDefinitions?: unknown[];
-            toolFamily?: string;
+            toolFamily?: ("explore" | "file" | "terminal" | "coordination") | string;
             toolInput?: unknown;
             toolInputSummary?: string;
             toolName?: string;
@@ -1632,7 +1647,7 @@ export interface components {
             accepted: number;
             /** Format: int64 */
             duplicates: number;
-            rejected: components["schemas"]["Rejected"][];
+            rejected: components["schemas"]["RejectedEvent"][];
         };
         EventsRequest: {
             events: components["schemas"]["PostedEvent"][];
@@ -1654,11 +1669,11 @@ export interface components {
             offset?: number | null;
             pattern?: string | null;
             scope?: string | null;
-            state?: string | null;
+            state?: null | components["schemas"]["CallState"];
             taskId: string;
             title: string;
             toolName?: string | null;
-            what: string;
+            what: ("read_file" | "glob_files" | "grep_code" | "list_files" | "web_search" | "web_fetch" | "shell_probe" | "create_file" | "modify_file" | "delete_file" | "rename_file" | "apply_patch" | "run_command" | "run_test" | "run_build" | "run_lint" | "install_dependency" | "vcs" | "verify" | "rule_check" | "mcp_call" | "skill_use" | "delegation" | "plan" | "todo" | "question" | "uncategorized") | string;
         };
         ExplorationPage: {
             items: components["schemas"]["Exploration"][];
@@ -1669,7 +1684,7 @@ export interface components {
             calls: number;
             /** Format: int64 */
             count: number;
-            errorClass: string;
+            errorClass: ("interrupt" | "permission" | "timeout" | "not_found" | "network" | "invalid_input" | "non_zero_exit" | "hook_blocked" | "policy_denied" | "unknown") | string;
             tool: string;
         };
         FailureStatPage: {
@@ -1716,18 +1731,8 @@ export interface components {
             count: number;
             taskId: string;
         };
-        Found: {
-            agentType: string;
-            decision: string;
-            event: string;
-            /** Format: date-time */
-            occurredAt: string;
-            rowId: string;
-            state?: string | null;
-            taskId: string;
-            title: string;
-            tool?: string | null;
-        };
+        /** @enum {string} */
+        ForecastConfidence: "low" | "medium" | "high";
         Health: {
             faults?: null | components["schemas"]["StoreFaults"];
             import?: null | components["schemas"]["ImportHealth"];
@@ -1742,11 +1747,13 @@ export interface components {
             ship?: null | components["schemas"]["ShipHealth"];
             sources?: components["schemas"]["SourceHealth"][] | null;
             spool: components["schemas"]["SpoolHealth"];
-            status: string;
+            status: components["schemas"]["HealthStatus"];
             store?: null | components["schemas"]["StoreHealth"];
             unrecognised?: components["schemas"]["UnrecognisedName"][] | null;
             version: string;
         };
+        /** @enum {string} */
+        HealthStatus: "ok" | "degraded";
         Hit: {
             row: components["schemas"]["Row"];
             snippet: string;
@@ -1769,10 +1776,14 @@ export interface components {
             rows: number;
             running: boolean;
         };
+        /** @enum {string} */
+        Kind: "session.started" | "session.ended" | "user.message" | "user.prompt.expansion" | "assistant.response" | "assistant.commentary" | "thought.logged" | "instructions.loaded" | "context.saved" | "context.snapshot" | "model.switched" | "model.request" | "token.usage" | "tool.used" | "terminal.command" | "monitor.observed" | "agent.activity.logged" | "plan.logged" | "action.logged" | "question.logged" | "todo.logged" | "permission.request" | "rule.logged" | "setup.triggered" | "file.changed" | "worktree.create" | "worktree.remove" | "turn.interrupted" | "teammate.idle" | "unrecognised";
+        /** @enum {string} */
+        Lane: "user" | "assistant" | "exploration" | "planning" | "implementation" | "rule" | "questions" | "todos" | "background" | "coordination" | "telemetry";
         LaneBin: {
             /** Format: int64 */
             busyMs: number;
-            certainty: string;
+            certainty: components["schemas"]["Certainty"];
             /** Format: int32 */
             count: number;
             /** Format: int64 */
@@ -1780,7 +1791,7 @@ export interface components {
             /** Format: int32 */
             failures: number;
             id?: string | null;
-            kind?: string | null;
+            kind?: null | components["schemas"]["Kind"];
             running: boolean;
             /** Format: int64 */
             start: number;
@@ -1801,11 +1812,11 @@ export interface components {
         };
         LaneStrip: {
             bins: components["schemas"]["LaneBin"][];
-            lane: string;
+            lane: components["schemas"]["Lane"];
             taskId: string;
         };
         Limit: {
-            agent: string;
+            agent: components["schemas"]["AgentId"];
             /** Format: date-time */
             at: string;
             forecast?: null | components["schemas"]["LimitForecast"];
@@ -1814,10 +1825,10 @@ export interface components {
             resetsAt?: string | null;
             /** Format: double */
             usedPct: number;
-            window: string;
+            window: components["schemas"]["LimitWindow"];
         };
         LimitForecast: {
-            certainty: string;
+            certainty: components["schemas"]["ForecastConfidence"];
             /** Format: date-time */
             fullAt?: string | null;
             /** Format: double */
@@ -1831,8 +1842,10 @@ export interface components {
             items: components["schemas"]["Limit"][];
             nextCursor?: string;
         };
+        /** @enum {string} */
+        LimitWindow: "five_hour" | "seven_day";
         Liveness: {
-            status: string;
+            status: components["schemas"]["HealthStatus"];
             version: string;
         };
         LoginCode: {
@@ -1873,11 +1886,14 @@ export interface components {
             items: components["schemas"]["McpStat"][];
             nextCursor?: string;
         };
-        NotJudged: {
-            /** Format: int64 */
-            count?: number | null;
-            reason: string;
-        };
+        /** @enum {string} */
+        Mode: "enforce" | "dry_run";
+        /** @enum {string} */
+        OnOutage: "allow" | "ask" | "deny";
+        /** @enum {string} */
+        Origin: "user" | "trusted_project" | "project";
+        /** @enum {string} */
+        Outcome: "recorded" | "duplicate" | "unrecognised" | "malformed" | "refused";
         OutcomeCounts: {
             /** Format: int64 */
             duplicate: number;
@@ -1893,12 +1909,12 @@ export interface components {
             unrecognised: number;
         };
         OutcomeReason: {
-            channel: string;
+            channel: components["schemas"]["Channel"];
             /** Format: int64 */
             count: number;
             /** Format: date-time */
             lastAt: string;
-            outcome: string;
+            outcome: components["schemas"]["Outcome"];
             reason: string;
         };
         PageCheck: {
@@ -1916,7 +1932,7 @@ export interface components {
         };
         Permission: {
             callId?: string | null;
-            decision?: string | null;
+            decision?: ("allowed" | "denied") | string | null;
             id: string;
             /** Format: date-time */
             occurredAt: string;
@@ -1934,6 +1950,8 @@ export interface components {
             items: components["schemas"]["Permission"][];
             nextCursor?: string;
         };
+        /** @enum {string} */
+        Phase: "open" | "update" | "close";
         Policies: {
             /** Format: int32 */
             deadlineMs: number;
@@ -1946,7 +1964,7 @@ export interface components {
             counts: components["schemas"]["RuleStat"];
         };
         PolicyFile: {
-            origin: string;
+            origin: components["schemas"]["Origin"];
             path: string;
             problem?: string | null;
             project?: string | null;
@@ -1958,10 +1976,9 @@ export interface components {
             body?: string | null;
             filePaths?: string[] | null;
             id?: string | null;
-            /** @example tool.used */
-            kind: string;
-            lane?: string | null;
-            metadata?: Record<string, never> | null;
+            kind: ("session.started" | "session.ended" | "user.message" | "user.prompt.expansion" | "assistant.response" | "assistant.commentary" | "thought.logged" | "instructions.loaded" | "context.saved" | "context.snapshot" | "model.switched" | "model.request" | "token.usage" | "tool.used" | "terminal.command" | "monitor.observed" | "agent.activity.logged" | "plan.logged" | "action.logged" | "question.logged" | "todo.logged" | "permission.request" | "rule.logged" | "setup.triggered" | "file.changed" | "worktree.create" | "worktree.remove" | "turn.interrupted" | "teammate.idle" | "unrecognised") | string;
+            lane?: null | components["schemas"]["Lane"];
+            metadata?: null | components["schemas"]["EventMetadata"];
             /** Format: date-time */
             occurredAt?: string | null;
             parentEventId?: string | null;
@@ -1985,7 +2002,7 @@ export interface components {
             id: string;
             /** Format: date-time */
             occurredAt: string;
-            phase: string;
+            phase: ("asked" | "answered" | "declined" | "cancelled") | string;
             questions: Record<string, never>[];
             taskId: string;
             title: string;
@@ -1996,11 +2013,25 @@ export interface components {
             items: components["schemas"]["Question"][];
             nextCursor?: string;
         };
-        Rejected: {
+        RejectedEvent: {
             id?: string | null;
             /** Format: int64 */
             index: number;
             reason: string;
+        };
+        /** @enum {string} */
+        ReplayLimit: "time" | "stopped";
+        ReplayMatch: {
+            agentType: string;
+            decision: components["schemas"]["Decision"];
+            event: string;
+            /** Format: date-time */
+            occurredAt: string;
+            rowId: string;
+            state?: null | components["schemas"]["CallState"];
+            taskId: string;
+            title: string;
+            tool?: string | null;
         };
         Residual: components["schemas"]["Tokens"] & {
             /** Format: double */
@@ -2030,28 +2061,16 @@ export interface components {
             agentId?: string | null;
             agentType: string;
             body?: string | null;
-            /**
-             * @example measured
-             * @enum {string}
-             */
-            certainty: "guessed" | "inferred" | "reported" | "measured";
-            channels: ("http" | "hook" | "otlp" | "transcript")[];
+            certainty: components["schemas"]["Certainty"];
+            channels: components["schemas"]["Channel"][];
             /** Format: date-time */
             endedAt?: string | null;
             filePaths: string[];
             hookEventName?: string | null;
             id: string;
             isSubagent: boolean;
-            /**
-             * @example terminal.command
-             * @enum {string}
-             */
-            kind: "session.started" | "session.ended" | "user.message" | "user.prompt.expansion" | "assistant.response" | "assistant.commentary" | "thought.logged" | "instructions.loaded" | "context.saved" | "context.snapshot" | "model.switched" | "model.request" | "token.usage" | "tool.used" | "terminal.command" | "monitor.observed" | "agent.activity.logged" | "plan.logged" | "action.logged" | "question.logged" | "todo.logged" | "permission.request" | "rule.logged" | "setup.triggered" | "file.changed" | "worktree.create" | "worktree.remove" | "turn.interrupted" | "teammate.idle" | "unrecognised";
-            /**
-             * @example implementation
-             * @enum {string}
-             */
-            lane: "user" | "assistant" | "exploration" | "planning" | "implementation" | "rule" | "questions" | "todos" | "background" | "coordination" | "telemetry";
+            kind: components["schemas"]["Kind"];
+            lane: components["schemas"]["Lane"];
             metadata: components["schemas"]["EventMetadata"];
             /** Format: date-time */
             occurredAt: string;
@@ -2060,11 +2079,7 @@ export interface components {
             /** Format: int64 */
             seq: number;
             sessionId: string;
-            /**
-             * @example running
-             * @enum {string|null}
-             */
-            state?: "running" | "succeeded" | "failed" | "denied" | "interrupted" | "abandoned" | null;
+            state?: null | components["schemas"]["CallState"];
             taskId: string;
             title: string;
             toolName?: string | null;
@@ -2076,22 +2091,23 @@ export interface components {
             nextCursor?: string;
         };
         RuleDecision: {
-            answeredBy: string;
-            basis: string;
+            answeredBy: ("server" | "guard" | "outage") | string;
+            basis: ("applies" | "outage" | "not_possible" | "let_go") | string;
             callId?: string | null;
-            decision: string;
+            decision: ("allow" | "rewrite" | "warn" | "ask" | "deny" | "stop") | string;
             id: string;
             inputs: components["schemas"]["RuleInputs"];
-            mode: string;
+            /** @enum {string} */
+            mode: "enforce" | "dry_run";
             /** Format: date-time */
             occurredAt: string;
-            origin: string;
-            outcome: string;
+            origin: ("user" | "trusted_project" | "project") | string;
+            outcome: ("allow" | "rewrite" | "warn" | "ask" | "deny" | "block_stop") | string;
             owner?: string | null;
             rule: string;
             ruleProject?: string | null;
-            severity?: string | null;
-            status: string;
+            severity?: ("info" | "low" | "medium" | "high" | "critical") | string | null;
+            status: ("enforced" | "dry_run" | "held_back" | "let_go") | string;
             taskId: string;
             title: string;
             /** Format: int64 */
@@ -2101,45 +2117,45 @@ export interface components {
             items: components["schemas"]["RuleDecision"][];
             nextCursor?: string;
         };
-        RuleFound: {
-            decision: string;
-            decisions: components["schemas"]["Decisions"];
-            events: string[];
-            examples: components["schemas"]["Found"][];
-            /** Format: int64 */
-            heldBack: number;
-            /** Format: int64 */
-            line: number;
-            mode: string;
-            name: string;
-            notJudged: components["schemas"]["NotJudged"][];
-            origin: string;
-        };
         RuleInForce: {
-            decision: string;
+            decision: components["schemas"]["Decision"];
             description?: string | null;
             enabled: boolean;
             events: string[];
             /** Format: int64 */
             line: number;
             matches: string[];
-            mode: string;
+            mode: components["schemas"]["Mode"];
             name: string;
-            onOutage: string;
-            origin: string;
+            onOutage: components["schemas"]["OnOutage"];
+            origin: components["schemas"]["Origin"];
             project?: string | null;
             reason?: string;
-            severity: string;
+            severity: components["schemas"]["Severity"];
             source: string;
         };
         RuleInputs: {
-            agent: string;
+            agent: components["schemas"]["AgentId"];
             agentType: string;
             cwd?: string | null;
             event?: string | null;
             isSubagent: boolean;
             toolName?: string | null;
             toolUseId?: string | null;
+        };
+        RuleReport: {
+            decision: components["schemas"]["Decision"];
+            decisions: components["schemas"]["Decisions"];
+            events: string[];
+            examples: components["schemas"]["ReplayMatch"][];
+            /** Format: int64 */
+            heldBack: number;
+            /** Format: int64 */
+            line: number;
+            mode: components["schemas"]["Mode"];
+            name: string;
+            notJudged: components["schemas"]["UnevaluatedEvents"][];
+            origin: components["schemas"]["Origin"];
         };
         RuleStat: {
             /** Format: int64 */
@@ -2163,11 +2179,11 @@ export interface components {
             rule: string;
         };
         SessionView: {
-            completionReason?: string | null;
+            completionReason?: ("idle" | "assistant_turn_complete" | "explicit_exit" | "runtime_terminated" | "cleared" | "abandoned" | "cancelled") | string | null;
             /** Format: date-time */
             endedAt?: string | null;
             id: string;
-            source?: string | null;
+            source?: ("startup" | "resume" | "clear" | "fork" | "compact") | string | null;
             /** Format: date-time */
             startedAt: string;
         };
@@ -2178,12 +2194,14 @@ export interface components {
             mayWrite: boolean;
             /** Format: int64 */
             ownPrices: number;
-            privacyLevel: string;
+            privacyLevel: components["schemas"]["CaptureLevel"];
             /** Format: int32 */
             retentionDays?: number | null;
             timeZone: string;
             version: string;
         };
+        /** @enum {string} */
+        Severity: "info" | "low" | "medium" | "high" | "critical";
         ShipHealth: {
             /** Format: int64 */
             behind: number;
@@ -2254,7 +2272,7 @@ export interface components {
             entries: number;
             /** Format: int64 */
             events: number;
-            kind: string;
+            kind: components["schemas"]["StoreKind"];
             /** Format: int32 */
             schema: number;
             /** Format: int64 */
@@ -2262,6 +2280,8 @@ export interface components {
             /** Format: int64 */
             tasks: number;
         };
+        /** @enum {string} */
+        StoreKind: "sqlite" | "clickhouse";
         SupportedAgent: {
             darkColour: string;
             id: string;
@@ -2277,8 +2297,7 @@ export interface components {
             nextCursor?: string;
         };
         Task: {
-            /** @example claude_code */
-            agent: string;
+            agent: components["schemas"]["AgentId"];
             agentId?: string | null;
             agentType: string;
             /** Format: int64 */
@@ -2303,7 +2322,7 @@ export interface components {
             machineId: string;
             model?: string | null;
             owner?: string | null;
-            parentCertainty?: string | null;
+            parentCertainty?: null | components["schemas"]["Certainty"];
             parentTaskId?: string | null;
             parentToolUseId?: string | null;
             project: string;
@@ -2367,7 +2386,7 @@ export interface components {
         Todo: {
             history: components["schemas"]["TodoStep"][];
             priority?: string | null;
-            state: string;
+            state: ("added" | "in_progress" | "completed" | "cancelled") | string;
             subject: string;
             taskId: string;
             todoId: string;
@@ -2380,7 +2399,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             id: string;
-            state: string;
+            state: ("added" | "in_progress" | "completed" | "cancelled") | string;
         };
         Tokens: {
             /** Format: int64 */
@@ -2396,14 +2415,13 @@ export interface components {
         };
         ToolCall: {
             agentId?: string | null;
-            channels: ("http" | "hook" | "otlp" | "transcript")[];
+            channels: components["schemas"]["Channel"][];
             /** Format: int64 */
             durationMs?: number | null;
-            durationSource?: string | null;
+            durationSource?: ("agent" | "tracer") | string | null;
             /** Format: date-time */
             endedAt?: string | null;
-            /** @enum {string|null} */
-            errorClass?: "interrupt" | "permission" | "timeout" | "not_found" | "network" | "invalid_input" | "non_zero_exit" | "hook_blocked" | "policy_denied" | "unknown" | null;
+            errorClass?: ("interrupt" | "permission" | "timeout" | "not_found" | "network" | "invalid_input" | "non_zero_exit" | "hook_blocked" | "policy_denied" | "unknown") | string | null;
             /** Format: int64 */
             exitCode?: number | null;
             id: string;
@@ -2411,11 +2429,7 @@ export interface components {
             permissionWaitMs?: number | null;
             /** Format: date-time */
             startedAt: string;
-            /**
-             * @example succeeded
-             * @enum {string}
-             */
-            state: "running" | "succeeded" | "failed" | "denied" | "interrupted" | "abandoned";
+            state: components["schemas"]["CallState"];
             taskId: string;
             title: string;
             toolName: string;
@@ -2471,7 +2485,7 @@ export interface components {
             promptOrigin?: string | null;
             /** Format: date-time */
             startedAt: string;
-            state: string;
+            state: components["schemas"]["CallState"];
             stopReason?: string | null;
             taskId: string;
             /** Format: int64 */
@@ -2482,8 +2496,13 @@ export interface components {
             items: components["schemas"]["Turn"][];
             nextCursor?: string;
         };
+        UnevaluatedEvents: {
+            /** Format: int64 */
+            count?: number | null;
+            reason: string;
+        };
         UnrecognisedName: {
-            agent: string;
+            agent: components["schemas"]["AgentId"];
             clientVersion: string;
             /** Format: int64 */
             count: number;
@@ -2544,11 +2563,11 @@ export interface components {
             occurredAt: string;
             prompt?: string | null;
             query?: string | null;
-            state?: string | null;
+            state?: null | components["schemas"]["CallState"];
             taskId: string;
             title: string;
             urls: string[];
-            what: string;
+            what: ("web_search" | "web_fetch") | string;
         };
         WebLookupPage: {
             items: components["schemas"]["WebLookup"][];

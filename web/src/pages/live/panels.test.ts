@@ -28,7 +28,7 @@ const texts = (box: HTMLElement, selector: string) =>
 
 describe('rate limits', () => {
   const limit = (n: number): Limit => ({
-    agent: 'owl',
+    agent: 'codex',
     window: n % 2 ? 'five_hour' : 'seven_day',
     owner: `person ${n}`,
     usedPct: n,

@@ -1,6 +1,6 @@
 /** The words of the Policies page. Pure. */
 import type { QueryOf } from '../../api/endpoints';
-import type { PolicyFile, RuleDecision, RuleFound, RuleStat } from '../../api/types';
+import type { PolicyFile, RuleDecision, RuleReport, RuleStat } from '../../api/types';
 import { humanize } from '../../text/format';
 
 /** Outcomes of a rule, the strictest first. */
@@ -57,7 +57,7 @@ export function listOutcomes(stat: Pick<RuleStat, 'outcomes'>): [string, number]
 }
 
 /** Lists the outcomes of a back-test with their counts, the strictest first, without zeros. */
-export function listVerdicts(decisions: RuleFound['decisions']): [string, number][] {
+export function listVerdicts(decisions: RuleReport['decisions']): [string, number][] {
   return (['stopped', 'denied', 'asked', 'rewritten', 'warned', 'allowed'] as const)
     .map((name): [string, number] => [name, decisions[name]])
     .filter(([, n]) => n > 0);

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use agent_tracer_intake::Stop;
 use agent_tracer_policy::Policy;
-use agent_tracer_policy::backtest::{Backtest, Progress, ReplayRequest, RuleFound, run as replay};
+use agent_tracer_policy::backtest::{Backtest, Progress, ReplayRequest, RuleReport, run as replay};
 use agent_tracer_policy::daemon::load_effective;
 
 use crate::arguments::{Options, PolicyBacktest};
@@ -128,7 +128,7 @@ fn show(found: &Backtest, environment: &Environment, output: &mut Output) -> Res
 }
 
 /// The newest calls of a rule, and what could not be judged.
-fn details(rule: &RuleFound, zone: &LocalTime, output: &Output) -> String {
+fn details(rule: &RuleReport, zone: &LocalTime, output: &Output) -> String {
     if rule.examples.is_empty() && rule.not_judged.is_empty() {
         return String::new();
     }

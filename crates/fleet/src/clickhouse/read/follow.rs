@@ -13,7 +13,7 @@ use agent_tracer_ledger::project::presenters::lanes::{
 };
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::project::time::Level;
-use agent_tracer_ledger::view::{EventDetail, LaneBins, Row as Shown, StoreHealth};
+use agent_tracer_ledger::view::{EventDetail, LaneBins, Row as Shown, StoreHealth, StoreKind};
 use agent_tracer_ledger::{Answer, Changes, QueryError};
 use clickhouse::Row;
 use serde::Deserialize;
@@ -301,7 +301,7 @@ impl Reader {
         };
         let bytes = self.fleet.disk_usage()?.iter().map(|table| table.bytes).sum();
         Ok(StoreHealth {
-            kind: "clickhouse".to_owned(),
+            kind: StoreKind::Clickhouse.to_string(),
             bytes,
             entries: 0,
             events: self.events(&self.closed()?)?,

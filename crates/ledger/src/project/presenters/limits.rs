@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::project::FactRow;
 use crate::project::forecast::forecast;
-use crate::view::{Limit, LimitForecast};
+use crate::view::{Limit, LimitForecast, LimitWindow};
 
 /// Sessions that are looked at, the newest first.
 pub const MOST_TASKS: u32 = 24;
@@ -23,7 +23,7 @@ pub const AHEAD_MS: i64 = 86_400_000;
 
 /// A limit: its name, the keys of what is used and when it begins anew, and how far back a slope is looked for.
 struct Window {
-    name: &'static str,
+    name: LimitWindow,
     used: &'static str,
     resets: &'static str,
     recent_ms: i64,
@@ -31,13 +31,13 @@ struct Window {
 
 const WINDOWS: [Window; 2] = [
     Window {
-        name: "five_hour",
+        name: LimitWindow::FiveHour,
         used: attributes::RATE_LIMIT_FIVE_HOUR_USED_PCT,
         resets: attributes::RATE_LIMIT_FIVE_HOUR_RESETS_AT,
         recent_ms: 3_600_000,
     },
     Window {
-        name: "seven_day",
+        name: LimitWindow::SevenDay,
         used: attributes::RATE_LIMIT_SEVEN_DAY_USED_PCT,
         resets: attributes::RATE_LIMIT_SEVEN_DAY_RESETS_AT,
         recent_ms: 86_400_000,
@@ -88,7 +88,7 @@ fn limit(agent: Agent, window: &Window, points: &[Seen], now: i64) -> Option<Lim
     Some(Limit {
         owner: None,
         agent,
-        window: window.name.to_owned(),
+        window: window.name.to_string(),
         used_pct: if is_over { 0.0 } else { used },
         at: Millis(at),
         resets_at: resets.map(Millis).filter(|_| !is_over),

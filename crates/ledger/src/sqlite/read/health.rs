@@ -11,7 +11,7 @@ use super::{follower, rollup};
 use crate::project::tally::ALL_PROJECTS;
 use crate::sqlite::facts::word_at;
 use crate::store::Answer;
-use crate::view::{OutcomeCounts, OutcomeReason, SourceHealth, StoreHealth, UnrecognisedName};
+use crate::view::{OutcomeCounts, OutcomeReason, SourceHealth, StoreHealth, StoreKind, UnrecognisedName};
 
 /// More unknown names than this are not listed.
 const MOST_NAMES: i64 = 1_000;
@@ -142,7 +142,7 @@ pub(crate) fn health(conn: &Connection) -> Answer<StoreHealth> {
         .prepare_cached("SELECT count(*) FROM task INDEXED BY task_newest WHERE events > 0")?
         .query_row([], |row| row.get(0))?;
     Ok(StoreHealth {
-        kind: "sqlite".to_owned(),
+        kind: StoreKind::Sqlite.to_string(),
         bytes: count(pragma("page_count")?.saturating_mul(pragma("page_size")?)),
         entries: count(meta(conn, "entries")?.unwrap_or(0)),
         events: count(events),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agent_tracer_event::{Agent, Millis};
 use agent_tracer_ledger::project::tally::Pricer;
 use agent_tracer_ledger::{Batch, Ledger, Observed, Options};
-use agent_tracer_policy::backtest::{Backtest, LocalMoment, ReplayRequest, RuleFound, Setting, run};
+use agent_tracer_policy::backtest::{Backtest, LocalMoment, ReplayRequest, RuleReport, Setting, run};
 use agent_tracer_policy::{Policy, RuleFile, read};
 use agent_tracer_prices::Prices;
 use serde_json::Value;
@@ -85,6 +85,6 @@ pub(crate) fn deny(name: &str, event: &str, more: &str) -> String {
     format!("[[rule]]\nname = \"{name}\"\non = \"{event}\"\ndecision = \"deny\"\nreason = \"no\"\n{more}\n")
 }
 
-pub(crate) fn rule<'b>(found: &'b Backtest, name: &str) -> &'b RuleFound {
+pub(crate) fn rule<'b>(found: &'b Backtest, name: &str) -> &'b RuleReport {
     found.rules.iter().find(|rule| rule.name == name).unwrap()
 }
