@@ -31,6 +31,8 @@ export interface Run<T> {
   busyMs: number;
   /** Bars in it. */
   bars: number;
+  /** The place of the first of them in the track. */
+  at: number;
   /** Whether all have the same tool. */
   uniform: boolean;
   /** How sure all of them are; `mixed` where some are inferred or guessed and the others need not be. */
@@ -58,6 +60,31 @@ const combineCertainty = (one: string | undefined, other: string | undefined) =>
 /** How sure the rows of a bar are. A bin of several has only the word of its least sure row. */
 export const certaintyOf = (bar: { count: number; certainty?: string }): string | undefined =>
   bar.count > 1 && bar.certainty !== undefined && !SEEN.has(bar.certainty) ? 'mixed' : bar.certainty;
+
+/**
+ * Returns the name that most rows of a run have; of equally many the one that came first. Counted only for runs that
+ * are labelled, not for each run of a frame: it makes a map.
+ */
+export function usualName<T extends Groupable>(
+  track: readonly T[],
+  { at, bars }: Pick<Run<T>, 'at' | 'bars'>,
+  nameOf: (bar: T) => string,
+): string {
+  if (bars <= 1) return track[at] ? nameOf(track[at]) : '';
+  const counts = new Map<string, number>();
+  for (let i = at; i < at + bars && i < track.length; i += 1) {
+    const name = nameOf(track[i]!);
+    counts.set(name, (counts.get(name) ?? 0) + track[i]!.count);
+  }
+  let usual = '';
+  let most = 0;
+  for (const [name, count] of counts)
+    if (count > most) {
+      usual = name;
+      most = count;
+    }
+  return usual;
+}
 
 /**
  * Calls `emit` for each run of `track[from..]` until one begins after `limit` pixels. The run is reused between calls:
@@ -109,6 +136,7 @@ export function eachRun<T extends Groupable>(
       failures: 0,
       busyMs: 0,
       bars: 0,
+      at: i,
       uniform: true,
       certainty: undefined,
     };
@@ -120,6 +148,7 @@ export function eachRun<T extends Groupable>(
     run.failures = bar.failures;
     run.busyMs = busyOf(bar);
     run.bars = 1;
+    run.at = i;
     run.uniform = true;
     run.certainty = certaintyOf(bar);
   }

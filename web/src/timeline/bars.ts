@@ -3,6 +3,7 @@
  */
 import type { LaneBin, LaneBins, Row } from '../api/types';
 import { escapeLine } from '../text/escape';
+import { humanize } from '../text/format';
 
 export interface Bar {
   start: number;
@@ -29,6 +30,13 @@ export interface Bar {
   /** The part at its beginning in which it waited for a permission. */
   waitMs?: number;
 }
+
+/**
+ * The name by which the rows of a bar are counted: their tool. A bin of several tools has none, but the server titles it
+ * by the most frequent one. Rows without a tool are counted by their kind: the words of each are its own.
+ */
+export const countedName = ({ tool, count, label, kind }: Pick<Bar, 'tool' | 'count' | 'label' | 'kind'>): string =>
+  tool ?? (count > 1 && label !== kind ? label : kind === undefined ? label : humanize(kind));
 
 /** The lanes from top to bottom. */
 export const LANES = [

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 
 import type { Task, TreeNode } from '../api/types';
 import { Axis } from '../layout/axis';
-import { byLane, type Bar } from './bars';
+import { byLane, countedName, type Bar } from './bars';
 import { draw } from './draw';
 import type { Scene } from './scene';
 import { buildBatches, buildFlows } from './flows';
@@ -193,6 +193,27 @@ describe('the picture', () => {
     pen = new Pen();
     paint(many(40));
     expect(words()).toEqual(['Read ×40']);
+  });
+
+  it('names a bar of several tools by the most frequent one', () => {
+    const unlike = Array.from({ length: 400 }, (_, i) =>
+      bar(100 + i * 0.3, 100 + i * 0.3, { tool: i % 4 === 0 ? 'Grep' : 'Edit', label: `call ${i}` }),
+    );
+    const words = (text: string) =>
+      pen.strokes.filter(({ what, at }) => what === 'text' && String(at[0]).includes(text));
+    paint(unlike);
+    expect(words('×').map(({ at }) => String(at[0]).split(' ·')[0])).toEqual(['Edit ×400']);
+    pen = new Pen();
+    paint([bar(100, 200, { count: 48, tool: undefined, kind: undefined, id: undefined, label: 'Edit', busyMs: 100 })]);
+    expect(words('Edit ×48'), 'a bin has the title of its most frequent tool').toHaveLength(1);
+  });
+
+  it('counts rows without a tool by their kind, not by the words of the first', () => {
+    expect([
+      countedName({ count: 1, label: 'Fix the test', kind: 'user.message' }),
+      countedName({ count: 9, label: 'context.snapshot', kind: 'context.snapshot' }),
+      countedName({ count: 9, label: 'Edit', kind: 'tool.used' }),
+    ]).toEqual(['user message', 'context snapshot', 'Edit']);
   });
 
   /** How much of the lane's height is painted solid, over some columns. */

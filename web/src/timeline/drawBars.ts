@@ -1,8 +1,8 @@
 /** Bars: plain ones in heaps of one colour, and those that say more than that they are there one by one. */
-import { eachRun, RUN_OPTIONS, type Run } from '../layout/runs';
+import { eachRun, RUN_OPTIONS, usualName, type Run } from '../layout/runs';
 import { firstEndingAfter } from '../layout/tracks';
 import { percent } from '../text/format';
-import type { Bar } from './bars';
+import { countedName, type Bar } from './bars';
 import type { Palette } from './palette';
 import { barPx, fitText, inSight, RULER_PX, textWidth, trackTop, type Scene } from './scene';
 
@@ -14,7 +14,12 @@ interface Placed {
   run: Run<Bar>;
   /** The part of the time under it in which a call ran. */
   busy: number;
+  /** What most of its rows are; empty where there is no room for a label. */
+  name: string;
 }
+
+/** Narrower bars have no label. */
+const LABEL_PX = 30;
 
 /** Below this share a label stands on the ground, not on the colour of the lane. */
 const MOSTLY_BUSY = 0.6;
@@ -105,7 +110,10 @@ export function drawBars(
           if (filled < h) put(idleBars, colour, x, y, w, h - filled);
           put(isReported ? fileBars : plainBars, colour, x, y + h - filled, w, filled);
           if (run.certainty === 'mixed') put(mixedBars, colour, x, y + h - filled, w, filled / 2);
-        } else specialBars.push({ x, y, w, h, run: { ...run }, busy });
+        } else {
+          const name = w >= LABEL_PX ? usualName(track, run, countedName) : '';
+          specialBars.push({ x, y, w, h, run: { ...run }, busy, name });
+        }
       });
     }
   }
@@ -139,7 +147,7 @@ function drawSpecial(
   pen: CanvasRenderingContext2D,
   scene: Scene,
   palette: Palette,
-  { x, y, w, h, run, busy }: Placed,
+  { x, y, w, h, run, busy, name }: Placed,
   toX: (t: number) => number,
 ): void {
   const bar = run.first;
@@ -200,12 +208,9 @@ function drawSpecial(
     }
   }
   if (run.last.running) drawOpenEnd(pen, scene, palette, x + width, y, h);
-  const what =
-    run.count > 1
-      ? `${run.uniform && bar.tool ? bar.tool : run.uniform ? bar.label : 'calls'} ×${run.count}`
-      : bar.label;
+  const what = run.count > 1 ? `${name} ×${run.count}` : bar.label;
   const share = run.count > 1 ? ` · ${percent(busy * 100)} busy` : '';
-  if (width >= 30 && h >= 10) {
+  if (width >= LABEL_PX && h >= 10) {
     pen.fillStyle = guessed || busy < MOSTLY_BUSY ? palette.text : palette.ink;
     const from = Math.max(x, 0) + 5;
     const room = Math.min(x + width, scene.width) - from - 4;

@@ -1,7 +1,7 @@
 /** What is under the pointer: the same runs that the picture draws. */
-import { eachRun, RUN_OPTIONS } from '../layout/runs';
+import { eachRun, RUN_OPTIONS, usualName } from '../layout/runs';
 import { firstEndingAfter } from '../layout/tracks';
-import type { Bar } from './bars';
+import { countedName, type Bar } from './bars';
 import { RULER_PX, scaleOf, trackTop, type Scene } from './scene';
 import type { LaneRow } from './lanes';
 
@@ -13,6 +13,8 @@ export interface Hit {
   failures: number;
   /** Milliseconds in which one of them ran. */
   busyMs: number;
+  /** What most of them are, where there are several. */
+  name: string;
   row: LaneRow;
 }
 
@@ -45,6 +47,7 @@ export function hitTest(scene: Scene, x: number, y: number): Hit | undefined {
         count: run.count,
         failures: run.failures,
         busyMs: run.busyMs,
+        name: usualName(track, run, countedName),
         row,
       };
     }
