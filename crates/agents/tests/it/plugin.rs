@@ -42,11 +42,17 @@ fn each_marketplace_offers_the_package_that_is_there() {
         (".claude-plugin/marketplace.json", ".claude-plugin/plugin.json"),
         (".agents/plugins/marketplace.json", ".codex-plugin/plugin.json"),
     ] {
-        let offer = read(marketplace);
-        assert_eq!(offer["name"], "agent-tracer");
-        let plugin = &offer["plugins"][0];
-        let folder = plugin["source"].as_str().expect("a folder");
-        assert_eq!(read(&format!("{folder}/{manifest}"))["name"], plugin["name"], "{marketplace}");
+        // A client that is given the repository's address looks at its root alone.
+        for top in ["", "../"] {
+            let offer = read(&format!("{top}{marketplace}"));
+            assert_eq!(offer["name"], "agent-tracer");
+            let plugin = &offer["plugins"][0];
+            let folder = plugin["source"].as_str().expect("a folder");
+            let found = read(&format!("{top}{folder}/{manifest}"));
+            assert_eq!(found["name"], plugin["name"], "{top}{marketplace}");
+        }
+        let text = |top: &str| fs::read_to_string(package(&format!("{top}{marketplace}"))).expect("a file");
+        assert_eq!(text("../"), text("").replace("\"./", "\"./plugin/"), "{marketplace}");
     }
 }
 
