@@ -85,18 +85,54 @@ sum_of() {
   fi | cut -d ' ' -f 1
 }
 
-# Agents call the hook by its path. Removing it under them would give them an error at every event.
+# Prints agent and settings file of each connection that `agent-tracer install` has noted, a line each.
+noted() {
+  for data in "${AGENT_TRACER_HOME:-}" "${XDG_DATA_HOME:-$HOME/.local/share}/agent-tracer"; do
+    [ -f "$data/install.json" ] || continue
+    # Two fields of the same depth, one after the other.
+    sed -n 's/^      "agent": "\(.*\)",$/\1/p; s/^      "file": "\(.*\)",$/\1/p' "$data/install.json" | paste - -
+  done
+}
+
+# Agents call the hook by its path. Removing it under them would give them an error at every event. Accounts of an agent
+# have homes beside the usual one, or wherever `install` noted them.
 refuse_while_connected() {
-  for settings in "${CLAUDE_CONFIG_DIR:-$HOME/.claude}/settings.json" "${CODEX_HOME:-$HOME/.codex}/hooks.json"; do
-    if grep -qF "$bin/agent-tracer-hook" "$settings" 2>/dev/null; then
-      case $settings in *hooks.json) agent=codex ;; *) agent=claude ;; esac
-      fail "\`$settings\` still calls \`$bin/agent-tracer-hook\`" "run \`$bin/agent-tracer uninstall $agent\` first"
+  {
+    for settings in "${CLAUDE_CONFIG_DIR:-$HOME/.claude}" "$HOME/.claude" "$HOME"/.claude[!a-zA-Z]*; do
+      printf 'claude\t%s\n' "$settings/settings.json"
+    done
+    for settings in "${CODEX_HOME:-$HOME/.codex}" "$HOME/.codex" "$HOME"/.codex[!a-zA-Z]*; do
+      printf 'codex\t%s\n' "$settings/hooks.json"
+    done
+    noted
+  } | while IFS="$(printf '\t')" read -r agent settings; do
+    grep -qF "$bin/agent-tracer-hook" "$settings" 2>/dev/null || continue
+    home=${settings%/*} own=
+    case $agent in claude) own=${CLAUDE_CONFIG_DIR:-$HOME/.claude} name=CLAUDE_CONFIG_DIR ;; *) own=${CODEX_HOME:-$HOME/.codex} name=CODEX_HOME ;; esac
+    command="$bin/agent-tracer uninstall $agent"
+    case $settings in
+      "$own"/*) ;;
+      */.claude/settings.local.json) command="cd '${home%/*}' && $command --scope local" ;;
+      "$HOME"/.claude/* | "$HOME"/.codex/*) command="$name='$home' $command" ;;
+      */.claude/settings.json | */.codex/hooks.json) command="cd '${home%/*}' && $command --scope project" ;;
+      *) command="$name='$home' $command" ;;
+    esac
+    fail "\`$settings\` still calls \`$bin/agent-tracer-hook\`" "run \`$command\` first"
+  done || exit 1
+}
+
+# The manager would start a program that is missing, again and again.
+refuse_while_served() {
+  for file in "${XDG_CONFIG_HOME:-$HOME/.config}/systemd/user/agent-tracer.service" "$HOME/Library/LaunchAgents/local.agent-tracer.plist"; do
+    if grep -qF "$bin/agent-tracer" "$file" 2>/dev/null; then
+      fail "the service \`$file\` still starts \`$bin/agent-tracer\`" "run \`$bin/agent-tracer service remove\` first"
     fi
   done
 }
 
 uninstall() {
   refuse_while_connected
+  refuse_while_served
   if ! [ -e "$bin/agent-tracer" ] && ! [ -e "$bin/agent-tracer-hook" ]; then
     say "nothing to remove in $bin"
     return
