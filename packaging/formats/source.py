@@ -1,7 +1,15 @@
-"""`agent-tracer-VERSION-source.tar.gz`: the source with the dashboard built, so that `cargo install` needs no Node."""
+"""`agent-tracer-VERSION-source.tar.gz`: the source with the dashboard built, so that `cargo install` needs no Node.
+
+Its manifests name the address of the release, where that is known, so that `cargo binstall` finds the tarballs. The clone
+names none: it cannot know where it is published.
+"""
 import os, subprocess
 
 from .release import ROOT, Missing
+
+MANIFESTS = ("crates/cli/Cargo.toml", "crates/hook/Cargo.toml")
+# Where `cargo binstall` looks as long as no address is known: below the `repository` of the manifest.
+REPOSITORY = b"{ repo }/releases"
 
 
 def make(release):
@@ -17,5 +25,8 @@ def make(release):
     for name in sorted(names):
         path = ROOT / name
         if path.is_file() and not path.is_symlink():
-            files.append((f"{top}/{name}", path.read_bytes(), 0o755 if os.access(path, os.X_OK) else 0o644))
+            content = path.read_bytes()
+            if release.url and name in MANIFESTS:
+                content = content.replace(REPOSITORY, release.url.encode())
+            files.append((f"{top}/{name}", content, 0o755 if os.access(path, os.X_OK) else 0o644))
     release.tar(f"{top}-source.tar.gz", files)
