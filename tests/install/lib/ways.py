@@ -1,18 +1,18 @@
 """The ways to get Agent Tracer. Each installs an older version, upgrades it, uses it, and removes it."""
-import os, pathlib, pwd, re, shutil, signal, subprocess, sys
+import os, pathlib, pwd, re, shutil, signal, subprocess, sys, tarfile, tomllib, urllib.request
 
 from releases import NEWER, OLDER, ROOT, download, registry, stub
 from world import World, expect
 
 
-def life(world, version, install, upgrade, remove, settled=(), way=None):
-    """Runs the life of an installed copy, which knows its WAY. Nothing but recordings and SETTLED, what the way itself
-    keeps, may stay."""
+def life(world, version, install, upgrade, remove, settled=(), way=None, command=None):
+    """Runs the life of an installed copy, which knows its WAY and names the COMMAND that upgraded it. Nothing but
+    recordings and SETTLED, what the way itself keeps, may stay."""
     before = world.files()
     install()
     world.version(OLDER)
     upgrade()
-    world.exercise(version, way)
+    world.exercise(version, way, command)
     world.disconnect()
     remove()
     left = {name for name in world.files() - before if not any(re.search(pattern, name) for pattern in settled)}
@@ -61,6 +61,24 @@ def script(release, older, **_):
         world.run(bin / "agent-tracer", "install", "claude", "--no-verify")
         refused("still calls", "--uninstall")
         world.disconnect()
+        for account in (world.home / ".claude-work", world.folder / "accounts/two"):
+            account.mkdir(parents=True)
+            moved = dict(world.env, CLAUDE_CONFIG_DIR=str(account))
+            world.run(bin / "agent-tracer", "install", "claude", "--no-verify", env=moved)
+            refused(f"`{account}/settings.json` still calls", "--uninstall")
+            refused(f"run `CLAUDE_CONFIG_DIR='{account}' {bin}/agent-tracer uninstall claude` first", "--uninstall")
+            world.run(bin / "agent-tracer", "uninstall", "claude", env=moved)
+        project = world.folder / "a project"
+        project.mkdir()
+        scope = ("claude", "--scope", "project")
+        world.run("sh", "-c", f"cd '{project}' && '{bin}/agent-tracer' install {' '.join(scope)} --no-verify")
+        refused(f"run `cd '{project}' && {bin}/agent-tracer uninstall {' '.join(scope)}` first", "--uninstall")
+        world.run("sh", "-c", f"cd '{project}' && '{bin}/agent-tracer' uninstall {' '.join(scope)}")
+        unit = world.home / ".config/systemd/user/agent-tracer.service"
+        unit.parent.mkdir(parents=True)
+        unit.write_text(f"[Service]\nExecStart={bin}/agent-tracer serve\n")
+        refused(f"run `{bin}/agent-tracer service remove` first", "--uninstall")
+        unit.unlink()
         refused("has no build", "--version", "9.9.9", env=dict(env, AGENT_TRACER_DIST=str(release.folder)))
         refused("cannot download", "--version", "9.9.9")
         refused("cannot download", env=dict(env, AGENT_TRACER_RELEASES="http://127.0.0.1:1"))
@@ -175,11 +193,12 @@ def npm(release, older, **_):
             world.run("npm", "uninstall", "--global", "agent-tracer")
 
         def upgrade():
-            install(release.version)
+            world.run("npm", "install", "--global", "agent-tracer@latest")
             # Exit codes pass through the launcher, and signals: the demo is ended by one.
             world.run(*world.program(), "frobnicate", code=2)
 
-        life(world, release.version, lambda: install(OLDER), upgrade, remove, settled, way="npm")
+        life(world, release.version, lambda: install(OLDER), upgrade, remove, settled, way="npm",
+             command="npm install --global agent-tracer@latest")
         said = world.run("npx", "--yes", "agent-tracer", "--version")
         expect(f"agent-tracer {release.version}" in said, said)
         said = world.run("npx", "--yes", "agent-tracer", "install", "claude", code=1)
@@ -213,9 +232,15 @@ def pipx(release, older, tools, **_):
                          UV_NO_INDEX="1", UV_FIND_LINKS=f"{older},{release.folder}", UV_OFFLINE="1", UV_CACHE_DIR=str(world.folder / "cache"))
         world.on_path(prefix)
         run = lambda *words: world.run(tools / "bin/pipx", *words)
-        life(world, release.version, lambda: run("install", f"agent-tracer=={OLDER}"),
-             lambda: run("install", "--force", "agent-tracer"), lambda: run("uninstall", "agent-tracer"),
-             (r"home/\.(local|cache)/", ), way="pipx")
+        # A version that was named is what pipx keeps to: the older one comes as the newest that there was then.
+        world.env.update(PIP_FIND_LINKS=str(older), UV_FIND_LINKS=str(older))
+
+        def upgrade():
+            world.env.update(PIP_FIND_LINKS=f"{older} {release.folder}", UV_FIND_LINKS=f"{older},{release.folder}")
+            run("upgrade", "agent-tracer")
+
+        life(world, release.version, lambda: run("install", "agent-tracer"), upgrade, lambda: run("uninstall", "agent-tracer"),
+             (r"home/\.(local|cache)/", ), way="pipx", command="pipx upgrade agent-tracer")
 
 
 def uv(release, older, tools, **_):
@@ -226,8 +251,15 @@ def uv(release, older, tools, **_):
                          UV_NO_INDEX="1", UV_FIND_LINKS=f"{older},{release.folder}", UV_PYTHON=sys.executable, UV_OFFLINE="1")
         world.on_path(prefix)
         run = lambda *words: world.run(tools / "bin/uv", *words)
-        life(world, release.version, lambda: run("tool", "install", f"agent-tracer=={OLDER}"),
-             lambda: run("tool", "install", "--force", "agent-tracer"), lambda: run("tool", "uninstall", "agent-tracer"), way="uv")
+        # A version that was named is what uv keeps to: the older one comes as the newest that there was then.
+        world.env.update(UV_FIND_LINKS=str(older))
+
+        def upgrade():
+            world.env.update(UV_FIND_LINKS=f"{older},{release.folder}")
+            run("tool", "upgrade", "agent-tracer")
+
+        life(world, release.version, lambda: run("tool", "install", "agent-tracer"), upgrade,
+             lambda: run("tool", "uninstall", "agent-tracer"), way="uv", command="uv tool upgrade agent-tracer")
         said = world.run(tools / "bin/uvx", "agent-tracer", "--version")
         expect(f"agent-tracer {release.version}" in said, said)
 
@@ -255,8 +287,23 @@ def deb(release, older, **_):
             unit = prefix / "usr/lib/systemd/user/agent-tracer.service"
             expect("ExecStart=/usr/bin/agent-tracer serve" in unit.read_text(), "no unit")
 
-        life(world, release.version, lambda: world.run(*apt, "install", package(older, OLDER)), upgrade,
-             lambda: world.run(*apt, "purge", "agent-tracer"))
+        def remove():
+            in_place(world, release, "a .deb", "sudo apt-get install ./", (state / "dpkg", "/var/lib/dpkg"))
+            world.run(*apt, "purge", "agent-tracer")
+
+        life(world, release.version, lambda: world.run(*apt, "install", package(older, OLDER)), upgrade, remove)
+
+
+def in_place(world, release, way, command, database):
+    """Asks `upgrade` of programs that stand where the package puts them, with the DATABASE that says so, in a view of the
+    file system that only this process has."""
+    if os.getuid() != 0:
+        print("        this is not root: the way that `upgrade` names is not judged", flush=True)
+        return
+    mounts = [database, (world.folder / "prefix/usr/bin", "/usr/bin")]
+    steps = [f"mount --bind '{folder}' {place}" for folder, place in mounts]
+    said = world.run("unshare", "--mount", "sh", "-c", " && ".join([*steps, "exec /usr/bin/agent-tracer upgrade"]))
+    expect(said.startswith(f"agent-tracer {release.version}, by {way}, in /usr/bin\nupgrade: {command}"), f"`upgrade` says {said!r}")
 
 
 def rpm(release, older, **_):
@@ -268,10 +315,72 @@ def rpm(release, older, **_):
         world.on_path(prefix / "usr/bin")
         run = lambda *words: world.run("rpm", "--root", prefix, "--dbpath", "/var/lib/rpm", *words)
         package = lambda folder, version: folder / f"agent-tracer-{version}-1.{release.target.split('-')[0]}.rpm"
+
+        def remove():
+            in_place(world, release, "an .rpm", "sudo rpm --upgrade ", (prefix / "var", "/var"))
+            run("--erase", "agent-tracer")
+
         life(world, release.version, lambda: run("--install", package(older, OLDER)),
-             lambda: run("--upgrade", package(release.folder, release.version)), lambda: run("--erase", "agent-tracer"),
-             (r"prefix/var/lib/rpm/",))
+             lambda: run("--upgrade", package(release.folder, release.version)), remove, (r"prefix/var/lib/rpm/",))
         expect(not list(prefix.rglob("agent-tracer*")), f"left behind: {list(prefix.rglob('agent-tracer*'))}")
+
+
+def source(release, cargo_target, **_):
+    """The source package: without Node, the dashboard that it brings is what the built program serves"""
+    need("rustc")
+    with World(programs=("rustc", "cargo")) as world:
+        with tarfile.open(release.folder / f"agent-tracer-{release.version}-source.tar.gz") as archive:
+            archive.extractall(world.folder)
+        top = world.folder / f"agent-tracer-{release.version}"
+        expect(not shutil.which("node", path=world.env["PATH"]), "Node is on the path")
+        expect(not (top / "web/node_modules").exists(), "the package brings what npm installs")
+        index = (top / "web/dist/index.html").read_bytes()
+        world.env.update({name: os.environ.get(name, str(pathlib.Path.home() / folder))
+                          for name, folder in (("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo"))})
+        # What the build does with the dashboard, in a second: it neither calls npm nor leaves a file out.
+        out = world.folder / "out"
+        out.mkdir()
+        world.run("sh", "-c", f"cd '{top}' && rustc --edition 2024 -o '{out}/build' crates/cli/build.rs",
+                  env=dict(world.env, CARGO_MANIFEST_DIR=str(top / "crates/cli")))
+        world.run(out / "build", env=dict(world.env, CARGO_MANIFEST_DIR=str(top / "crates/cli"), OUT_DIR=str(out)))
+        table = (out / "dashboard.rs").read_text()
+        for file in (top / "web/dist").rglob("*"):
+            expect(file.is_dir() or str(file.relative_to(top / "web/dist")) in table, f"the program would not hold `{file.name}`")
+        if not cargo_target:
+            return
+        prefix = world.folder / "prefix"
+        world.on_path(prefix / "bin")
+        for crate in ("cli", "hook"):
+            world.run("sh", "-c", f"cd '{top}' && cargo install --quiet --path crates/{crate} --debug --offline --locked --root '{prefix}'",
+                      env=dict(world.env, CARGO_TARGET_DIR=str(cargo_target)), patience=1800)
+        world.exercise(release.version, "cargo")
+        with world.started("serve", "--listen", "127.0.0.1:0") as (_, address):
+            with urllib.request.urlopen(f"{address}/", timeout=60) as answer:
+                expect(answer.read() == index, "another dashboard is served than the package brings")
+        world.disconnect()
+
+
+def binstall(release, **_):
+    """What `cargo binstall` makes of the source package's manifests: the address and the paths of what was released"""
+    formula = release.folder / "agent-tracer.rb"
+    with tarfile.open(release.folder / f"agent-tracer-{release.version}-source.tar.gz") as archive, \
+            tarfile.open(release.folder / tarball(release)) as programs:
+        for crate, bin in (("cli", "agent-tracer"), ("hook", "agent-tracer-hook")):
+            manifest = archive.extractfile(f"agent-tracer-{release.version}/crates/{crate}/Cargo.toml").read().decode()
+            templates = tomllib.loads(manifest)["package"]["metadata"]["binstall"]
+            values = {"version": release.version, "target": release.target, "bin": bin}
+            if not formula.exists():
+                # The address of the releases was not known when this was packed.
+                values["repo"] = "https://example.invalid"
+
+            def expand(template):
+                return re.sub(r"\{ (\w+) \}", lambda name: values[name.group(1)], template)
+
+            address = expand(templates["pkg-url"])
+            expect(address.endswith(f"/download/v{release.version}/{tarball(release)}"), f"{crate}: {address}")
+            expect(not formula.exists() or f'"{address}"' in formula.read_text(), f"{crate}: the formula has another address than {address}")
+            expect(expand(templates["bin-dir"]) in programs.getnames(), f"{crate}: the archive has no `{expand(templates['bin-dir'])}`")
+            expect(templates["pkg-fmt"] == "tgz", f"{crate}: {templates['pkg-fmt']}")
 
 
 def image(release, **_):
@@ -329,4 +438,4 @@ def user():
     return pwd.getpwuid(os.getuid()).pw_name
 
 
-WAYS = {way.__name__: way for way in (script, folder, unpack, npm, pip, pipx, uv, deb, rpm, image, formula)}
+WAYS = {way.__name__: way for way in (script, folder, unpack, npm, pip, pipx, uv, deb, rpm, source, binstall, image, formula)}

@@ -40,6 +40,9 @@ def tools(folder, extra=()):
 class World:
     """One throw-away machine, as far as a folder can be one."""
 
+    # Tells programs that are given away, which name their source, from those of `make build`, which do not.
+    has_commit = False
+
     def __init__(self, programs=(), runner=()):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="agent-tracer-install-"))
         self.home = self.folder / "home"
@@ -65,11 +68,11 @@ class World:
         self.path.insert(0, str(folder))
         self.env["PATH"] = ":".join(self.path)
 
-    def run(self, *words, code=0, **options):
+    def run(self, *words, code=0, patience=PATIENCE * 2, **options):
         words = [str(word) for word in words]
         options.setdefault("env", self.env)
         ended = subprocess.run(
-            words, cwd=self.home, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE * 2,
+            words, cwd=self.home, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=patience,
             stdin=None if "input" in options else subprocess.DEVNULL, **options,
         )
         expect(ended.returncode == code, f"{' '.join(words)}: ended with {ended.returncode}\n{ended.stdout}{ended.stderr}")
@@ -89,17 +92,23 @@ class World:
         expect(found, f"`{name}` is on no folder of {':'.join(self.path[:-1])}")
         return [*self.runner, found]
 
-    def version(self, expected):
+    def version(self, expected, is_stub=True):
+        """Holds what both programs say of themselves to the version, and the main one to its build: `(COMMIT DATE)`."""
         for name in ("agent-tracer", "agent-tracer-hook"):
             said = self.run(*self.program(name), "--version")
             expect(said.split()[:2] == [name, expected], f"`{name} --version` is {said!r}, not {expected}")
+        if not is_stub:
+            build = r" \([0-9a-f]{12}(-dirty)? 20\d\d-[01]\d-[0-3]\d\)" if self.has_commit else ""
+            said = self.run(*self.program(), "--version")
+            expect(re.fullmatch(rf"agent-tracer {re.escape(expected)}{build}\n", said), f"`--version` is {said!r}")
 
-    def exercise(self, version, way):
+    def exercise(self, version, way, command=None):
         """Does what a new user does: the version, the demo, a connection, an event, the checks."""
-        self.version(version)
+        self.version(version, is_stub=False)
         if way:
             said = self.run(*self.program(), "upgrade")
             expect(said.startswith(f"agent-tracer {version}, by {way}, in "), f"`upgrade` says {said!r}")
+            expect(not command or f"\nupgrade: {command}\n" in said, f"`upgrade` says {said!r}, not `{command}`")
         said = self.run(*self.program(), "service", "install", "--dry-run")
         expect("agent-tracer serve --listen 127.0.0.1:4747" in said and "nothing was written" in said, said)
         self.demo()
