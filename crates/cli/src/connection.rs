@@ -34,9 +34,18 @@ pub(crate) enum Connection {
 impl Connection {
     /// Looks at the settings of every scope.
     pub(crate) fn of(agent: Agent, environment: &Environment) -> Connection {
-        let targets = Target::all_of(agent, environment);
+        let home = home_of(agent, environment).ok();
+        Connection::judge(&Target::all_of(agent, environment), home.as_deref(), environment)
+    }
+
+    /// Looks at the same for a process of the agent that has this home.
+    pub(crate) fn at(agent: Agent, home: &Path, environment: &Environment) -> Connection {
+        Connection::judge(&Target::all_at(agent, home, environment), Some(home), environment)
+    }
+
+    fn judge(targets: &[Target], home: Option<&Path>, environment: &Environment) -> Connection {
         let mut broken = None;
-        for target in &targets {
+        for target in targets {
             let text = text_of(&target.path);
             for own in target.setup.own(&text) {
                 if is_there(&own.invocation.program, environment) {
@@ -47,9 +56,8 @@ impl Connection {
             }
         }
         let Some(first) = targets.first() else { return Connection::NoHooks };
-        let ways = home_of(agent, environment)
-            .map(|home| first.setup.other_ways(&home, &|path| Some(text_of(path))))
-            .unwrap_or_default();
+        let ways =
+            home.map(|home| first.setup.other_ways(home, &|path| Some(text_of(path)))).unwrap_or_default();
         match (broken, ways.into_iter().next()) {
             (Some(broken), _) => broken,
             (None, Some(way)) => Connection::Other(way),

@@ -116,11 +116,16 @@ pub(crate) fn known(privacy: &PrivacyFile) -> Result<(), Failure> {
     }
 }
 
-/// Returns the folders of an agent's files, in each of its homes.
-pub(crate) fn roots(agent: Agent, environment: &Environment) -> Result<Vec<Root>, Failure> {
+/// Returns the folders of an agent's files, in each of its homes. `tracer` is our own home.
+pub(crate) fn roots(agent: Agent, tracer: &Home, environment: &Environment) -> Result<Vec<Root>, Failure> {
     let Some(door) = sessions::of(agent) else { return Ok(Vec::new()) };
-    let homes = agent_homes::of(agent, environment)?;
+    let homes = agent_homes::of(agent, tracer, environment)?;
     Ok(homes.iter().flat_map(|home| roots_of(agent, door, home)).collect())
+}
+
+/// Returns the folders of an agent's files in one of its homes.
+pub(crate) fn roots_at(agent: Agent, home: &Path) -> Vec<Root> {
+    sessions::of(agent).map(|door| roots_of(agent, door, home)).unwrap_or_default()
 }
 
 fn roots_of(agent: Agent, door: &dyn SessionFiles, home: &Path) -> Vec<Root> {

@@ -53,14 +53,18 @@ pub(crate) fn setup_of(agent: Agent) -> Result<&'static dyn Setup, Failure> {
 impl Target {
     /// Finds the settings file for an agent and a scope.
     pub(crate) fn of(agent: Agent, scope: ScopeName, environment: &Environment) -> Result<Target, Failure> {
-        let setup = setup_of(agent)?;
         // A project's file is found without any home, so that a missing `$HOME` is no obstacle.
         let home = match scope {
             ScopeName::User => home_of(agent, environment)?,
             ScopeName::Project | ScopeName::Local => PathBuf::new(),
         };
+        Target::at(agent, scope, &home, environment)
+    }
+
+    fn at(agent: Agent, scope: ScopeName, home: &Path, environment: &Environment) -> Result<Target, Failure> {
+        let setup = setup_of(agent)?;
         let repository = repository(&environment.directory);
-        let places = Places { home: &home, directory: &environment.directory, repository: &repository };
+        let places = Places { home, directory: &environment.directory, repository: &repository };
         let path = setup.settings(scope.scope(), &places).ok_or_else(|| {
             let has = |scope: &ScopeName| setup.settings(scope.scope(), &places).is_some();
             let others: Vec<String> = ScopeName::ALL
@@ -76,15 +80,12 @@ impl Target {
 
     /// Returns the settings files of an agent, one per scope, the first of those with the same path.
     pub(crate) fn all_of(agent: Agent, environment: &Environment) -> Vec<Target> {
-        let mut targets: Vec<Target> = Vec::new();
-        for scope in ScopeName::ALL {
-            if let Ok(target) = Target::of(agent, scope, environment)
-                && !targets.iter().any(|known| known.path == target.path)
-            {
-                targets.push(target);
-            }
-        }
-        targets
+        distinct(ScopeName::ALL.into_iter().flat_map(|scope| Target::of(agent, scope, environment)))
+    }
+
+    /// Returns the same of an agent that has this home.
+    pub(crate) fn all_at(agent: Agent, home: &Path, environment: &Environment) -> Vec<Target> {
+        distinct(ScopeName::ALL.into_iter().flat_map(|scope| Target::at(agent, scope, home, environment)))
     }
 
     /// Returns the label for backups: agent and scope.
@@ -108,6 +109,16 @@ impl Target {
         Failure::new(format!("cannot change `{}`: {error}", self.path.display()))
             .hint("correct the file first; nothing was written")
     }
+}
+
+fn distinct(found: impl Iterator<Item = Target>) -> Vec<Target> {
+    let mut targets: Vec<Target> = Vec::new();
+    for target in found {
+        if !targets.iter().any(|known| known.path == target.path) {
+            targets.push(target);
+        }
+    }
+    targets
 }
 
 /// Returns the home of an agent.

@@ -14,6 +14,7 @@ use agent_tracer_event::Agent;
 use agent_tracer_intake::files::{Files, Root};
 use agent_tracer_intake::import::{Patience, Plan, Summary, run as read_plan};
 use agent_tracer_intake::{Projects, Sink, Stop};
+use agent_tracer_spool::Home;
 use serde_json::json;
 
 use crate::arguments::{Import, Options};
@@ -33,7 +34,7 @@ pub(super) fn run(
 ) -> Result<ExitCode, Failure> {
     let (since, _) = LocalTime::of(environment).range(arguments.since.as_deref(), None, environment.now())?;
     let (tracer, named) = environment.home(options.home.as_deref())?;
-    let roots = roots(arguments, environment)?;
+    let roots = roots(arguments, &tracer, environment)?;
     // Before the ledger starts threads of its own.
     let stop = Stop::new();
     signals::request_on_end(&stop)?;
@@ -85,7 +86,7 @@ pub(super) fn run(
     Ok(if summary.failed > 0 { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
-fn roots(arguments: &Import, environment: &Environment) -> Result<Vec<Root>, Failure> {
+fn roots(arguments: &Import, tracer: &Home, environment: &Environment) -> Result<Vec<Root>, Failure> {
     let agent = arguments.agent;
     let mut roots = Vec::new();
     for folder in &arguments.path {
@@ -98,7 +99,7 @@ fn roots(arguments: &Import, environment: &Environment) -> Result<Vec<Root>, Fai
     }
     if arguments.path.is_empty() {
         for known in Agent::ALL.iter().filter(|known| agent.is_none_or(|agent| agent == **known)) {
-            roots.extend(sources::roots(*known, environment)?);
+            roots.extend(sources::roots(*known, tracer, environment)?);
         }
     }
     Ok(roots)

@@ -11,6 +11,7 @@ mod survey;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use agent_tracer_event::Agent;
@@ -66,8 +67,8 @@ pub(super) fn run(
             Step::Help => return Err(screen.become_command(&["--help"], output)),
             Step::Quit => return Ok(ExitCode::SUCCESS),
             Step::Connect => {
-                for agent in survey.unconnected() {
-                    screen.connect(agent, output)?;
+                for (found, home) in survey.unconnected() {
+                    screen.connect(found.agent, home.variable.as_deref(), output)?;
                     if stop.is_requested() {
                         return Ok(ExitCode::from(INTERRUPTED));
                     }
@@ -117,17 +118,19 @@ impl Screen<'_> {
         }
     }
 
-    /// Connects an agent: the change, a question, and only after a `y` the command that writes it.
-    fn connect(&self, agent: Agent, output: &mut Output) -> Result<(), Failure> {
+    /// Connects an agent: the change, a question, and only after a `y` the command that writes it. `home` is the value of
+    /// the agent's variable, if another home is meant than the one of this environment.
+    fn connect(&self, agent: Agent, home: Option<&Path>, output: &mut Output) -> Result<(), Failure> {
         let word = agent.spec().word;
-        if !self.run_command(&["install", word, "--dry-run"], output)? || self.stop.is_requested() {
+        let variable = home.map(|home| (agent.spec().home_variable, home));
+        if !self.run_command(&["install", word, "--dry-run"], variable, output)? || self.stop.is_requested() {
             return Ok(());
         }
         let question = format!("\nWrite this, and connect {}? (y/N): ", agent.name());
         match self.key(&question, "yn", output)? {
             Key::Letter('y') => {
                 output.data("y\n\n")?;
-                self.run_command(&["install", word], output).map(drop)
+                self.run_command(&["install", word], variable, output).map(drop)
             }
             Key::Letter(_) | Key::Enter | Key::End | Key::Interrupt | Key::Other => {
                 output.data("n\nnothing was changed\n")
@@ -141,26 +144,37 @@ impl Screen<'_> {
         words.iter().map(|word| OsStr::new(*word)).chain(home.into_iter().flatten()).collect()
     }
 
-    fn show(&self, words: &[&OsStr], output: &mut Output) -> Result<(), Failure> {
+    fn show(
+        &self,
+        words: &[&OsStr],
+        variable: Option<(&str, &Path)>,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
         let words: Vec<OsString> = words.iter().map(|word| (*word).to_owned()).collect();
         let words = words.join(OsStr::new(" "));
-        let line = format!("$ {} {}", self.environment.program(), words.to_string_lossy());
+        let set = variable.map(|(name, value)| format!("{name}='{}' ", value.display())).unwrap_or_default();
+        let line = format!("$ {set}{} {}", self.environment.program(), words.to_string_lossy());
         output.data(&format!("{}\n", output.paint(Paint::Dim, &line)))
     }
 
     /// Runs a command to its end. Returns `true` if it succeeded; if not, it has given its reason.
-    fn run_command(&self, words: &[&str], output: &mut Output) -> Result<bool, Failure> {
+    fn run_command(
+        &self,
+        words: &[&str],
+        variable: Option<(&str, &Path)>,
+        output: &mut Output,
+    ) -> Result<bool, Failure> {
         let words = self.words(words);
-        self.show(&words, output)?;
+        self.show(&words, variable, output)?;
         let program = self.environment.main_program();
-        let status = signals::unheld(|| Command::new(&program).args(words).status());
+        let status = signals::unheld(|| Command::new(&program).args(words).envs(variable).status());
         status.map(|status| status.success()).map_err(|cause| Failure::file("start", &program, &cause))
     }
 
     /// Replaces this process by a command; returns only if that fails.
     fn become_command(&self, words: &[&str], output: &mut Output) -> Failure {
         let words = self.words(words);
-        if let Err(failure) = self.show(&words, output) {
+        if let Err(failure) = self.show(&words, None, output) {
             return failure;
         }
         let program = self.environment.main_program();

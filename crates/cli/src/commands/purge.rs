@@ -97,7 +97,7 @@ pub(super) fn run(
     open.ledger.close();
     store_backups::forget(&open.home, is_meant, arguments.keep_backups, output)?;
     leftovers.say(&open.home, output)?;
-    say_what_stays(environment, output)?;
+    say_what_stays(&open.home, environment, output)?;
     report(arguments, &chosen, done.tasks, &leftovers, output)
 }
 
@@ -259,10 +259,10 @@ fn ask(chosen: &Selection) -> Result<(), Failure> {
 }
 
 /// The agents' own files are theirs, and the user should know that they are still there.
-fn say_what_stays(environment: &Environment, output: &mut Output) -> Result<(), Failure> {
+fn say_what_stays(home: &Home, environment: &Environment, output: &mut Output) -> Result<(), Failure> {
     let mut folders = Vec::new();
     for agent in Agent::ALL {
-        folders.extend(sources::roots(*agent, environment)?.into_iter().map(|root| root.folder));
+        folders.extend(sources::roots(*agent, home, environment)?.into_iter().map(|root| root.folder));
     }
     let there: Vec<String> = folders
         .iter()

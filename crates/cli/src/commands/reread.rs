@@ -57,7 +57,7 @@ pub(super) fn run(
         let reader = Files::new(sink, privacy, projects, sources::clock());
         let mut roots = Vec::new();
         for known in Agent::ALL.iter().filter(|known| agent.is_none_or(|agent| agent == **known)) {
-            roots.extend(sources::roots(*known, environment)?);
+            roots.extend(sources::roots(*known, &tended.home, environment)?);
         }
         let plan = Plan::make(&reader, &roots, None);
         let read = read_plan(&reader, &plan, Patience::Fail, &stop, &mut |progress| display.show(progress));

@@ -97,7 +97,7 @@ pub(super) fn run_greeting(
     let (tracer, named) = environment.home(options.home.as_deref())?;
     let mut roots = Vec::new();
     for agent in Agent::ALL {
-        roots.extend(sources::roots(*agent, environment)?);
+        roots.extend(sources::roots(*agent, &tracer, environment)?);
     }
     let mended = home::prepare(&tracer, named.is_none())?;
     let mut instance = Instance::take(&tracer)?;

@@ -71,6 +71,29 @@ fn every_account_is_read_and_doctor_names_them() {
 }
 
 #[test]
+fn a_home_that_install_connected_is_read_without_its_variable() {
+    let mut world = World::new();
+    world.write("home/.claude/projects/-nowhere-shop/5a13.jsonl", ROWS);
+    world.write("accounts/three/projects/-nowhere-shop/7c35.jsonl", &ROWS.replace("5a13", "7c35"));
+    world.write("accounts/four/projects/-nowhere-shop/8d46.jsonl", &ROWS.replace("5a13", "8d46"));
+    let found = |world: &World| json(world, &["claude", "--dry-run"])["filesFound"].clone();
+    assert_eq!(found(&world), 1);
+    // A project's settings have the name of a user's, and are no home.
+    world.write("project/.claude/projects/-nowhere-shop/9e57.jsonl", &ROWS.replace("5a13", "9e57"));
+    world.run(&["install", "claude", "--no-verify", "--scope", "project"]).ended_with(0);
+    for account in ["three", "four"] {
+        world.set("CLAUDE_CONFIG_DIR", &format!("[W]/accounts/{account}"));
+        world.run(&["install", "claude", "--no-verify"]).ended_with(0);
+    }
+    world.set("CLAUDE_CONFIG_DIR", "");
+    assert_eq!(found(&world), 3);
+    world.set("CLAUDE_CONFIG_DIR", "[W]/accounts/four");
+    world.run(&["uninstall", "claude"]).ended_with(0);
+    world.set("CLAUDE_CONFIG_DIR", "");
+    assert_eq!(found(&world), 2);
+}
+
+#[test]
 fn a_dry_run_says_what_there_is_and_reads_nothing() {
     let world = history();
     let answer = world.run(&["import", "--dry-run"]).ended_with(0);

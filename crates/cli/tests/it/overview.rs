@@ -87,6 +87,35 @@ fn an_agent_is_connected_after_the_preview_and_a_yes() {
 }
 
 #[test]
+fn each_home_has_its_own_line_and_the_one_without_hooks_is_connected() {
+    const WORK: &str = "home/.claude-work/settings.json";
+    let mut world = World::new();
+    world.set("NO_COLOR", "1");
+    world.write(SETTINGS, "{}\n");
+    world.write(WORK, "{\"model\": \"x\"}\n");
+    world.write("home/.claude/projects/-nowhere-shop/5a13.jsonl", "{}\n");
+    for name in ["6b24", "7c35"] {
+        world.write(&format!("home/.claude-work/projects/-nowhere-shop/{name}.jsonl"), "{}\n");
+    }
+    world.run(&["install", "claude", "--no-verify"]).ended_with(0);
+    let connected = world.read(SETTINGS);
+    let mut terminal = Terminal::start(&world, &[]);
+    terminal.read_until(READY);
+    terminal.press("c");
+    terminal.read_until("(y/N): ");
+    terminal.press("y");
+    terminal.read_until(READY);
+    terminal.press("q");
+    let (code, said) = terminal.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("1 session file, 1 KB, newest 0s ago in ~/.claude\r\n"), "{said}");
+    assert!(said.contains("2 session files, 1 KB, newest 0s ago in ~/.claude-work\r\n"), "{said}");
+    assert!(said.contains("c  connect Claude Code in ~/.claude-work: "), "{said}");
+    assert!(said.contains("CLAUDE_CONFIG_DIR='") && world.read(WORK).contains("agent-tracer-hook"), "{said}");
+    assert_eq!(world.read(SETTINGS), connected);
+}
+
+#[test]
 fn the_dashboard_of_a_running_server_is_one_key_away() {
     let mut world = World::new();
     world.set("NO_COLOR", "1");

@@ -48,6 +48,14 @@ fn words_that_make_no_sense_end_with_two() {
 }
 
 #[test]
+fn without_a_terminal_and_without_words_the_help_is_shown() {
+    let world = World::without_hook();
+    // The short help: a person who has typed nothing yet needs the commands, not every option of them.
+    let (bare, help) = (world.run(&[]).ended_with(2), world.run(&["-h"]).ended_with(0));
+    assert_eq!((bare.stdout, bare.stderr), (String::new(), help.stdout));
+}
+
+#[test]
 fn each_shell_gets_a_script() {
     let world = World::without_hook();
     for shell in ["bash", "zsh", "fish"] {

@@ -96,7 +96,8 @@ fn of_agents(context: &DoctorContext<'_>) -> Result<Vec<Findings>, Failure> {
 
 /// Names the homes of an agent that has more than one.
 fn homes(agent: Agent, context: &DoctorContext<'_>) -> Option<Check> {
-    let homes = agent_homes::of(agent, context.environment).ok().filter(|homes| homes.len() > 1)?;
+    let homes =
+        agent_homes::of(agent, &context.home, context.environment).ok().filter(|homes| homes.len() > 1)?;
     let names: Vec<String> = homes.iter().map(|home| format!("`{}`", home.display())).collect();
     let text = format!("session files are read in {} homes: {}", names.len(), names.join(", "));
     let details = serde_json::json!(homes);

@@ -2,7 +2,7 @@
 
 use agent_tracer_event::Millis;
 
-use super::survey::{FoundAgent, History, ServerState, Survey};
+use super::survey::{FoundAgent, FoundHome, History, ServerState, Survey};
 use crate::connection::Connection;
 use crate::figures;
 use crate::output::{Output, Paint, one_line};
@@ -63,13 +63,17 @@ pub(super) fn lines(survey: &Survey, steps: &[Step], width: usize, output: &Outp
     let version = env!("CARGO_PKG_VERSION");
     let mut lines = vec![output.paint(Paint::Bold, &format!("Agent Tracer {version}")), String::new()];
     for found in &survey.agents {
-        let name = format!("{:<12}", found.agent.spec().short_name);
-        let name = output.paint(Paint::Bold, &name);
-        lines.push(format!("  {name} {}", fit(&history(found, survey.now))));
-        let Some((paint, text)) = connection(found, survey) else { continue };
-        let text = fit(&text);
-        let text = paint.map_or_else(|| text.clone(), |paint| output.paint(paint, &text));
-        lines.push(format!("  {:<12} {text}", ""));
+        let mut name = found.agent.spec().short_name;
+        for home in &found.homes {
+            let head = output.paint(Paint::Bold, &format!("{name:<12}"));
+            lines.push(format!("  {head} {}", fit(&history(found, home, survey.now))));
+            // Further homes stand below, without the name.
+            name = "";
+            let Some((paint, text)) = connection(found, home, survey) else { continue };
+            let text = fit(&text);
+            let text = paint.map_or_else(|| text.clone(), |paint| output.paint(paint, &text));
+            lines.push(format!("  {:<12} {text}", ""));
+        }
     }
     lines.push(String::new());
     lines.push(row("Server", &server(survey)));
@@ -82,9 +86,9 @@ pub(super) fn lines(survey: &Survey, steps: &[Step], width: usize, output: &Outp
     lines
 }
 
-fn history(found: &FoundAgent, now: Millis) -> String {
-    let History { files, bytes, newest, is_cut } = found.history;
-    let Some(home) = &found.home else {
+fn history(found: &FoundAgent, home: &FoundHome, now: Millis) -> String {
+    let History { files, bytes, newest, is_cut } = home.history;
+    let Some(home) = &home.shown else {
         return if found.has_program { "installed, not used yet" } else { "not found" }.to_owned();
     };
     if files == 0 {
@@ -100,11 +104,11 @@ fn history(found: &FoundAgent, now: Millis) -> String {
 }
 
 /// Returns the words about a connection, and their colour; `None` for an agent that is not here.
-fn connection(found: &FoundAgent, survey: &Survey) -> Option<(Option<Paint>, String)> {
+fn connection(found: &FoundAgent, home: &FoundHome, survey: &Survey) -> Option<(Option<Paint>, String)> {
     let word = found.agent.spec().word;
-    Some(match &found.connection {
+    Some(match &home.connection {
         Connection::NoHooks => (None, "its files are read; it calls no hooks".to_owned()),
-        Connection::Absent if found.home.is_none() && !found.has_program => return None,
+        Connection::Absent if home.shown.is_none() && !found.has_program => return None,
         Connection::Absent => {
             (Some(Paint::Yellow), "not connected: its files show less, and later".to_owned())
         }
@@ -112,13 +116,13 @@ fn connection(found: &FoundAgent, survey: &Survey) -> Option<(Option<Paint>, Str
             (Some(Paint::Red), format!("its hooks call `{program}`, which is missing: run `install {word}`"))
         }
         Connection::Other(way) => (Some(Paint::Green), format!("connected by {way}")),
-        Connection::Hooks(_) => called(found, survey),
+        Connection::Hooks(_) => called(home, survey),
     })
 }
 
 /// Tells whether registered hooks are also called.
-fn called(found: &FoundAgent, survey: &Survey) -> (Option<Paint>, String) {
-    let newest = found.history.newest;
+fn called(home: &FoundHome, survey: &Survey) -> (Option<Paint>, String) {
+    let newest = home.history.newest;
     match (survey.called_at, survey.waiting) {
         (Some(at), 0) if newest.is_some_and(|newest| newest.0 > at.0.saturating_add(CALL_LAG_MS)) => {
             let text = "connected, but newer sessions called no hook: run `doctor`";
@@ -155,7 +159,12 @@ fn step_text(step: Step, survey: &Survey) -> String {
             ServerState::Busy | ServerState::Off => "start the server and open the dashboard".to_owned(),
         },
         Step::Connect => {
-            let names: Vec<&str> = survey.unconnected().into_iter().map(|agent| agent.name()).collect();
+            let name = |(found, home): &(&FoundAgent, &FoundHome)| match &home.shown {
+                // With one home the name says it all.
+                Some(shown) if found.homes.len() > 1 => format!("{} in {shown}", found.agent.name()),
+                Some(_) | None => found.agent.name().to_owned(),
+            };
+            let names: Vec<String> = survey.unconnected().iter().map(name).collect();
             format!("connect {}: shows each change and asks first", names.join(" and "))
         }
         Step::Demo => "demo: recorded sessions, apart from your data".to_owned(),
@@ -186,15 +195,29 @@ mod tests {
 
     const NOW: Millis = Millis(1_794_777_000_000);
 
-    fn found(agent: Agent, files: u64, connection: Connection) -> FoundAgent {
+    fn home(shown: &str, files: u64, connection: Connection) -> FoundHome {
         let newest = (files > 0).then_some(Millis(NOW.0 - 180_000));
-        FoundAgent {
-            agent,
-            home: Some("~/.agent".to_owned()),
-            has_program: true,
+        FoundHome {
+            shown: Some(shown.to_owned()),
+            variable: None,
             history: History { files, bytes: files * 1_000_000, newest, is_cut: false },
             connection,
         }
+    }
+
+    fn found(agent: Agent, files: u64, connection: Connection) -> FoundAgent {
+        FoundAgent { agent, has_program: true, homes: vec![home("~/.agent", files, connection)] }
+    }
+
+    fn without_home(agent: Agent, has_program: bool) -> FoundAgent {
+        let home = FoundHome { shown: None, ..home("", 0, Connection::Absent) };
+        FoundAgent { agent, has_program, homes: vec![home] }
+    }
+
+    /// The words about the connection of the first home of the first agent.
+    fn first_connection(survey: &Survey) -> String {
+        let found = survey.agents.first().expect("an agent");
+        connection(found, found.homes.first().expect("a home"), survey).expect("here").1
     }
 
     fn survey(agents: Vec<FoundAgent>) -> Survey {
@@ -208,10 +231,7 @@ mod tests {
     #[test]
     fn a_machine_with_a_history_and_an_unconnected_agent_is_shown_whole() {
         let hooks = Connection::Hooks("/home/dev/.agent/settings.json".into());
-        let survey = survey(vec![
-            found(Agent::CLAUDE_CODE, 1_234, hooks),
-            FoundAgent { home: None, ..found(Agent::CODEX, 0, Connection::Absent) },
-        ]);
+        let survey = survey(vec![found(Agent::CLAUDE_CODE, 1_234, hooks), without_home(Agent::CODEX, true)]);
         let expected = format!(
             "Agent Tracer {}\n\n  \
              Claude       1,234 session files, 1.2 GB, newest 3m ago in ~/.agent\n               \
@@ -232,7 +252,7 @@ mod tests {
     #[test]
     fn the_first_step_is_the_most_useful_one() {
         let absent = |agent| found(agent, 0, Connection::Absent);
-        let nothing = FoundAgent { home: None, has_program: false, ..absent(Agent::CODEX) };
+        let nothing = without_home(Agent::CODEX, false);
         assert_eq!(steps(&survey(vec![nothing]))[..2], [Step::Demo, Step::Up]);
         assert_eq!(steps(&survey(vec![absent(Agent::CODEX)]))[..2], [Step::Connect, Step::Demo]);
         let history = found(Agent::CODEX, 3, Connection::Absent);
@@ -244,30 +264,47 @@ mod tests {
     }
 
     #[test]
+    fn each_home_of_an_agent_has_its_own_count_and_connection() {
+        let hooks = Connection::Hooks("/home/dev/.agent/settings.json".into());
+        let homes = vec![home("~/.agent", 3, hooks), home("~/.agent-work", 12, Connection::Absent)];
+        let survey = survey(vec![FoundAgent { agent: Agent::CLAUDE_CODE, has_program: true, homes }]);
+        let text = text(&survey);
+        assert_eq!(
+            text[2..6],
+            [
+                "  Claude       3 session files, 3.0 MB, newest 3m ago in ~/.agent",
+                "               connected; no call yet: start a new session",
+                "               12 session files, 12.0 MB, newest 3m ago in ~/.agent-work",
+                "               not connected: its files show less, and later",
+            ]
+        );
+        let connect = "  c  connect Claude Code in ~/.agent-work: shows";
+        assert!(text.iter().any(|line| line.starts_with(connect)), "{text:#?}");
+    }
+
+    #[test]
     fn hooks_that_are_not_called_are_reported() {
         let hooks = || Connection::Hooks("/home/dev/.agent/settings.json".into());
         let called = |minutes: i64, waiting| {
             let called_at = Some(Millis(NOW.0 - minutes * 60_000));
             let survey = Survey { called_at, waiting, ..survey(vec![found(Agent::CODEX, 3, hooks())]) };
-            connection(&survey.agents[0], &survey).expect("here").1
+            first_connection(&survey)
         };
         assert_eq!(called(5, 0), "connected; the last recorded call was 5m ago");
         assert_eq!(called(60, 0), "connected, but newer sessions called no hook: run `doctor`");
         assert_eq!(called(60, 2), "connected; the last recorded call was 1h ago", "the newer calls wait");
         let broken = Connection::Broken { file: "/x".into(), program: "/gone".to_owned() };
         let survey = survey(vec![found(Agent::CODEX, 0, broken)]);
-        assert!(
-            connection(&survey.agents[0], &survey).expect("here").1.contains("`/gone`, which is missing")
-        );
-        assert_eq!(survey.unconnected(), [Agent::CODEX]);
+        assert!(first_connection(&survey).contains("`/gone`, which is missing"));
+        assert_eq!(survey.unconnected().len(), 1);
     }
 
     #[test]
     fn no_line_is_wider_than_the_terminal_and_no_name_steers_it() {
-        let mut agent = found(Agent::CLAUDE_CODE, 1, Connection::Absent);
-        agent.history = History { files: u64::MAX, is_cut: true, ..agent.history };
-        agent.home = Some(format!("/{}\x1b[2J", "very-long/".repeat(40)));
-        let survey = survey(vec![agent]);
+        let mut long = home(&format!("/{}\x1b[2J", "very-long/".repeat(40)), 1, Connection::Absent);
+        long.history = History { files: u64::MAX, is_cut: true, ..long.history };
+        let homes = vec![long, home("~/.agent", 1, Connection::Absent)];
+        let survey = survey(vec![FoundAgent { agent: Agent::CLAUDE_CODE, has_program: true, homes }]);
         for width in [40, 80] {
             for line in lines(&survey, &steps(&survey), width, &Output::plain()) {
                 assert!(line.width() <= width, "{width}: {line}");

@@ -3,12 +3,12 @@
 //! Law: it takes a moment, however much there is. Folders are walked up to a limit, and beyond it a number says "over".
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use agent_tracer_agents::sessions::Form;
 use agent_tracer_event::{Agent, Channel, Millis};
 use agent_tracer_intake::files::find_up_to;
-use agent_tracer_spool::Spool;
+use agent_tracer_spool::{Home, Spool};
 
 use crate::arguments::Options;
 use crate::connection::Connection;
@@ -16,7 +16,7 @@ use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::instance::Instance;
 use crate::reading::Reading;
-use crate::{clients, sources, target};
+use crate::{agent_homes, clients, sources};
 
 /// Entries of an agent's folders that are looked at. With twice as many the answer is no longer there at once.
 const ENTRIES_MAX: usize = 30_000;
@@ -48,15 +48,24 @@ pub(super) enum ServerState {
 #[derive(Debug)]
 pub(super) struct FoundAgent {
     pub(super) agent: Agent,
-    /// Its home as a person writes it; none if there is no such folder.
-    pub(super) home: Option<String>,
     /// Its program is on this machine.
     pub(super) has_program: bool,
+    /// Its homes, the one that this environment names first; at least one.
+    pub(super) homes: Vec<FoundHome>,
+}
+
+/// A home of an agent: each account has its own history, and a connection of its own.
+#[derive(Debug)]
+pub(super) struct FoundHome {
+    /// The folder as a person writes it; none if there is no such folder.
+    pub(super) shown: Option<String>,
+    /// The value of the agent's variable by which a command means this home; none if it means this one without.
+    pub(super) variable: Option<PathBuf>,
     pub(super) history: History,
     pub(super) connection: Connection,
 }
 
-/// The session files of an agent.
+/// The session files in a home.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct History {
     pub(super) files: u64,
@@ -74,15 +83,13 @@ impl Survey {
         let user_home = environment.user_home().ok();
         let mut agents = Vec::new();
         for agent in Agent::rows() {
-            let folder = target::home_of(agent, environment).ok().filter(|folder| folder.is_dir());
             let found = FoundAgent {
                 agent,
-                home: folder.map(|folder| shorten(folder, user_home.as_deref())),
                 has_program: !clients::find(agent, environment).is_empty(),
-                history: history(agent, environment)?,
-                connection: Connection::of(agent, environment),
+                homes: homes(agent, &home, user_home.as_deref(), environment),
             };
-            if agent.spec().listed_when_absent || found.home.is_some() || found.has_program {
+            let is_here = found.has_program || found.homes.iter().any(|home| home.shown.is_some());
+            if agent.spec().listed_when_absent || is_here {
                 agents.push(found);
             }
         }
@@ -101,27 +108,58 @@ impl Survey {
         Ok(Survey { agents, server, waiting, called_at, now: environment.now() })
     }
 
-    /// Returns the agents that a person can connect: here, with hooks, and none of ours among them.
-    pub(super) fn unconnected(&self) -> Vec<Agent> {
-        let may = |found: &&FoundAgent| match found.connection {
-            Connection::Absent => found.home.is_some() || found.has_program,
+    /// Returns the agents, with the homes, that a person can connect: here, with hooks, and none of ours among them.
+    pub(super) fn unconnected(&self) -> Vec<(&FoundAgent, &FoundHome)> {
+        let may = |(found, home): &(&FoundAgent, &FoundHome)| match home.connection {
+            Connection::Absent => home.shown.is_some() || found.has_program,
             Connection::Broken { .. } => true,
             Connection::NoHooks | Connection::Hooks(_) | Connection::Other(_) => false,
         };
-        self.agents.iter().filter(may).map(|found| found.agent).collect()
+        let homes = self.agents.iter().flat_map(|found| found.homes.iter().map(move |home| (found, home)));
+        homes.filter(may).collect()
     }
 
     /// Returns whether there is any history to see.
     pub(super) fn has_history(&self) -> bool {
         self.called_at.is_some()
             || self.waiting > 0
-            || self.agents.iter().any(|found| found.history.files > 0)
+            || self.agents.iter().flat_map(|found| &found.homes).any(|home| home.history.files > 0)
     }
 }
 
-fn history(agent: Agent, environment: &Environment) -> Result<History, Failure> {
+fn homes(agent: Agent, tracer: &Home, user_home: Option<&Path>, environment: &Environment) -> Vec<FoundHome> {
+    let mut all = agent_homes::of(agent, tracer, environment).unwrap_or_default().into_iter();
+    let Some(own) = all.next() else {
+        let connection = Connection::of(agent, environment);
+        return vec![FoundHome { shown: None, variable: None, history: History::default(), connection }];
+    };
+    let found = |home: &Path, variable: Option<PathBuf>| FoundHome {
+        shown: home.is_dir().then(|| shorten(home, user_home)),
+        variable,
+        history: history(agent, home),
+        connection: Connection::at(agent, home, environment),
+    };
+    let own = found(&own, None);
+    let others = all.filter_map(|home| Some(found(&home, Some(naming(agent, &home)?))));
+    let mut homes: Vec<FoundHome> = std::iter::once(own).chain(others).collect();
+    // Where another account is used, the absence of the usual home is no news.
+    if homes.len() > 1 {
+        homes.retain(|home| home.shown.is_some());
+    }
+    homes
+}
+
+/// Returns the value of an agent's variable that names a home; `None` if no value does.
+fn naming(agent: Agent, home: &Path) -> Option<PathBuf> {
+    let spec = agent.spec();
+    let below = Path::new(spec.home_below_variable).components().count();
+    let value = home.ancestors().nth(below)?;
+    (spec.home(Some(value), Path::new("")) == home).then(|| value.to_owned())
+}
+
+fn history(agent: Agent, home: &Path) -> History {
     let mut history = History::default();
-    for root in sources::roots(agent, environment).unwrap_or_default() {
+    for root in sources::roots_at(agent, home) {
         let is_whole = find_up_to(&root, ENTRIES_MAX, &mut |found| {
             if found.file.form != Form::Description {
                 history.files += 1;
@@ -132,11 +170,11 @@ fn history(agent: Agent, environment: &Environment) -> Result<History, Failure> 
         });
         history.is_cut |= !is_whole;
     }
-    Ok(history)
+    history
 }
 
 /// Returns a path with `~` for the user's home.
-fn shorten(path: PathBuf, user_home: Option<&std::path::Path>) -> String {
+fn shorten(path: &Path, user_home: Option<&Path>) -> String {
     match user_home.and_then(|home| path.strip_prefix(home).ok()) {
         Some(rest) => format!("~/{}", rest.display()),
         None => path.display().to_string(),

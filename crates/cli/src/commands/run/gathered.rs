@@ -72,7 +72,7 @@ fn read_here(facts: &RunFacts, home: &Home, environment: &Environment) -> Result
     sources::known(&privacy)?;
     let sink: Arc<dyn Sink> = Arc::<agent_tracer_ledger::Ledger>::clone(&ledger);
     let since = facts.started.0.saturating_mul(1_000_000);
-    let roots = sources::roots(facts.agent, environment)?;
+    let roots = sources::roots(facts.agent, home, environment)?;
     let failed =
         catch_up(home, &roots, &|found| found.facts.changed_ns >= since, &sink, privacy, sources::clock());
     let failed = failed.map_err(|error| {

@@ -65,7 +65,7 @@ pub(super) fn items(
     if question.arguments.by == Some(ByName::Skill) {
         return whole::items(question, folder, options, environment, output);
     }
-    let found = find(question, folder, environment)?;
+    let found = find(question, folder, options, environment)?;
     let prices = prices(options, environment)?;
     let (spending, notes) = read(&found, &prices)?;
     for note in notes {
@@ -92,10 +92,11 @@ pub(super) fn prices(options: &Options, environment: &Environment) -> Result<Pri
 fn find(
     question: &Question<'_>,
     folder: Option<&Path>,
+    options: &Options,
     environment: &Environment,
 ) -> Result<Vec<FoundFile>, Failure> {
     let wanted = question.arguments.agent.map(agent_of);
-    let roots = roots(question, folder, environment)?;
+    let roots = roots(question, folder, options, environment)?;
     let mut found = Vec::new();
     for root in &roots {
         files::find(root, &mut |file| {
@@ -114,6 +115,7 @@ fn find(
 pub(super) fn roots(
     question: &Question<'_>,
     folder: Option<&Path>,
+    options: &Options,
     environment: &Environment,
 ) -> Result<Vec<Root>, Failure> {
     let wanted = question.arguments.agent.map(agent_of);
@@ -126,9 +128,10 @@ pub(super) fn roots(
             sources::roots_in(folder, wanted)
         }
         None => {
+            let (tracer, _) = environment.home(options.home.as_deref())?;
             let mut roots = Vec::new();
             for agent in Agent::ALL.iter().filter(|agent| wanted.is_none_or(|wanted| wanted == **agent)) {
-                roots.extend(sources::roots(*agent, environment)?);
+                roots.extend(sources::roots(*agent, &tracer, environment)?);
             }
             roots
         }

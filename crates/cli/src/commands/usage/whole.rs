@@ -26,7 +26,7 @@ pub(super) fn items(
     environment: &Environment,
     output: &mut Output,
 ) -> Result<Vec<Item>, Failure> {
-    let roots = files::roots(question, folder, environment)?;
+    let roots = files::roots(question, folder, options, environment)?;
     let pricer = Arc::new(files::prices(options, environment)?);
     let place = tempfile::Builder::new()
         .prefix("agent-tracer-usage-")
