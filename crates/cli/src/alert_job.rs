@@ -51,7 +51,10 @@ pub(crate) struct Delivery {
 pub(crate) fn send(settings: &Settings, alert: &Alert, trust: &TrustStore) -> Vec<Delivery> {
     let mut sent = Vec::new();
     if settings.desktop {
-        sent.push(Delivery { to: "desktop".to_owned(), error: show(alert).err() });
+        sent.push(Delivery {
+            to: "desktop".to_owned(),
+            error: show(alert).err().map(|failure| failure.text()),
+        });
     }
     for (number, target) in settings.webhook.iter().enumerate() {
         let error = webhook::send(target, alert, trust.roots()).err().map(|error| error.to_string());
@@ -61,9 +64,10 @@ pub(crate) fn send(settings: &Settings, alert: &Alert, trust: &TrustStore) -> Ve
 }
 
 /// Shows an alert on the desktop, by the program that the system has for it.
-fn show(alert: &Alert) -> Result<(), String> {
-    let mut command = if cfg!(target_os = "macos") {
-        let mut command = Command::new("osascript");
+fn show(alert: &Alert) -> Result<(), Failure> {
+    let program = if cfg!(target_os = "macos") { "osascript" } else { "notify-send" };
+    let mut command = Command::new(program);
+    if cfg!(target_os = "macos") {
         // The text is an argument of the script, never a part of it.
         command.args([
             "-e",
@@ -72,25 +76,23 @@ fn show(alert: &Alert) -> Result<(), String> {
             "display notification (item 1 of argv) with title \"Agent Tracer\"",
         ]);
         command.args(["-e", "end run", "--", &alert.text]);
-        command
     } else {
-        let mut command = Command::new("notify-send");
         command.args(["--app-name=Agent Tracer", "--", "Agent Tracer", &alert.text]);
-        command
-    };
+    }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child =
-        command.spawn().map_err(|cause| format!("cannot start `notify-send`: {}", plain(&cause)))?;
+    let mut child = command
+        .spawn()
+        .map_err(|cause| Failure::new(format!("cannot start `{program}`: {}", plain(&cause))))?;
     let until = Instant::now() + DESKTOP_PATIENCE;
     loop {
         match child.try_wait() {
             Ok(Some(status)) if status.success() => return Ok(()),
-            Ok(Some(_)) => return Err("the desktop refused it".to_owned()),
+            Ok(Some(_)) => return Err(Failure::new("the desktop rejected the notification")),
             Ok(None) if Instant::now() < until => std::thread::park_timeout(Duration::from_millis(20)),
             Ok(None) | Err(_) => {
                 drop(child.kill());
                 drop(child.wait());
-                return Err("the desktop did not answer in time".to_owned());
+                return Err(Failure::new("the desktop did not answer in time"));
             }
         }
     }
@@ -108,13 +110,13 @@ struct AlertJob {
 }
 
 impl AlertJob {
-    fn look(&mut self, now: Millis, stop: &Stop) -> Result<(), String> {
-        let settings = read(&self.home).map_err(|failure| failure.to_string())?;
+    fn look(&mut self, now: Millis, stop: &Stop) -> Result<(), Failure> {
+        let settings = read(&self.home)?;
         // A store without anybody to tell is not even asked.
         let Some(settings) = settings.filter(Settings::has_receiver) else { return Ok(()) };
         let midnight = self.zone.midnight(now);
         let alerts = self.watch.look(self.store.as_ref(), &settings, now, midnight);
-        let alerts = alerts.map_err(|error| format!("cannot look for alerts: {error}"))?;
+        let alerts = alerts.map_err(|error| Failure::new(format!("cannot look for alerts: {error}")))?;
         for alert in alerts.iter().take(SENT_MAX) {
             // The server ends without waiting for receivers.
             if stop.is_requested() {
@@ -136,19 +138,26 @@ impl AlertJob {
             }
             let kind = alert.kind.as_str();
             match errors.is_empty() {
-                true => info!("alert {kind}: sent; {} so far", self.sent),
-                false => warn!(
-                    "alert {kind}: did not arrive: {}; {} did not so far",
-                    errors.join("; "),
-                    self.failed
-                ),
+                true => {
+                    info!(alert.kind = kind, sent = self.sent, "alert {kind}: sent; {} so far", self.sent);
+                }
+                false => {
+                    let (failed, error) = (self.failed, errors.join("; "));
+                    warn!(
+                        alert.kind = kind,
+                        failed,
+                        error = %error,
+                        "alert {kind}: not delivered: {error}; {failed} failed so far"
+                    );
+                }
             }
         }
         for crowded in alerts.iter().skip(SENT_MAX) {
             self.counts.add(crowded.kind, Outcome::Crowded);
         }
         if alerts.len() > SENT_MAX {
-            warn!("{} alerts at once were not sent", alerts.len() - SENT_MAX);
+            let dropped = alerts.len() - SENT_MAX;
+            warn!(dropped, "dropped {dropped} alerts: more than {SENT_MAX} at once");
         }
         Ok(())
     }

@@ -119,25 +119,28 @@ struct BackupJob {
 }
 
 impl BackupJob {
-    fn look(&mut self, now: Millis) -> Result<(), String> {
-        let settings = read(&self.home).map_err(|failure| failure.to_string())?.compactions;
+    fn look(&mut self, now: Millis) -> Result<(), Failure> {
+        let settings = read(&self.home)?.compactions;
         let folder = folder(&self.home);
-        let failed = |cause: std::io::Error| format!("cannot keep a copy of a compaction: {}", plain(&cause));
+        let failed = |cause: std::io::Error| {
+            Failure::new(format!("cannot keep a copy of a compaction: {}", plain(&cause)))
+        };
+        let unanswered = |error: QueryError| Failure::new(error.to_string());
         if !settings.enabled && !folder.exists() {
             self.seen = None;
             return Ok(());
         }
-        let newest = self.store.seq().map_err(|error| error.to_string())?;
+        let newest = self.store.seq().map_err(unanswered)?;
         let after = self.seen.replace(newest);
         if let Some(mut after) = after.filter(|after| *after < newest) {
             while settings.enabled && after < newest {
-                let rows = self.store.changes(after, ROWS_MAX).map_err(|error| error.to_string())?;
+                let rows = self.store.changes(after, ROWS_MAX).map_err(unanswered)?;
                 let Some(last) = rows.last() else { break };
                 after = last.seq.max(after + 1);
                 for row in rows.iter().filter(|row| row.kind == Kind::ContextSaved) {
                     if let Some(path) = self.keep(row, now).map_err(failed)? {
                         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                        info!("kept a copy of a compaction: {name}");
+                        info!(task.id = %row.task_id, copy = %name, "kept a copy of a compaction: {name}");
                     }
                 }
             }
@@ -146,18 +149,21 @@ impl BackupJob {
         }
         let room = u64::from(settings.megabytes) << 20;
         let before = Millis(now.0.saturating_sub(i64::from(settings.days) * DAY_MS));
-        let doubt = self.doubt_clock(now).map_err(|error| error.to_string())?;
+        let doubt = self.doubt_clock(now).map_err(|error| Failure::new(error.to_string()))?;
         // A clock that cannot be believed makes nothing old; the room is what it is.
         let from = if doubt.is_some() { Millis(0) } else { before };
         backup::retain(&folder, from, room).map_err(failed)?;
         let first = backup::stamp(before);
         let is_old = |copies: Vec<backup::Backup>| copies.iter().any(|copy| copy.stamp < first);
         match doubt {
-            Some(doubt) if is_old(backup::list(&folder).map_err(failed)?) => Err(format!(
-                "no copy of a compaction older than {} days was removed: {doubt}\n\
-                 hint: set the clock; if it is right, wait until something was recorded on 3 days",
-                settings.days
-            )),
+            Some(doubt) if is_old(backup::list(&folder).map_err(failed)?) => {
+                let days = settings.days;
+                let failure = Failure::new(format!(
+                    "no copy of a compaction older than {days} days was removed: {doubt}"
+                ));
+                Err(failure
+                    .hint("set the clock; if it is right, wait until something was recorded on 3 days"))
+            }
             _ => Ok(()),
         }
     }
@@ -250,7 +256,7 @@ mod tests {
         assert_eq!(there(), 1, "one was too old");
         let ahead = Millis(now.0 + 400 * DAY_MS);
         for _ in 0..2 {
-            let refused = job.look(ahead).expect_err("it is not believed");
+            let refused = job.look(ahead).expect_err("it is not believed").to_string();
             assert!(refused.contains("the clock shows") && refused.contains("\nhint: "), "{refused}");
             assert_eq!(there(), 1);
         }

@@ -44,7 +44,7 @@ pub(crate) fn start(
     let thread = job.behind(move || {
         let now = look(&home, store.as_ref(), clock());
         *found.lock().unwrap_or_else(PoisonError::into_inner) = now.clone();
-        now.into_iter().next().map_or(Ok(()), Err)
+        now.first().map_or(Ok(()), |problem| Err(Failure::from_text(problem)))
     })?;
     Ok((problems, thread))
 }

@@ -52,23 +52,23 @@ struct ContextJob {
 }
 
 impl ContextJob {
-    fn look(&mut self, now: Millis) -> Result<(), String> {
-        let settings = read(&self.home).map_err(|failure| failure.to_string())?;
+    fn look(&mut self, now: Millis) -> Result<(), Failure> {
+        let settings = read(&self.home)?;
         let keeper = Keeper::of(self.home.clone());
         if !settings.enabled {
             self.seen = None;
-            return keeper
-                .clear()
-                .map_err(|cause| format!("cannot remove the context pages: {}", plain(&cause)));
+            return keeper.clear().map_err(|cause| {
+                Failure::new(format!("cannot remove the context pages: {}", plain(&cause)))
+            });
         }
-        let seq = self.store.seq().map_err(|error| error.to_string())?;
+        let seq = self.store.seq().map_err(|error| Failure::new(error.to_string()))?;
         let is_known = self.seen.as_ref().is_some_and(|(known, wanted)| *known == seq && *wanted == settings);
         if is_known && now.0 - self.written.0 < ANYWAY_MS {
             return Ok(());
         }
         let midnight = self.zone.midnight(now);
         let kept = keeper.refresh(self.store.as_ref(), &settings, now, midnight);
-        kept.map_err(|cause| format!("cannot write the context pages: {}", plain(&cause)))?;
+        kept.map_err(|cause| Failure::new(format!("cannot write the context pages: {}", plain(&cause))))?;
         (self.seen, self.written) = (Some((seq, settings)), now);
         Ok(())
     }

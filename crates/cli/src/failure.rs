@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// Why a command did not do what it was asked.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     message: String,
     hints: Vec<String>,
@@ -60,9 +60,25 @@ impl Failure {
         self
     }
 
+    /// Returns the failure with the attempt that it ended before its sentence.
+    pub(crate) fn within(mut self, attempt: &str) -> Failure {
+        self.message = format!("{attempt}: {}", self.message);
+        self
+    }
+
     /// Returns the sentence alone.
     pub(crate) fn message(&self) -> &str {
         &self.message
+    }
+
+    /// Returns the ways out on one line; `None` without any.
+    pub(crate) fn hint_line(&self) -> Option<String> {
+        (!self.hints.is_empty()).then(|| self.hints.join("; "))
+    }
+
+    /// Returns the sentence and its hints, each on a line, without the word that a terminal puts before them.
+    pub(crate) fn text(&self) -> String {
+        self.hints.iter().fold(self.message.clone(), |text, hint| format!("{text}\nhint: {hint}"))
     }
 
     /// Returns the code to end with.

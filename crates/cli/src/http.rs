@@ -53,14 +53,14 @@ impl TrustStore {
         let found = rustls_native_certs::load_native_certs();
         if found.certs.is_empty() {
             for error in &found.errors {
-                warn!("cannot read certificates: {error}");
+                warn!(error = %error, "cannot read certificates: {error}");
             }
             // Where a person names authorities, no others are trusted: the bundled ones would undo a restriction.
             if !self.is_named {
                 return RootCerts::WebPki;
             }
             let names = NAMED.map(|name| format!("`{name}`")).join(" and ");
-            warn!("no certificate is trusted: {names} name none");
+            warn!(variables = %names, "no certificate is trusted: {names} name none");
         }
         RootCerts::from(
             found.certs.iter().map(|der| Certificate::from_der(der).to_owned()).collect::<Vec<_>>(),

@@ -86,7 +86,7 @@ impl Instance {
     }
 
     /// Returns a look at the file that names this process, which writes it anew if it is gone.
-    pub(crate) fn keeper(&self) -> impl FnMut() -> Result<(), String> + Send + 'static {
+    pub(crate) fn keeper(&self) -> impl FnMut() -> Result<(), Failure> + Send + 'static {
         let (named, state) = (Arc::clone(&self.named), self.state.clone());
         move || {
             let mut named = named.lock().unwrap_or_else(PoisonError::into_inner);
@@ -95,10 +95,11 @@ impl Instance {
             }
             state.removed.fetch_add(1, Ordering::Relaxed);
             match named.renew() {
-                Ok(()) => Err("`ledger.lock` was removed and was written anew".to_owned()),
-                Err(cause) => {
-                    Err(format!("`ledger.lock` was removed and cannot be written: {}", plain(&cause)))
-                }
+                Ok(()) => Err(Failure::new("`ledger.lock` was removed and was written anew")),
+                Err(cause) => Err(Failure::new(format!(
+                    "`ledger.lock` was removed and cannot be written: {}",
+                    plain(&cause)
+                ))),
             }
         }
     }

@@ -1,7 +1,8 @@
 //! The log of long-running commands: one line per event on standard error, as text or as JSON.
 //!
-//! Law: no line holds a payload, a prompt, a token or what a client sent. Only this project's events are logged: libraries
-//! put addresses and statements into theirs.
+//! Law: no line holds a payload, a prompt, a token, what a client sent or the path of a home. Only this project's events are
+//! logged: libraries put addresses and statements into theirs. Each event is a sentence and, for queries, its values in
+//! fields.
 
 use std::fmt;
 use std::io;
@@ -37,7 +38,11 @@ pub(crate) fn start(options: &LogOptions, environment: &Environment, clock: &Clo
     let filter = Targets::new().with_target(OWN, filter(level));
     let timer = Timer(Arc::clone(clock));
     // A log without a reader must not end the server, and the library would print that it has none.
-    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).log_internal_errors(false);
+    let writer = LogWriter {
+        home: environment.user_home().ok().and_then(|home| home.into_os_string().into_string().ok()),
+    };
+    let lines =
+        tracing_subscriber::fmt::layer().with_writer(move || writer.clone()).log_internal_errors(false);
     let lines = match options.log_format {
         LogFormatName::Text => lines.event_format(TextLine(timer)).boxed(),
         LogFormatName::Json => {
@@ -74,6 +79,51 @@ fn filter(level: LogLevelName) -> LevelFilter {
         LogLevelName::Debug => LevelFilter::DEBUG,
         LogLevelName::Trace => LevelFilter::TRACE,
     }
+}
+
+/// Writes lines to standard error, with `~` in place of the user's home.
+///
+/// Messages of other rooms name files by their whole path, which suits a terminal. A log is copied into reports, and the
+/// path of a home names its owner.
+#[derive(Clone)]
+struct LogWriter {
+    home: Option<String>,
+}
+
+impl io::Write for LogWriter {
+    // The library passes each line in one call, so no path is split between two.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        let text = match &self.home {
+            Some(home) => abbreviate(&text, home),
+            None => text.into_owned(),
+        };
+        io::stderr().lock().write_all(text.as_bytes()).map(|()| line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+/// Returns a text with `~` for a home, wherever a path begins with it.
+fn abbreviate(text: &str, home: &str) -> String {
+    let home = home.trim_end_matches('/');
+    if home.is_empty() {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(home) {
+        // `/home/dev` is neither in `/home/device` nor in `/mnt/home/dev`.
+        let is_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');
+        let is_inside = before.ends_with(is_name) || after.starts_with(is_name);
+        out.push_str(before);
+        out.push_str(if is_inside { home } else { "~" });
+        rest = after;
+    }
+    out.push_str(rest);
+    out
 }
 
 /// Writes the time of a line.
@@ -114,5 +164,25 @@ fn name(level: Level) -> &'static str {
         Level::INFO => "info",
         Level::DEBUG => "debug",
         Level::TRACE => "trace",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_of_the_home_is_abbreviated_and_other_paths_stay() {
+        for (text, short) in [
+            ("cannot read `/home/dev/.config/x`", "cannot read `~/.config/x`"),
+            ("at /home/dev", "at ~"),
+            ("\"/home/dev\",\"/home/dev/a\"", "\"~\",\"~/a\""),
+            ("/home/device /mnt/home/dev /home/dev-2", "/home/device /mnt/home/dev /home/dev-2"),
+            ("nothing", "nothing"),
+        ] {
+            assert_eq!(abbreviate(text, "/home/dev"), short, "{text}");
+            assert_eq!(abbreviate(text, "/home/dev/"), short, "{text}");
+        }
+        assert_eq!(abbreviate("/srv", "/"), "/srv");
     }
 }

@@ -23,9 +23,9 @@ impl PeriodicJob<'_> {
     /// Looks now, and is back when that look is over; the others follow on the thread.
     pub(crate) fn at_once(
         self,
-        look: impl FnMut() -> Result<(), String> + Send + 'static,
+        look: impl FnMut() -> Result<(), Failure> + Send + 'static,
     ) -> Result<JoinHandle<()>, Failure> {
-        let mut look = reporting(report, look);
+        let mut look = reporting(logging(self.name), look);
         look();
         let (stop, every) = (self.stop.clone(), self.every);
         self.spawn(move || {
@@ -38,9 +38,9 @@ impl PeriodicJob<'_> {
     /// Looks on the thread alone, the first time too: for what may take long.
     pub(crate) fn behind(
         self,
-        look: impl FnMut() -> Result<(), String> + Send + 'static,
+        look: impl FnMut() -> Result<(), Failure> + Send + 'static,
     ) -> Result<JoinHandle<()>, Failure> {
-        let mut look = reporting(report, look);
+        let mut look = reporting(logging(self.name), look);
         let (stop, every) = (self.stop.clone(), self.every);
         self.spawn(move || {
             loop {
@@ -58,13 +58,17 @@ impl PeriodicJob<'_> {
     }
 }
 
-fn report(problem: &str) {
-    warn!("{problem}");
+/// Returns a function that logs the failures of a job.
+fn logging(job: &'static str) -> impl FnMut(&Failure) {
+    move |failure| warn!(job, hint = failure.hint_line(), "{}", failure.message())
 }
 
 /// Runs the job and reports a failure unless it is the same as last time.
-fn reporting(mut report: impl FnMut(&str), mut look: impl FnMut() -> Result<(), String>) -> impl FnMut() {
-    let mut last: Option<String> = None;
+fn reporting(
+    mut report: impl FnMut(&Failure),
+    mut look: impl FnMut() -> Result<(), Failure>,
+) -> impl FnMut() {
+    let mut last: Option<Failure> = None;
     move || {
         let problem = look().err();
         if let Some(problem) = problem.as_ref().filter(|problem| last.as_ref() != Some(*problem)) {
@@ -84,9 +88,9 @@ mod tests {
     fn a_problem_is_reported_once_and_again_after_it_was_gone() {
         let reports = Arc::new(Mutex::new(0));
         let counted = Arc::clone(&reports);
-        let report = move |_: &str| *counted.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        let report = move |_: &Failure| *counted.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         let mut looks = [Err("a"), Err("a"), Err("b"), Ok(()), Err("b"), Err("b")].into_iter();
-        let mut look = reporting(report, move || looks.next().unwrap_or(Ok(())).map_err(str::to_owned));
+        let mut look = reporting(report, move || looks.next().unwrap_or(Ok(())).map_err(Failure::new));
         let mut last = Vec::new();
         for _ in 0..7 {
             look();

@@ -14,7 +14,7 @@ use agent_tracer_ledger::{AppendError, ClockTrust, Ledger, Retention, Upkeep};
 use agent_tracer_spool::Home;
 use serde::Deserialize;
 
-use tracing::{info, warn};
+use tracing::info;
 
 use crate::config::{self, Form, OldFile, Repeats, Section, Value, Word, between};
 use crate::failure::Failure;
@@ -68,7 +68,16 @@ pub(crate) fn doubt(now: Millis, known: Millis) -> String {
 /// Lists the results of a run.
 enum RetentionRun {
     Dropped(Upkeep),
-    ClockDoubtful(String),
+    ClockDoubtful(Failure),
+}
+
+/// Counts what a run dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct DroppedEvents {
+    events: u64,
+    tasks: u64,
+    /// Age in days beyond which nothing was kept.
+    days: u32,
 }
 
 /// Drops what is too old, if the clock can be believed. Where there is nothing to drop, no clock is doubted.
@@ -76,11 +85,11 @@ fn drop_older(ledger: &Ledger, days: u32, now: Millis) -> Result<RetentionRun, A
     let older = older_than(days, now);
     match ledger.judge_clock(now)? {
         ClockTrust::Ahead { known } if ledger.would_retain(older)? != Upkeep::default() => {
-            return Ok(RetentionRun::ClockDoubtful(format!(
-                "nothing older than {days} days was dropped: {}\n\
-                 hint: set the clock; if it is right, run `agent-tracer retain --yes` or wait until something was recorded \
-                 on 3 days",
-                doubt(now, known)
+            let failure =
+                Failure::new(format!("nothing older than {days} days was dropped: {}", doubt(now, known)));
+            return Ok(RetentionRun::ClockDoubtful(failure.hint(
+                "set the clock; if it is right, run `agent-tracer retain --yes` or wait until something was recorded on \
+                 3 days",
             )));
         }
         ClockTrust::Ahead { .. } => {}
@@ -99,14 +108,13 @@ impl RetentionState {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Reads the settings and drops what is too old. Returns what was dropped; the error is the problem.
-    fn tend(&self, home: &Home, ledger: &Ledger, now: Millis) -> Result<Option<String>, String> {
+    /// Reads the settings and drops what is too old. Returns what was dropped, if anything was.
+    fn retain(&self, home: &Home, ledger: &Ledger, now: Millis) -> Result<Option<DroppedEvents>, Failure> {
         let days = match days(home) {
             Ok(days) => days,
             Err(failure) => {
-                let text = failure.to_string();
-                self.0.lock().unwrap_or_else(PoisonError::into_inner).1 = Some(text.clone());
-                return Err(text);
+                self.0.lock().unwrap_or_else(PoisonError::into_inner).1 = Some(failure.text());
+                return Err(failure);
             }
         };
         let done = days.map(|days| (days, drop_older(ledger, days, now)));
@@ -116,21 +124,20 @@ impl RetentionState {
         match done {
             None => Ok(None),
             Some((_, Err(error))) => {
-                let text = format!("cannot drop what is too old: {error}");
-                state.1 = Some(text.clone());
-                Err(text)
+                let failure = Failure::new(format!("cannot drop old events: {error}"));
+                state.1 = Some(failure.text());
+                Err(failure)
             }
-            Some((_, Ok(RetentionRun::ClockDoubtful(text)))) => {
-                state.1 = Some(text.clone());
-                Err(text)
+            Some((_, Ok(RetentionRun::ClockDoubtful(failure)))) => {
+                state.1 = Some(failure.text());
+                Err(failure)
             }
             Some((days, Ok(RetentionRun::Dropped(done)))) => {
                 state.0.last_at = Some(now);
                 state.0.tasks += done.tasks;
                 state.0.events += done.events;
-                let (tasks, events) = (done.tasks, done.events);
-                Ok((tasks > 0)
-                    .then(|| format!("dropped {events} events of {tasks} tasks, older than {days} days")))
+                let dropped = DroppedEvents { events: done.events, tasks: done.tasks, days };
+                Ok((dropped.tasks > 0).then_some(dropped))
             }
         }
     }
@@ -148,9 +155,8 @@ pub(crate) fn start(
     let job = PeriodicJob { name: "retention", every: EVERY, stop };
     let clock = Arc::clone(clock);
     let thread = job.behind(move || {
-        match state.tend(&home, &ledger, clock()) {
-            Ok(dropped) => dropped.iter().for_each(|text| info!("{text}")),
-            Err(problem) => warn!("{problem}"),
+        if let Some(DroppedEvents { events, tasks, days }) = state.retain(&home, &ledger, clock())? {
+            info!(events, tasks, days, "dropped {events} events of {tasks} tasks, older than {days} days");
         }
         Ok(())
     })?;
@@ -185,13 +191,13 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_named_with_its_line() {
         for (text, line, what) in [
-            ("days", 1, "`days` is no setting"),
+            ("days", 1, "unknown setting `days`"),
             ("\ndays 0", 2, "`0` is not between"),
             ("days -3", 1, "`-3` is not between"),
             ("days 99999999999", 1, "`99999999999` is not between"),
             ("days 3\ndays 4", 2, "duplicate key"),
-            ("months 3", 1, "`months` is no setting"),
-            ("days 3 4", 1, "`days` is no setting"),
+            ("months 3", 1, "unknown setting `months`"),
+            ("days 3 4", 1, "unknown setting `days`"),
         ] {
             let state = parse(text).expect_err(text);
             assert!(state.contains(&format!("line {line}: ")) && state.contains(what), "{text}: {state}");
@@ -210,14 +216,14 @@ mod tests {
         let ledger = Ledger::open(&folder.path().join("ledger.db"), agent_tracer_ledger::Options::default());
         let (ledger, home) = (ledger.expect("a ledger"), Home::in_folder(folder.path()));
         let kept = RetentionState::default();
-        assert!(kept.tend(&home, &ledger, Millis(9)) == Ok(None));
+        assert!(kept.retain(&home, &ledger, Millis(9)) == Ok(None));
         assert_eq!(kept.look(), (RetentionHealth::default(), None));
         write(&home, "days many\n");
-        assert!(kept.tend(&home, &ledger, Millis(9)).is_err());
+        assert!(kept.retain(&home, &ledger, Millis(9)).is_err());
         let (health, problem) = kept.look();
         assert!(health.days.is_none() && problem.expect("a problem").contains("line 1: `many`"));
         write(&home, "days 7\n");
-        assert!(kept.tend(&home, &ledger, Millis(9)) == Ok(None));
+        assert!(kept.retain(&home, &ledger, Millis(9)) == Ok(None));
         let (health, problem) = kept.look();
         assert_eq!((health.days, health.last_at, problem), (Some(7), Some(Millis(9)), None));
     }
@@ -261,10 +267,10 @@ mod tests {
     #[test]
     fn a_clock_that_jumps_ahead_drops_nothing_and_one_that_is_right_again_goes_on() {
         let (_folder, ledger, home, kept) = kept_for_ninety_days(NOW);
-        assert!(kept.tend(&home, &ledger, Millis(NOW)) == Ok(None));
+        assert!(kept.retain(&home, &ledger, Millis(NOW)) == Ok(None));
         for ahead in [400, 20_000, 401] {
             let wrong = NOW + ahead * DAY_MS;
-            assert!(kept.tend(&home, &ledger, Millis(wrong)).is_err(), "{ahead}");
+            assert!(kept.retain(&home, &ledger, Millis(wrong)).is_err(), "{ahead}");
             let problem = kept.look().1.expect("a problem");
             assert!(
                 problem.contains(&format!("{ahead} days after")) && problem.contains("\nhint: "),
@@ -272,20 +278,20 @@ mod tests {
             );
             // What is recorded by such a clock does not make it right.
             record(&ledger, "wrong", &[wrong]);
-            assert!(kept.tend(&home, &ledger, Millis(wrong + DAY_MS)).is_err());
+            assert!(kept.retain(&home, &ledger, Millis(wrong + DAY_MS)).is_err());
         }
         assert_eq!(ledger.store().health().expect("health").entries, 4);
-        assert!(kept.tend(&home, &ledger, Millis(NOW + DAY_MS)) == Ok(None), "it is right again");
+        assert!(kept.retain(&home, &ledger, Millis(NOW + DAY_MS)) == Ok(None), "it is right again");
         assert_eq!(kept.look().1, None);
         // Nor does one that is behind drop anything.
-        assert!(kept.tend(&home, &ledger, Millis(0)) == Ok(None));
+        assert!(kept.retain(&home, &ledger, Millis(0)) == Ok(None));
         assert_eq!(ledger.store().health().expect("health").entries, 4);
         // In use day after day, what is old goes when its time has come.
         for day in (0..=90).step_by(5) {
-            drop(kept.tend(&home, &ledger, Millis(NOW + day * DAY_MS)));
+            drop(kept.retain(&home, &ledger, Millis(NOW + day * DAY_MS)));
         }
         assert_eq!(ledger.store().health().expect("health").entries, 4);
-        let note = kept.tend(&home, &ledger, Millis(NOW + 91 * DAY_MS));
+        let note = kept.retain(&home, &ledger, Millis(NOW + 91 * DAY_MS));
         assert!(matches!(note, Ok(Some(_))), "{note:?}");
         assert_eq!(ledger.store().health().expect("health").entries, 3);
     }
@@ -293,15 +299,15 @@ mod tests {
     #[test]
     fn a_machine_that_was_switched_off_is_believed_after_three_days_of_use() {
         let (_folder, ledger, home, kept) = kept_for_ninety_days(NOW);
-        assert!(kept.tend(&home, &ledger, Millis(NOW)) == Ok(None));
+        assert!(kept.retain(&home, &ledger, Millis(NOW)) == Ok(None));
         let on = NOW + 100 * DAY_MS;
         for day in 0..2 {
             record(&ledger, "later", &[on + day * DAY_MS]);
-            let note = kept.tend(&home, &ledger, Millis(on + day * DAY_MS));
+            let note = kept.retain(&home, &ledger, Millis(on + day * DAY_MS));
             assert!(note.is_err(), "{day}");
         }
         record(&ledger, "later", &[on + 2 * DAY_MS]);
-        let note = kept.tend(&home, &ledger, Millis(on + 2 * DAY_MS));
+        let note = kept.retain(&home, &ledger, Millis(on + 2 * DAY_MS));
         assert!(matches!(note, Ok(Some(_))), "{note:?}");
         assert_eq!((kept.look().0.tasks, ledger.store().health().expect("health").entries), (1, 3));
     }

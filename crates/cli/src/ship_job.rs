@@ -133,7 +133,8 @@ pub(crate) fn run(
             Err(error) if error.is_passing() && !is_once => {
                 // Many machines lose one server at one moment: the number of this process sets them apart.
                 let wait = backoff.failed(u64::from(std::process::id()));
-                warn!("ship: {error}; trying again in {} s", wait.as_secs());
+                let retry_s = wait.as_secs();
+                warn!(error = %error, retry_s, "ship: {error}; retrying in {retry_s} s");
                 stop.wait(wait);
             }
             Err(error) => return Err(failure_of(&error)),
@@ -175,7 +176,11 @@ pub(crate) fn start(
     let thread = thread::Builder::new().name("ship".to_owned()).spawn(move || {
         if let Err(failure) = run(&mut shipper, &stop, false, &progress) {
             progress.tell(|health| health.problem = Some(failure.message().to_owned()));
-            warn!("ship: {failure}; nothing is shipped until the next start");
+            warn!(
+                hint = failure.hint_line(),
+                "ship: {}; nothing is shipped until the next start",
+                failure.message()
+            );
         }
     });
     thread.map(Some).map_err(|cause| Failure::new(format!("cannot start a thread: {}", plain(&cause))))

@@ -28,7 +28,13 @@ pub(crate) fn report() -> impl Fn(Upgrade) + Send + Sync + 'static {
         let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(line) = progress.next(&upgrade, Instant::now()) {
             if tracing::dispatcher::has_been_set() {
-                info!("{line}");
+                let Upgrade { from, to, stage } = upgrade;
+                let stage = match stage {
+                    Stage::Copying { .. } => "copying",
+                    Stage::Changing { .. } => "changing",
+                    Stage::Done => "done",
+                };
+                info!(schema.from = from, schema.to = to, stage, "{line}");
             } else {
                 // Standard error without a reader must not end it.
                 drop(writeln!(io::stderr().lock(), "{line}"));

@@ -16,6 +16,7 @@ use crate::drain_watcher::DrainWatcher;
 use crate::files::{Counts, Files, Root};
 use crate::import::{self, Patience, Plan, Progress};
 use crate::liveness::{self, Liveness};
+use crate::log;
 use crate::privacy::PrivacyFile;
 use crate::project::Projects;
 use crate::sink::Sink;
@@ -54,7 +55,7 @@ pub enum StartError {
     #[error("cannot read the spool")]
     Spool(#[source] DrainError),
     /// The sink does not return how far files were read.
-    #[error("cannot tell how far files were read")]
+    #[error("cannot load the positions of files")]
     Sink(#[source] AppendError),
     /// The system gives no thread.
     #[error("cannot start a thread")]
@@ -116,7 +117,7 @@ impl Intake {
         match files.load() {
             // Not fatal: reading a file looks up its own position.
             Err(error @ AppendError::Item(_)) => {
-                warn!("cannot list how far files were read: {error}");
+                warn!(error = %error, "cannot load the positions of files: {error}");
             }
             loaded => loaded.map_err(StartError::Sink)?,
         }
@@ -216,10 +217,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn read_history(files: &Files, roots: &[Root], history: &Mutex<History>, stop: &Stop) {
     let plan = Plan::make(files, roots, None);
     for (folder, error) in &plan.unreadable {
-        warn!("cannot look into `{}`: {error}", folder.display());
+        log::warn_unlisted(roots, folder, error);
     }
     if !plan.files.is_empty() {
-        info!("reading {} files of history, {} MB", plan.files.len(), plan.bytes >> 20);
+        let (files, mb) = (plan.files.len(), plan.bytes >> 20);
+        info!(files, bytes = plan.bytes, "reading {files} files of history, {mb} MB");
     }
     let mut noted = Instant::now();
     let mut last = Progress::default();
@@ -230,22 +232,24 @@ fn read_history(files: &Files, roots: &[Root], history: &Mutex<History>, stop: &
             noted = Instant::now();
             let Progress { files, files_total, bytes, rows, .. } = progress;
             let mb = bytes >> 20;
-            info!("history: {files} of {files_total} files, {mb} MB, {rows} rows");
+            info!(
+                files,
+                files_total, bytes, rows, "history: {files} of {files_total} files, {mb} MB, {rows} rows"
+            );
         }
     });
     match result {
         Ok(summary) if summary.is_stopped => return,
         Ok(summary) => {
             for failure in &summary.failures {
-                let cause = std::error::Error::source(failure).map(|cause| format!(": {cause}"));
-                warn!("{failure}{}", cause.unwrap_or_default());
+                log::warn_unread(failure, None);
             }
             if summary.read > 0 {
-                let rows = summary.counts.rows;
-                info!("history: done, {} files, {rows} rows", summary.read);
+                let (files, rows) = (summary.read, summary.counts.rows);
+                info!(files, rows, "history: done, {files} files, {rows} rows");
             }
         }
-        Err(error) => warn!("history: {error}"),
+        Err(error) => warn!(error = %error, "history: {error}"),
     }
     *lock(history) = History::Done(last);
 }
@@ -260,7 +264,7 @@ fn reap_dead_sessions(
     // The first check runs at once, to find processes that died while no server ran.
     loop {
         if let Err(error) = liveness.check(running(), sink, clock()) {
-            warn!("cannot keep that a process is gone: {error}");
+            warn!(error = %error, "cannot store the end of a process: {error}");
         }
         if stop.wait(liveness::EVERY) {
             break;

@@ -19,6 +19,7 @@ pub mod import;
 mod intake;
 mod ledger;
 pub mod liveness;
+mod log;
 mod pace;
 mod privacy;
 mod process_table;

@@ -20,6 +20,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::Clock;
 use crate::drain_watcher::DrainWatcher;
 use crate::liveness::Processes;
+use crate::log::chain;
 use crate::pace::Pace;
 use crate::project::{ProjectClaims, Projects};
 use crate::sink::Sink;
@@ -48,7 +49,7 @@ pub enum StepError {
     #[error("cannot read the spool")]
     Spool(#[source] DrainError),
     /// The sink did not take the batch.
-    #[error("cannot keep what is in the spool")]
+    #[error("cannot store the envelopes of the spool")]
     Sink(#[source] AppendError),
 }
 
@@ -229,13 +230,13 @@ impl SpoolIntake {
 /// The requester also calls [`wake`], because this may be waiting for the doorbell.
 pub fn run(mut intake: SpoolIntake, home: &Home, clock: &Clock, stop: &Stop) {
     let bell = Listener::bind(home).map_err(|error| {
-        warn!("no doorbell, looking into the spool five times a second: {error}");
+        warn!(error = %error, "cannot bind the doorbell, checking the spool five times a second instead: {error}");
     });
     // Another attempt may succeed now: the store was repaired, or this version reads more.
     match Spool::at(&home.spool()).requeue_unwritten() {
         Ok(0) => {}
-        Ok(count) => info!("{count} envelopes that were put aside are tried again"),
-        Err(error) => warn!("{}", chain(&error)),
+        Ok(envelopes) => info!(envelopes, "retrying {envelopes} envelopes that were put aside"),
+        Err(error) => warn_failed(&error, None),
     }
     let mut pace = Pace::default();
     let mut swept: Option<Instant> = None;
@@ -244,14 +245,14 @@ pub fn run(mut intake: SpoolIntake, home: &Home, clock: &Clock, stop: &Stop) {
         if swept.is_none_or(|at| at.elapsed() >= SWEEP) {
             swept = Some(Instant::now());
             if let Err(error) = intake.sweep(clock()) {
-                warn!("{}", chain(&error));
+                warn_failed(&error, None);
             }
         }
         match drain_all(&mut intake) {
             Ok(()) => pace.succeeded(),
             Err(error) => {
                 let pause = pace.failed();
-                warn!("{}; again in {} ms", chain(&error), pause.as_millis());
+                warn_failed(&error, Some(pause));
                 if is_last || stop.wait(pause) {
                     return;
                 }
@@ -280,13 +281,14 @@ fn drain_all(intake: &mut SpoolIntake) -> Result<(), StepError> {
     loop {
         let step = intake.step()?;
         if step.refused > 0 {
-            warn!("put {} files of the spool aside that could not be read", step.refused);
+            let files = step.refused;
+            warn!(files, "put aside {files} unreadable files of the spool");
         }
         if step.unwritten > 0 {
+            let envelopes = step.unwritten;
             warn!(
-                "put {} envelopes aside that the ledger does not take although it takes others; they are tried again at \
-                 the next start",
-                step.unwritten
+                envelopes,
+                "put aside {envelopes} envelopes that the ledger rejects; the next start retries them"
             );
         }
         if step.is_empty || (step.envelopes == 0 && step.refused == 0) {
@@ -295,14 +297,13 @@ fn drain_all(intake: &mut SpoolIntake) -> Result<(), StepError> {
     }
 }
 
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
+/// Logs a failure of the spool or the sink, and the time until the next attempt.
+fn warn_failed(error: &dyn std::error::Error, pause: Option<Duration>) {
+    let error = chain(error);
+    match pause.map(|pause| u64::try_from(pause.as_millis()).unwrap_or(u64::MAX)) {
+        Some(retry_ms) => warn!(error = %error, retry_ms, "{error}; retrying in {retry_ms} ms"),
+        None => warn!(error = %error, "{error}"),
     }
-    text
 }
 
 fn source_of(channel: envelope::Channel) -> Source {

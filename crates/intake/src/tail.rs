@@ -17,9 +17,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use agent_tracer_agents::sessions::{SessionFile, recognise};
-use tracing::warn;
 
 use crate::files::{Files, FoundFile, ReadError, ReadOutcome, Root, find, find_in, look};
+use crate::log;
 use crate::pace::Pace;
 use crate::stop::Stop;
 use active::Active;
@@ -128,7 +128,7 @@ impl Tail {
                 Ok(()) => pace.succeeded(),
                 Err(error) => {
                     let pause = pace.failed();
-                    self.log_failure(&error, Some(pause));
+                    log::warn_unread(&error, Some(pause));
                     stop.wait(pause);
                     continue;
                 }
@@ -230,7 +230,7 @@ impl Tail {
                 }
             });
             for (folder, error) in failed {
-                warn!("cannot look into `{}`: {error}", folder.display());
+                log::warn_unlisted(&self.roots, &folder, &error);
             }
         }
         self.walked = Instant::now();
@@ -294,16 +294,10 @@ impl Tail {
             }
             // It is due again later; no other file waits for it.
             Err(error @ (ReadError::File { .. } | ReadError::Parked { .. })) => {
-                self.log_failure(&error, None);
+                log::warn_unread(&error, None);
             }
         }
         Ok(())
-    }
-
-    fn log_failure(&self, error: &ReadError, pause: Option<Duration>) {
-        let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
-        let again = pause.map(|pause| format!("; again in {} ms", pause.as_millis())).unwrap_or_default();
-        warn!("{error}{cause}{again}");
     }
 }
 

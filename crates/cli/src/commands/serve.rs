@@ -103,11 +103,16 @@ pub(super) fn run_greeting(
     let mut instance = Instance::take(&tracer)?;
     let token = owner_token(&tracer.token()).map_err(|error| explained(&error))?;
     if let Some(mended) = mended {
-        warn!("{mended}");
+        warn!(repair = "hash key", "{mended}");
     }
     for old in config::leftovers(&tracer).iter().filter(|old| old.is_read) {
         let name = old.path.file_name().unwrap_or_default().to_string_lossy();
-        info!("{name} is read in place of the table [{}]: `agent-tracer config migrate` moves it", old.table);
+        let table = old.table;
+        info!(
+            file = %name,
+            table,
+            "reading {name} in place of the table [{table}]: `agent-tracer config migrate` moves it"
+        );
     }
     let privacy = Arc::new(sources::privacy(&tracer, environment)?);
     let check = CheckPace { bytes_per_second: u64::from(arguments.check_rate) << 20, ..CheckPace::default() };
@@ -115,7 +120,8 @@ pub(super) fn run_greeting(
     let is_purge_pending = ledger.is_purge_pending().map_err(|error| maintenance::refused(&error))?;
     let unfinished_purge = is_purge_pending.then(|| UNFINISHED_PURGE.to_owned());
     if let Some(problem) = &unfinished_purge {
-        warn!("{problem}");
+        let failure = Failure::from_text(problem);
+        warn!(hint = failure.hint_line(), "{}", failure.message());
     }
     let stop_upkeep = Stop::new();
     let (kept, upkeep) = retention::start(&tracer, &ledger, &clock, &stop_upkeep)?;
@@ -172,14 +178,14 @@ pub(super) fn run_greeting(
     let intake = Intake::start(setup, sink).map_err(|error| not_started(&error))?;
     let policy_server = policy_server::open(&shared, &intake.drained(), environment).map_err(|error| {
         // Rules still hold: hooks then decide by themselves, without the history of the session.
-        warn!("this server cannot answer hooks: {error}");
+        warn!(error = %error, "cannot answer hooks: {error}");
     });
     *shared.intake.lock().unwrap_or_else(PoisonError::into_inner) = Some(intake);
 
     let shipping =
         ship_job::start(&tracer, environment, &stop_upkeep, &shared.shipped).unwrap_or_else(|failure| {
             // Recording goes on, whatever a team's policy says.
-            warn!("nothing is shipped: {failure}");
+            warn!(hint = failure.hint_line(), "nothing is shipped: {}", failure.message());
             None
         });
 
@@ -194,7 +200,7 @@ pub(super) fn run_greeting(
     }
     let signal = signals::wait()?;
     signals::release();
-    info!("{signal}: stopping");
+    info!(signal, "{signal}: stopping");
     // From here on hooks decide by themselves.
     drop(policy_server);
     stop_upkeep.request();

@@ -54,7 +54,7 @@ pub(crate) fn standing(home: &Home, now: Millis) -> Standing {
         (Some(text), _) => {
             let (_, why) = text.trim_end().split_once(' ').unwrap_or(("", "unknown cause"));
             Some(format!(
-                "the last backup of the store failed: {why}\nhint: `agent-tracer backup create` tries again and says more"
+                "the last backup of the store failed: {why}\nhint: run `agent-tracer backup create` to try again"
             ))
         }
         (None, Some((every, _))) if is_overdue(home, last, every, now) => {
@@ -138,7 +138,7 @@ pub(crate) fn start(
     let job = PeriodicJob { name: "store-backup", every: EVERY, stop };
     let (home, clock, stop) = (home.clone(), Arc::clone(clock), stop.clone());
     let ledger = Arc::clone(ledger);
-    job.behind(move || tend(&home, &ledger, clock(), &stop).map_err(|failure| failure.to_string()))
+    job.behind(move || tend(&home, &ledger, clock(), &stop))
 }
 
 /// Waits until every page was compared with its sum once since the server began, and returns what was found.
@@ -178,7 +178,8 @@ fn tend(home: &Home, ledger: &Ledger, now: Millis, stop: &Stop) -> Result<(), Fa
         return Ok(());
     }
     let (backup, contents) = made?;
-    info!("backed up the store: {} with {} tasks, {}", backup.name, contents.tasks, size(contents.bytes));
+    let (name, tasks, bytes) = (&backup.name, contents.tasks, contents.bytes);
+    info!(backup = %name, tasks, bytes, "backed up the store: {name} with {tasks} tasks, {}", size(bytes));
     // What is missing or strange in the store may still be in an older backup.
     if faults.changed_pages > 0 || faults.damaged_commits > 0 {
         return Ok(());

@@ -88,6 +88,30 @@ fn as_json_every_line_is_an_object_with_the_same_in_fields_and_no_secret_is_in_i
     );
     assert!(failed["ms"].is_u64(), "{failed}");
     assert!(lines.iter().any(|line| line["level"] == "DEBUG" && line["route"] == "/api/v1/tasks/{id}"));
+    let stopping = lines.iter().find(|line| line["message"] == "SIGTERM: stopping").expect("its end");
+    assert_eq!(stopping["signal"], "SIGTERM");
+    let ready = lines.iter().find(|line| line["message"] == "Agent Tracer is running").expect("its start");
+    assert!(ready["address"].as_str().is_some_and(|address| address.starts_with("127.0.0.1:")), "{ready}");
+}
+
+#[test]
+fn a_failed_job_is_logged_with_its_name_and_hint_and_without_the_path_of_the_home() {
+    let world = World::without_hook();
+    world.write("home/.config/agent-tracer/config.toml", "[alerts]\ndesktop = 3\n");
+    let mut server = Server::start_with(&world, &["--log-format", "json"], "Agent Tracer is running");
+    server.read_until("\"job\":\"alerts\"");
+    let said = server.end(Signal::SIGTERM);
+    let lines = said.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}")));
+    let lines: Vec<Value> = lines.collect();
+    let failed = lines.iter().find(|line| line["job"] == "alerts").expect("a failure");
+    assert_eq!(failed["level"], "WARN");
+    assert_eq!(failed["hint"], "correct the line; no alerts are sent until then");
+    let message = failed["message"].as_str().expect("a message");
+    assert!(
+        message.contains("`~/.config/agent-tracer/config.toml`") && message.contains("line 2"),
+        "{message}"
+    );
+    assert!(!said.contains(&world.path("home").display().to_string()), "{said}");
 }
 
 #[test]

@@ -141,7 +141,14 @@ impl NamedFiles {
             && before != Some(refusal)
         {
             self.inner.refused.fetch_add(1, Ordering::Relaxed);
-            warn!("a file that a hook named is not read: {}", refusal.as_str());
+            let reason = refusal.as_str();
+            let session = file.session.as_deref().unwrap_or("unknown");
+            warn!(
+                session.id = %session,
+                agent = %file.agent,
+                reason,
+                "not reading the file that a hook named for session {session}: {reason}"
+            );
         }
         refusal.is_none()
     }

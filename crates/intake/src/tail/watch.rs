@@ -13,6 +13,7 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tracing::warn;
 
 use crate::files::Root;
+use crate::log::folder_name;
 
 /// The most changes that wait. Beyond, everything is checked instead.
 const WAITING: usize = 4096;
@@ -60,7 +61,7 @@ impl Watch {
         match notify::recommended_watcher(on_event) {
             Ok(watcher) => watch.watcher = Some(watcher),
             Err(error) => {
-                warn!("the system does not tell which files change, looking every few seconds: {error}")
+                warn!(error = %error, "cannot watch files, checking every few seconds instead: {error}")
             }
         }
         (watch, wakes)
@@ -103,9 +104,13 @@ impl Watch {
             Some(watcher) => match watcher.watch(&root.folder, RecursiveMode::Recursive) {
                 Ok(()) => true,
                 Err(error) => {
+                    // The watcher's own text ends with the whole path; its kind alone does not.
+                    let error = notify::Error::new(error.kind);
+                    let folder = folder_name(std::slice::from_ref(root), &root.folder);
                     warn!(
-                        "cannot watch `{}`, looking into it every few seconds: {error}",
-                        root.folder.display()
+                        folder = %folder,
+                        error = %error,
+                        "cannot watch folder `{folder}`, checking every few seconds instead: {error}"
                     );
                     false
                 }

@@ -69,6 +69,8 @@ fn history_live_rows_and_envelopes_all_arrive_and_a_second_start_brings_nothing(
     let said = log.text();
     assert!(said.contains("reading 1 files of history") && said.contains("history: done"), "{said}");
     assert!(!said.contains("prompt number"), "{said}");
+    let ends = |line: &serde_json::Value| line["files"] == 1 && line["rows"] == 3;
+    assert!(log.lines("history: done").iter().any(ends), "its numbers are fields: {said}");
 
     let attempts = world.sink.attempts();
     let again = start(&world).unwrap();

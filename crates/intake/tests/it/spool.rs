@@ -266,7 +266,12 @@ fn a_running_intake_answers_the_bell_survives_a_full_disk_and_drains_before_it_e
     accept(&world, &hook(Agent::CLAUDE_CODE, T0), &claude("Stop"));
     doorbell::ring(&world.home());
     world.sink.wait_until("the first after a refusal", |batches| batches.len() == 1);
-    assert!(log.text().contains("the disk is full"), "{}", log.text());
+    let refusals = log.lines("the disk is full; retrying in ");
+    let has_fields = |line: &Value| {
+        line["retry_ms"].is_u64()
+            && line["error"].as_str().is_some_and(|text| text.ends_with("the disk is full"))
+    };
+    assert!(!refusals.is_empty() && refusals.iter().all(has_fields), "{}", log.text());
     accept(&world, &hook(Agent::CLAUDE_CODE, T0 + 1), &claude("Stop"));
     stop.request();
     wake(&world.home());

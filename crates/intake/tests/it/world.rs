@@ -253,7 +253,7 @@ fn make_files(folder: &Path, sink: &Arc<Recorder>, now: &Arc<AtomicI64>) -> Arc<
     Arc::new(Files::new(sink, Arc::new(privacy), Arc::new(Projects::new()), clock))
 }
 
-/// Holds the log of this process, as text.
+/// Holds the log of this process, as JSON.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -264,7 +264,8 @@ impl Log {
         LOG.get_or_init(|| {
             let log = Log::default();
             let writer = log.clone();
-            let lines = tracing_subscriber::fmt().with_writer(move || writer.clone());
+            let lines =
+                tracing_subscriber::fmt().json().flatten_event(true).with_writer(move || writer.clone());
             tracing::subscriber::set_global_default(lines.finish()).expect("the first log");
             log
         })
@@ -273,6 +274,13 @@ impl Log {
     /// Returns what was logged so far, by all tests of this process.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
+    }
+
+    /// Returns the lines whose message contains this part.
+    pub(crate) fn lines(&self, part: &str) -> Vec<serde_json::Value> {
+        let text = self.text();
+        let lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+        lines.filter(|line| line["message"].as_str().is_some_and(|text| text.contains(part))).collect()
     }
 }
 

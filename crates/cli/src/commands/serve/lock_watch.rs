@@ -31,7 +31,7 @@ pub(super) fn start(
         if faults.check.sums_remade > remade {
             remade = faults.check.sums_remade;
             let why = faults.check.remade_because.as_deref().unwrap_or("they could not be used");
-            info!("sums of the pages of `ledger.db` are made anew: {why}");
+            info!(reason = %why, "rebuilding the page checksums of `ledger.db`: {why}");
         }
         // Where nothing comes any more, only this finds out that writing works again.
         if !faults.recording && ledger.probe().is_ok() {
@@ -39,7 +39,7 @@ pub(super) fn start(
         }
         // Counts change while a fault lasts; its first line does not.
         match faults.problems.first() {
-            Some(problem) => Err(problem.lines().next().unwrap_or_default().to_owned()),
+            Some(problem) => Err(Failure::new(problem.lines().next().unwrap_or_default())),
             None => Ok(()),
         }
     })

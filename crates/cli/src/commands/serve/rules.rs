@@ -61,10 +61,12 @@ impl Watch {
         }
         let looked = self.book.reload(&self.roots);
         if looked.changed {
-            info!("rules in force: {}", self.book.rules().len());
+            let rules = self.book.rules().len();
+            info!(rules, "rules in force: {rules}");
         }
         for problem in looked.problems.iter().filter(|problem| !self.reported.contains(problem)) {
-            warn!("{problem}");
+            let failure = Failure::from_text(problem);
+            warn!(hint = failure.hint_line(), "{}", failure.message());
         }
         self.reported = looked.problems;
     }

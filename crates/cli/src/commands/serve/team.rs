@@ -29,7 +29,7 @@ pub(super) fn run(
 ) -> Result<ExitCode, Failure> {
     let (tracer, named) = environment.home(options.home.as_deref())?;
     if let Some(mended) = home::prepare(&tracer, named.is_none())? {
-        warn!("{mended}");
+        warn!(repair = "hash key", "{mended}");
     }
     let fleet = fleet(environment, address, arguments.cluster.as_deref())?;
     let team = Team::start(fleet, clock).map_err(|error| explained(&error))?;
@@ -49,15 +49,15 @@ pub(super) fn run(
     };
     let server = server.map_err(|error| explained(&error))?;
     match arguments.log.log_format {
-        LogFormatName::Json => info!(address = %server.address(), "serving a team"),
+        LogFormatName::Json => info!(address = %server.address(), "serving a team at {}", server.address()),
         LogFormatName::Text => output.say(&format!(
-            "serving a team at http://{}; `agent-tracer token` says who may",
+            "serving a team at http://{}; `agent-tracer token` manages access",
             server.address()
         ))?,
     }
     let signal = signals::wait()?;
     signals::release();
-    info!("{signal}: stopping");
+    info!(signal, "{signal}: stopping");
     server.stop();
     team.stop();
     Ok(ExitCode::SUCCESS)
