@@ -9,7 +9,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 
 use crate::clients::InstalledClient;
 use crate::environment::Environment;
-use crate::failure::plain;
+use crate::failure::{Failure, plain};
 use crate::files;
 use crate::trial::{NoAnswer, Trial, Variables};
 use agent_tracer_event::Agent;
@@ -46,7 +46,7 @@ pub(crate) enum Proof {
     /// The client ran to its end and did not call the hook; its first line of output, if it said anything.
     NotCalled(Option<String>),
     /// The client could not be tried, for this reason.
-    NotTried(String),
+    NotTried(Failure),
 }
 
 /// Starts the client with our hooks as they stand in a settings file.
@@ -58,7 +58,7 @@ pub(crate) fn prove(
 ) -> Proof {
     match attempt(agent, client, own, environment) {
         Ok(proof) => proof,
-        Err(why) => Proof::NotTried(why),
+        Err(failure) => Proof::NotTried(failure),
     }
 }
 
@@ -67,23 +67,26 @@ fn attempt(
     client: &InstalledClient,
     own: &[OwnHook],
     environment: &Environment,
-) -> Result<Proof, String> {
+) -> Result<Proof, Failure> {
     let Some(version) = client.version else {
-        return Err(format!("`{}` does not say its version", client.program.display()));
+        return Err(Failure::new(format!("`{}` prints no version", client.program.display())));
     };
     let folder = tempfile::Builder::new().prefix("agent-tracer-trial-").tempdir();
-    let folder = folder.map_err(|cause| format!("no temporary folder: {}", plain(&cause)))?;
-    let place = |name: &str| -> Result<PathBuf, String> {
+    let no_folder =
+        |cause: io::Error| Failure::new(format!("cannot create a temporary folder: {}", plain(&cause)));
+    let folder = folder.map_err(no_folder)?;
+    let place = |name: &str| -> Result<PathBuf, Failure> {
         let path = folder.path().join(name);
-        fs::create_dir(&path).map_err(|cause| format!("no temporary folder: {}", plain(&cause)))?;
+        fs::create_dir(&path).map_err(no_folder)?;
         Ok(path)
     };
     let (home, work, settings, tracer) =
         (place("home")?, place("work")?, place("settings")?, place("tracer")?);
-    let listener = Listener::start().map_err(|cause| format!("no port on 127.0.0.1: {}", plain(&cause)))?;
+    let listener = Listener::start()
+        .map_err(|cause| Failure::new(format!("cannot listen on 127.0.0.1: {}", plain(&cause))))?;
     let base = format!("http://127.0.0.1:{}", listener.port);
-    let setup = setup::of(agent).ok_or_else(|| "it calls no hooks".to_owned())?;
-    let setup = setup.trial(own, &base, version).map_err(|cause| cause.to_string())?;
+    let setup = setup::of(agent).ok_or_else(|| Failure::new("it calls no hooks"))?;
+    let setup = setup.trial(own, &base, version).map_err(|cause| Failure::new(cause.to_string()))?;
     // Where the variable names a folder above the home, the files lie below it.
     let spec = agent.spec();
     let agent_home = match spec.home_variable {
@@ -93,9 +96,8 @@ fn attempt(
     for (name, text) in &setup.files {
         let path = agent_home.join(name);
         let folder = path.parent().unwrap_or(&agent_home);
-        fs::create_dir_all(folder).map_err(|cause| format!("no temporary folder: {}", plain(&cause)))?;
-        files::write_private(&path, text.as_bytes())
-            .map_err(|failure| failure.to_string().trim_start_matches("error: ").replace('\n', ", "))?;
+        fs::create_dir_all(folder).map_err(no_folder)?;
+        files::write_private(&path, text.as_bytes())?;
     }
 
     let path = environment.variable("PATH").unwrap_or_default();
@@ -145,8 +147,8 @@ fn attempt(
                 first.map(|line| crate::output::printable(&line.chars().take(120).collect::<String>()));
             Ok(Proof::NotCalled(first))
         }
-        Err(NoAnswer::NotStarted(cause)) => Err(format!("it cannot be started: {cause}")),
-        Err(NoAnswer::TooSlow) => Err(format!("it did not end within {} s", LIMIT.as_secs())),
+        Err(NoAnswer::NotStarted(cause)) => Err(Failure::new(format!("it cannot be started: {cause}"))),
+        Err(NoAnswer::TooSlow) => Err(Failure::new(format!("it did not end within {} s", LIMIT.as_secs()))),
     }
 }
 
@@ -182,7 +184,7 @@ struct Listener {
 }
 
 impl Listener {
-    fn start() -> std::io::Result<Listener> {
+    fn start() -> io::Result<Listener> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = listener.local_addr()?.port();
         let ended = Arc::new(AtomicBool::new(false));
@@ -213,7 +215,7 @@ impl Drop for Listener {
 }
 
 /// Reads what there is of a request and refuses it.
-fn refuse(mut stream: TcpStream) -> std::io::Result<()> {
+fn refuse(mut stream: TcpStream) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut request = [0; 16 * 1024];

@@ -97,12 +97,13 @@ struct GoodReading {
 
 /// The reason why `privacy.conf` is not in force, and the way to repair it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot rely on `{}`: {cause}", path.display())]
+#[error("cannot rely on `{}`: {reason}", path.display())]
 pub struct PrivacyError {
     /// The file.
     pub path: PathBuf,
-    /// The fault.
-    pub cause: String,
+    /// What is wrong with it, in words: it is copied to every caller until the file changes, and an error of the system
+    /// cannot be copied.
+    pub reason: String,
     /// A way out.
     pub hint: String,
 }
@@ -218,7 +219,7 @@ impl PrivacyFile {
             let hint = format!("check that you may read '{}'", list.path.display());
             return Err(PrivacyError {
                 path: list.path.clone(),
-                cause: "it cannot be read".to_owned(),
+                reason: "it cannot be read".to_owned(),
                 hint,
             });
         }
@@ -280,10 +281,10 @@ impl PrivacyFile {
         let (mut config, faults) = Config::parse(&text);
         if let Some(fault) = faults.first() {
             let fault = fault.to_string();
-            let (cause, hint) = fault.split_once("\nhint: ").unwrap_or((&fault, "correct the line"));
+            let (reason, hint) = fault.split_once("\nhint: ").unwrap_or((&fault, "correct the line"));
             return Err(PrivacyError {
                 path: self.path.clone(),
-                cause: cause.to_owned(),
+                reason: reason.to_owned(),
                 hint: hint.to_owned(),
             });
         }
@@ -292,8 +293,8 @@ impl PrivacyFile {
     }
 
     fn error(&self, refusal: &settings_file::Refusal) -> PrivacyError {
-        let (cause, hint) = (refusal.to_string(), refusal.hint(&self.path));
-        PrivacyError { path: self.path.clone(), cause, hint }
+        let (reason, hint) = (refusal.to_string(), refusal.hint(&self.path));
+        PrivacyError { path: self.path.clone(), reason, hint }
     }
 }
 
@@ -493,7 +494,7 @@ mod tests {
             let file = PrivacyFile::new(path.clone(), [7; 16], None);
             let error = file.current().expect_err(how);
             assert_eq!((&error.path, file.problem()), (&path, Some(error.clone())), "{how}");
-            assert!(!error.cause.is_empty() && !error.hint.is_empty(), "{how}");
+            assert!(!error.reason.is_empty() && !error.hint.is_empty(), "{how}");
         }
         let folder = tempfile::tempdir().unwrap();
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();

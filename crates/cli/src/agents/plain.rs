@@ -1,5 +1,7 @@
 //! The checks of an agent with nothing but settings files that hold our hooks.
 
+use std::fmt;
+
 use agent_tracer_agents::command_line::Invocation;
 use agent_tracer_agents::setup::{Request, StatusLine};
 use agent_tracer_event::Agent;
@@ -11,6 +13,7 @@ use crate::commands::doctor::DoctorContext;
 use crate::commands::doctor::check::{Check, Group, State};
 use crate::commands::doctor::client;
 use crate::commands::doctor::installed::Installed;
+use crate::failure::Failure;
 use crate::files;
 use crate::target::Target;
 
@@ -24,9 +27,12 @@ pub(super) fn checks(agent: Agent, context: &DoctorContext<'_>) -> Findings {
     for target in Target::all_of(agent, context.environment) {
         let text = match load(&target) {
             Ok(text) => text,
-            Err(why) => {
+            Err(failure) => {
                 let shown = target.path.display();
-                checks.push(check("settings", State::Fail, why).fix(format!("correct `{shown}`")));
+                checks.push(
+                    check("settings", State::Fail, failure.message().to_owned())
+                        .fix(format!("correct `{shown}`")),
+                );
                 continue;
             }
         };
@@ -68,16 +74,14 @@ pub(super) fn checks(agent: Agent, context: &DoctorContext<'_>) -> Findings {
 }
 
 /// Returns the text of a settings file; empty if there is none.
-fn load(target: &Target) -> Result<String, String> {
+fn load(target: &Target) -> Result<String, Failure> {
     let (name, shown) = (target.agent.name(), target.path.display());
-    let found = files::find(&target.path).map_err(|failure| {
-        let text = failure.to_string();
-        text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
-    })?;
-    let text = found.text().map_err(|_| format!("{name} cannot load `{shown}`: it is not UTF-8"))?;
-    target.setup.check(text).map_err(|error| format!("{name} cannot load `{shown}`: {error}"))?;
+    let failed = |why: &dyn fmt::Display| Failure::new(format!("{name} cannot load `{shown}`: {why}"));
+    let found = files::find(&target.path)?;
+    let text = found.text().map_err(|_| failed(&"it is not UTF-8"))?;
+    target.setup.check(text).map_err(|error| failed(&error))?;
     match target.setup.ignored_because(text) {
-        Some(why) => Err(format!("{name} ignores all of `{shown}` because of {why}")),
+        Some(why) => Err(Failure::new(format!("{name} ignores all of `{shown}` because of {why}"))),
         None => Ok(text.to_owned()),
     }
 }

@@ -59,7 +59,7 @@ fn install(
         return output.say("nothing was written");
     }
     refuse_root(environment)?;
-    manager.probe().run(environment).map_err(|why| manager.absence(&why, environment))?;
+    manager.probe().run(environment).map_err(|failure| manager.absence(&failure, environment))?;
     let status = Status::look(manager, &home, environment)?;
     refuse_second_server(&home, &status)?;
     if let Some(folder) = path.parent() {
@@ -71,7 +71,8 @@ fn install(
     }
     files::replace(&found, text.as_bytes())?;
     for command in manager.start(&path, status.enabled == Some(true)) {
-        command.run(environment).map_err(|why| {
+        command.run(environment).map_err(|failure| {
+            let why = failure.message();
             Failure::new(format!("`{}` is written, but the service was not started: {why}", path.display()))
                 .hint(format!("run `{}` by hand; `agent-tracer service remove` undoes it", command.text()))
         })?;
@@ -98,7 +99,7 @@ fn own_text(found: &SettingsFile) -> Result<&str, Failure> {
 /// Refuses to install a service of root for a person who only wanted more rights.
 fn refuse_root(environment: &Environment) -> Result<(), Failure> {
     if nix::unistd::geteuid().is_root() && environment.variable("SUDO_USER").is_some() {
-        return Err(Failure::usage("the service belongs to a user, and this would be one of root")
+        return Err(Failure::usage("cannot install the service for root: it belongs to a user")
             .hint("run it without `sudo`"));
     }
     Ok(())
@@ -110,7 +111,7 @@ fn refuse_second_server(home: &Home, status: &Status) -> Result<(), Failure> {
         return Ok(());
     }
     let place = status.address.as_ref().map_or_else(String::new, |address| format!(" at http://{address}/"));
-    Err(Failure::new(format!("a server runs already{place}, not as the service, and there can be one"))
+    Err(Failure::new(format!("a server that is not the service already runs{place}"))
         .hint("end it with Ctrl-C where it runs, and run this again; nothing is lost meanwhile"))
 }
 
@@ -167,7 +168,7 @@ fn lines(status: &Status, program: &str) -> Vec<String> {
         lines.push(format!("running    {}{process}", known(status.running)));
     }
     if let Some(address) = &status.address {
-        let version = status.version.as_deref().unwrap_or("of no known version");
+        let version = status.version.as_deref().unwrap_or("of unknown version");
         lines.push(format!("server     {version} at http://{address}/"));
     }
     if status.installed {
@@ -197,8 +198,8 @@ fn remove(
         return output.say(&format!("nothing was changed; would remove `{}`", path.display()));
     }
     // A service that was stopped by hand is no failure, and one of a manager that does not answer does not run.
-    if let Err(why) = manager.stop().run(environment) {
-        output.say(&format!("note: {why}"))?;
+    if let Err(failure) = manager.stop().run(environment) {
+        output.say(&format!("note: {}", failure.message()))?;
     }
     for link in manager.links(&path).iter().filter(|link| is_link_to(link, &path)) {
         drop(fs::remove_file(link));
@@ -207,8 +208,8 @@ fn remove(
     }
     files::remove(&found)?;
     remove_made_folder(&path, service::made_folder(text).as_deref());
-    if let Some(Err(why)) = manager.forget().map(|command| command.run(environment)) {
-        output.say(&format!("note: {why}"))?;
+    if let Some(Err(failure)) = manager.forget().map(|command| command.run(environment)) {
+        output.say(&format!("note: {}", failure.message()))?;
     }
     output.say(&format!("removed: `{}`; recorded data stays", path.display()))
 }

@@ -65,11 +65,8 @@ impl Applied {
 /// Returns the change that sets a key to a value that was typed.
 pub(crate) fn set(key: &[String], typed: &str) -> Result<Edit, Failure> {
     let setting = registry::find(key)?;
-    let value = setting.kind.parse(typed).map_err(|what| {
-        let text = format!("cannot set `{}`: {what}", registry::written(key));
-        let (message, hint) =
-            text.split_once("\nhint: ").map_or((&*text, None), |(text, hint)| (text, Some(hint)));
-        let failure = hint.into_iter().fold(Failure::usage(message), Failure::hint);
+    let value = setting.kind.parse(typed).map_err(|failure| {
+        let failure = failure.within(&format!("cannot set `{}`", registry::written(key)));
         failure.hint(format!("it is {}; nothing was written", setting.kind))
     })?;
     Ok(Edit::Set(key.to_vec(), value))

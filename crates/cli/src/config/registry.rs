@@ -63,9 +63,9 @@ impl Kind {
         }
     }
 
-    /// Reads a value that was typed. The error is the reason.
-    pub(crate) fn parse(self, text: &str) -> Result<Value, String> {
-        let not = |what: &str| format!("`{text}` is not {what}");
+    /// Reads a value that was typed.
+    pub(crate) fn parse(self, text: &str) -> Result<Value, Failure> {
+        let not = |what: &str| Failure::usage(format!("`{text}` is not {what}"));
         match self {
             Self::Switch => text.parse::<bool>().map(Value::from).map_err(|_| not("`true` or `false`")),
             Self::Whole { least, most } => match text.replace('_', "").parse::<i64>() {
@@ -78,8 +78,8 @@ impl Kind {
             Self::Word(words) if words.contains(&text) => Ok(text.into()),
             Self::Word(words) => {
                 let hint = nearest(text, words.iter().copied());
-                let hint = hint.map(|word| format!("\nhint: did you mean `{word}`?")).unwrap_or_default();
-                Err(not(&self.to_string()) + &hint)
+                let hint = hint.map(|word| format!("did you mean `{word}`?"));
+                Err(hint.into_iter().fold(not(&self.to_string()), Failure::hint))
             }
             Self::Text => Ok(text.into()),
             Self::Texts => match text.starts_with('[') {
@@ -101,20 +101,20 @@ impl Kind {
 }
 
 /// Reads a number, whole where it is written so.
-fn number(text: &str, is_sound: impl FnOnce(f64) -> bool, kind: Kind) -> Result<Value, String> {
+fn number(text: &str, is_sound: impl FnOnce(f64) -> bool, kind: Kind) -> Result<Value, Failure> {
     match (text.parse::<f64>(), text.parse::<i64>()) {
-        (Err(_), _) => Err(format!("`{text}` is not a number")),
-        (Ok(number), _) if !is_sound(number) => Err(format!("`{text}` is not {kind}")),
+        (Err(_), _) => Err(Failure::usage(format!("`{text}` is not a number"))),
+        (Ok(number), _) if !is_sound(number) => Err(Failure::usage(format!("`{text}` is not {kind}"))),
         (Ok(_), Ok(whole)) => Ok(whole.into()),
         (Ok(number), Err(_)) => Ok(number.into()),
     }
 }
 
 /// Reads a list as TOML. The error does not quote it: it may hold a secret.
-fn array(text: &str) -> Result<Value, String> {
+fn array(text: &str) -> Result<Value, Failure> {
     match text.parse::<Value>() {
         Ok(list @ Value::Array(_)) => Ok(list),
-        Ok(_) | Err(_) => Err("the value is not a list in the form of TOML".to_owned()),
+        Ok(_) | Err(_) => Err(Failure::usage("the value is not a TOML list")),
     }
 }
 
@@ -252,7 +252,7 @@ pub(crate) fn written(parts: &[String]) -> String {
 /// Returns the parts of a key that was typed.
 pub(crate) fn parts(key: &str) -> Result<Vec<String>, Failure> {
     let keys = toml_edit::Key::parse(key).map_err(|_| {
-        Failure::usage(format!("`{key}` is no key")).hint(
+        Failure::usage(format!("invalid key `{key}`")).hint(
             "parts are joined by dots; a part with dots needs quotes: `prices.models.\"gpt-5.5\".input`",
         )
     })?;
@@ -501,7 +501,7 @@ mod tests {
         assert_eq!(text(Kind::Texts, "~/code/**, /srv").as_deref(), Ok("[\"~/code/**\", \"/srv\"]"));
         assert_eq!(text(Kind::Texts, "['a,b']").as_deref(), Ok("['a,b']"));
         assert_eq!(text(Kind::Texts, "").as_deref(), Ok("[]"));
-        let refused = text(Kind::Webhooks, "[{ url = \"https://a/secret\" }").expect_err("open");
+        let refused = text(Kind::Webhooks, "[{ url = \"https://a/secret\" }").expect_err("open").to_string();
         assert!(!refused.contains("secret"), "{refused}");
     }
 }

@@ -43,11 +43,11 @@ impl Command {
         self.0.join(" ")
     }
 
-    /// Runs it; returns its output. The failure is what it said.
-    pub(crate) fn run(&self, environment: &Environment) -> Result<String, String> {
-        let (name, words) = self.0.split_first().ok_or("no command")?;
+    /// Runs it and returns its output. The failure holds the first line that it printed.
+    pub(crate) fn run(&self, environment: &Environment) -> Result<String, Failure> {
+        let (name, words) = self.0.split_first().ok_or_else(|| Failure::new("no command"))?;
         let program = environment.all_on_path(name).into_iter().next();
-        let program = program.ok_or_else(|| format!("`{name}` is not on the `PATH`"))?;
+        let program = program.ok_or_else(|| Failure::new(format!("`{name}` is not on the `PATH`")))?;
         let answer = Trial {
             program: &program,
             arguments: words.iter().map(OsStr::new).collect(),
@@ -59,12 +59,12 @@ impl Command {
         .run();
         match answer {
             Ok(answer) if answer.success => Ok(answer.text),
-            Ok(answer) => Err(match answer.text.lines().find(|line| !line.trim().is_empty()) {
-                Some(line) => format!("`{}` says: {}", self.text(), line.trim()),
+            Ok(answer) => Err(Failure::new(match answer.text.lines().find(|line| !line.trim().is_empty()) {
+                Some(line) => format!("`{}` failed: {}", self.text(), line.trim()),
                 None => format!("`{}` failed", self.text()),
-            }),
-            Err(NoAnswer::NotStarted(cause)) => Err(format!("cannot start `{name}`: {cause}")),
-            Err(NoAnswer::TooSlow) => Err(format!("`{}` did not end in time", self.text())),
+            })),
+            Err(NoAnswer::NotStarted(cause)) => Err(Failure::new(format!("cannot start `{name}`: {cause}"))),
+            Err(NoAnswer::TooSlow) => Err(Failure::new(format!("`{}` did not end in time", self.text()))),
         }
     }
 }
@@ -223,7 +223,8 @@ impl Manager {
     }
 
     /// Returns why a manager that does not answer cannot, and what to do.
-    pub(crate) fn absence(self, why: &str, environment: &Environment) -> Failure {
+    pub(crate) fn absence(self, failure: &Failure, environment: &Environment) -> Failure {
+        let why = failure.message();
         let serve = format!("or start `{} serve` by whatever starts programs here", environment.program());
         match self {
             Manager::Systemd if !Path::new("/run/systemd/system").is_dir() => {

@@ -59,12 +59,13 @@ impl Status {
         let program = manager.program_of(text);
         let this = environment.main_program();
         let real = program.as_deref().and_then(|program| Path::new(program).canonicalize().ok());
-        let state = if installed { manager.state().run(environment) } else { Err(String::new()) };
+        let state = installed.then(|| manager.state().run(environment));
         let (state, problem) = match state {
-            Ok(text) => (State::parse(manager, &text), None),
+            Some(Ok(text)) => (State::parse(manager, &text), None),
             // launchd knows only what is loaded, and says so by a failure.
-            Err(_) if installed && manager != Manager::Systemd => (State::OFF, None),
-            Err(why) => (State::default(), Some(why).filter(|why| !why.is_empty())),
+            Some(Err(_)) if manager != Manager::Systemd => (State::OFF, None),
+            Some(Err(failure)) => (State::default(), Some(failure.message().to_owned())),
+            None => (State::default(), None),
         };
         let address = Instance::address(home);
         let health = address.and_then(|address| local_server::get(address, HEALTH));

@@ -129,7 +129,7 @@ fn a_failed_start_says_which_command_is_left() {
     fake(&mut world, "systemctl", &broken);
     let answer = world.run(&["service", "install"]).ended_with(1);
     assert!(
-        answer.stderr.contains("was not started: `systemctl --user restart agent-tracer` says: Job failed"),
+        answer.stderr.contains("was not started: `systemctl --user restart agent-tracer` failed: Job failed"),
         "{}",
         answer.stderr
     );

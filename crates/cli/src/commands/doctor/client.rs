@@ -54,12 +54,13 @@ pub(crate) fn trials(
                 check(State::Ok, format!("{title}{version} called the hook ({})", events.join(", ")))
             }
             Proof::NotCalled(said) => {
-                let said = said.map(|line| format!("; it said `{line}`")).unwrap_or_default();
+                let said = said.map(|line| format!("; it printed `{line}`")).unwrap_or_default();
                 check(State::Fail, format!("{title}{version} was started and did not call the hook{said}"))
                     .fix(format!("agent-tracer install {}", agent.spec().word))
             }
-            Proof::NotTried(why) => {
-                check(State::Info, format!("{title}{version} could not be started: {why}"))
+            Proof::NotTried(failure) => {
+                let why = failure.message();
+                check(State::Info, format!("{title}{version} could not be tried: {why}"))
             }
         }
     };

@@ -119,11 +119,13 @@ pub(super) fn proof(
             output.say(&format!("verified: {title}{version} called the hook ({})", events.join(", ")))
         }
         Proof::NotCalled(said) => {
-            let said = said.as_ref().map(|line| format!("; it said `{line}`")).unwrap_or_default();
+            let said = said.as_ref().map(|line| format!("; it printed `{line}`")).unwrap_or_default();
             output.say(&format!("warning: {title}{version} was started and did not call the hook{said}"))?;
             output.say("hint: run `agent-tracer doctor` to find the cause")
         }
-        Proof::NotTried(why) => output.say(&format!("note: {title}{version} could not be started: {why}")),
+        Proof::NotTried(failure) => {
+            output.say(&format!("note: {title}{version} could not be tried: {}", failure.message()))
+        }
     }
 }
 
