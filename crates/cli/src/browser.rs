@@ -38,9 +38,9 @@ impl NoBrowser {
             NoBrowser::Unwanted | NoBrowser::Unattended => None,
             NoBrowser::Root => Some("no browser runs as root"),
             NoBrowser::Remote => Some("this shell is on another machine than your browser"),
-            NoBrowser::NoDisplay => Some("there is no display here"),
-            NoBrowser::NoProgram => Some("no program that opens links is here"),
-            NoBrowser::NotStarted => Some("the browser could not be started"),
+            NoBrowser::NoDisplay => Some("this shell has no display"),
+            NoBrowser::NoProgram => Some("no program to open links was found"),
+            NoBrowser::NotStarted => Some("the browser did not start"),
         }
     }
 }

@@ -36,11 +36,11 @@ pub(crate) fn login_link(address: SocketAddr, home: &Home) -> Result<String, Fai
     let request =
         request.header("accept", "application/json").header("authorization", format!("Bearer {token}"));
     let refused = |why: &str| {
-        Failure::new(format!("the server at http://{address} gives no link: {why}"))
+        Failure::new(format!("the server at http://{address} returned no link: {why}"))
             .hint("run `agent-tracer doctor` for details")
     };
     let (status, answer) =
-        read(request.send_empty()).ok_or_else(|| refused("it does not answer as one of ours"))?;
+        read(request.send_empty()).ok_or_else(|| refused("the answer is not one of Agent Tracer"))?;
     let text = |key: &str| answer.get(key).and_then(Value::as_str);
     match text("path") {
         Some(path) if status == 200 && path.starts_with('/') => Ok(format!("http://{address}{path}")),
@@ -102,7 +102,7 @@ mod tests {
                 ": unknown token\n",
             ),
             ("HTTP/1.0 200 OK\r\n\r\n{\"path\":\".evil/\"}", ": no reason\n"),
-            ("SSH-2.0-x\r\n", "does not answer as one of ours"),
+            ("SSH-2.0-x\r\n", "the answer is not one of Agent Tracer"),
         ] {
             let (address, asked) = answering(answer);
             let outcome = login_link(address, &home).map_err(|failure| failure.to_string());

@@ -88,14 +88,14 @@ impl Record {
         if !path.exists() {
             return (Record::empty(), None);
         }
-        let lost = |why: String| (Record::empty(), Some(format!("`{}` is of no use: {why}", path.display())));
+        let lost = |why: String| (Record::empty(), Some(format!("cannot use `{}`: {why}", path.display())));
         let bytes = match files::read_capped(&path, BYTES_MAX) {
             Ok(bytes) => bytes,
             Err(_) => return lost("it cannot be read".to_owned()),
         };
         match serde_json::from_slice::<Record>(&bytes) {
             Ok(record) if record.version == VERSION => (record, None),
-            Ok(record) => lost(format!("it has version {}, this program knows {VERSION}", record.version)),
+            Ok(record) => lost(format!("unsupported version {}, expected {VERSION}", record.version)),
             Err(cause) => lost(cause.to_string()),
         }
     }

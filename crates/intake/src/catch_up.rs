@@ -18,13 +18,13 @@ use crate::tail::NamedFiles;
 #[derive(Debug, thiserror::Error)]
 pub enum CatchUpError {
     /// The spool belongs to another process, or cannot be read.
-    #[error("cannot take the spool")]
+    #[error("cannot lock the spool")]
     Spool(#[source] agent_tracer_spool::drain::DrainError),
     /// An envelope could not be brought.
     #[error("cannot read the spool")]
     Step(#[source] StepError),
     /// The sink does not return how far files were read.
-    #[error("cannot find how far files were read")]
+    #[error("cannot load the positions of files")]
     Sink(#[source] AppendError),
 }
 

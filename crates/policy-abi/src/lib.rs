@@ -137,8 +137,8 @@ impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotATable => "not a table of this version",
-            Self::Torn => "not as long as it says",
-            Self::Changed => "the checksum does not fit",
+            Self::Torn => "its length does not match its header",
+            Self::Changed => "its checksum does not match",
             Self::Broken => "a row points outside of the file",
         })
     }
@@ -322,7 +322,7 @@ pub struct TooLarge;
 
 impl fmt::Display for TooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the rules make a table of more than {ROWS_MAX} rows or {BYTES_MAX} bytes")
+        write!(f, "the rules need more than {ROWS_MAX} rows or {BYTES_MAX} bytes")
     }
 }
 

@@ -131,7 +131,7 @@ impl fmt::Display for ConfigFault {
                 write!(f, "\nhint: write `level metadata`, `level actions` or `level full`")
             }
             ConfigProblem::UnknownLevel(word) => {
-                write!(f, "`{word}` is no level; everything is treated as `metadata`")?;
+                write!(f, "unknown level `{word}`; everything is treated as `metadata`")?;
                 write!(f, "\nhint: write `level metadata`, `level actions` or `level full`")
             }
             ConfigProblem::SecondLevel => {
@@ -151,7 +151,7 @@ impl fmt::Display for ConfigFault {
                 )
             }
             ConfigProblem::UnclearExclude(pattern) => {
-                write!(f, "cannot tell what `{pattern}` means; everything is treated as `metadata`")?;
+                write!(f, "invalid pattern `{pattern}`; everything is treated as `metadata`")?;
                 write!(f, "\nhint: one path per `exclude` line, with `*`, `**`, `?` and `~/` only")
             }
             ConfigProblem::UnknownSetting(word) => {
@@ -159,7 +159,7 @@ impl fmt::Display for ConfigFault {
             }
             ConfigProblem::NotText => write!(f, "the line is not plain text"),
             ConfigProblem::TooLong => {
-                write!(f, "the file is over {} bytes; what follows was not read", Config::MAX_BYTES)
+                write!(f, "the file is over {} bytes; the rest was not read", Config::MAX_BYTES)
             }
         }
     }
@@ -408,7 +408,7 @@ mod tests {
     fn a_fault_names_its_line_its_problem_and_a_hint() {
         let (_, faults) = Config::parse(b"\nlevel loud\n");
         let text = faults.first().expect("a fault").to_string();
-        assert!(text.starts_with("line 2: `loud` is no level"), "{text}");
+        assert!(text.starts_with("line 2: unknown level `loud`"), "{text}");
         assert!(text.contains("\nhint: write `level metadata`"), "{text}");
         let (_, faults) = Config::parse(format!("x{}", "y".repeat(10_000)).as_bytes());
         assert!(faults.first().expect("a fault").to_string().len() < 250);

@@ -51,9 +51,11 @@ impl Refusal {
             Self::NotAFile => format!("move '{}' away, or make it a regular file", file.display()),
             Self::TooLong { .. } => format!("shorten '{}'", file.display()),
             Self::Foreign { path, .. } => {
-                format!("look what it says, then: chown \"$(id -u)\" '{}'", path.display())
+                format!("review its contents, then run: chown \"$(id -u)\" '{}'", path.display())
             }
-            Self::Writable { path } => format!("look what it says, then: chmod go-w '{}'", path.display()),
+            Self::Writable { path } => {
+                format!("review its contents, then run: chmod go-w '{}'", path.display())
+            }
         }
     }
 }

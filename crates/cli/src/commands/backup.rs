@@ -43,9 +43,8 @@ pub(super) fn run(
         }
         BackupCommand::Off => {
             change(&home, &[set(&["compactions", "enabled"], "false")?], output)?;
-            output.say(
-                "nothing is copied any more\nhint: `agent-tracer backup remove --all` removes what there is",
-            )?;
+            output
+                .say("backup is off\nhint: `agent-tracer backup remove --all` removes the existing copies")?;
         }
         BackupCommand::List(wanted) => list(&home, wanted, output)?,
         BackupCommand::Restore(wanted) => restore::run(wanted, &home, environment, output)?,

@@ -156,7 +156,7 @@ fn apply(edits: &[Edit], home: &Home, output: &mut Output) -> Result<(), Failure
     let applied = config::apply(home, &tables, edits)?;
     applied.notes().iter().try_for_each(|note| output.say(note))?;
     if !applied.is_changed {
-        output.say(&format!("`{}` has it that way already", config::path(home).display()))?;
+        output.say(&format!("unchanged: `{}`", config::path(home).display()))?;
     }
     Ok(())
 }

@@ -106,15 +106,15 @@ fn roots(arguments: &Import, tracer: &Home, environment: &Environment) -> Result
 }
 
 pub(super) fn refused(error: &AppendError) -> Failure {
-    let failure = Failure::new(format!("cannot go on: {error}"));
+    let failure = Failure::new(format!("import stopped: {error}"));
     match error {
         AppendError::DiskFull => {
             failure.hint("free some space and run the command again: it goes on where it stopped")
         }
         AppendError::ReadOnly => failure.hint("check the owner and the mode of the home folder"),
-        AppendError::Item(_) => failure.hint("`agent-tracer doctor` says what is damaged"),
+        AppendError::Item(_) => failure.hint("run `agent-tracer doctor` to find the damage"),
         AppendError::Closed | AppendError::Gone(_) | AppendError::Store(_) => {
-            failure.hint("`agent-tracer doctor` says more")
+            failure.hint("run `agent-tracer doctor` for details")
         }
     }
 }

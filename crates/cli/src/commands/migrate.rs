@@ -58,7 +58,8 @@ pub(super) fn run(
             .say(&format!("copied up to {done} of {all}: {} tasks, {} facts", copied.tasks, copied.facts))?;
     }
     if stop.is_requested() {
-        return Err(Failure::new("stopped before everything was copied").hint("the same command goes on"));
+        return Err(Failure::new("stopped before the copy was complete")
+            .hint("run the same command again to continue"));
     }
     output.say("comparing both sides")?;
     let (mut here, mut there) = (Checksum::default(), Checksum::default());

@@ -229,7 +229,7 @@ fn lines(done: &Salvage) -> Vec<String> {
     }
     if done.mended_pages > 0 {
         lines.push(format!(
-            "mended: {} pages of which one bit was wrong, with everything on them",
+            "repaired: {} pages with one wrong bit, with all of their contents",
             done.mended_pages
         ));
     }

@@ -139,6 +139,6 @@ fn setting(words: &[Word], parts: &[&str]) -> Result<Option<(&'static str, Strin
             _ => Err(format!("`{value}` is not a number")),
         },
         (Some((key, Value::Switch(value))), []) => Ok(Some((key, value.to_string()))),
-        _ => Err(format!("`{name}` is no setting")),
+        _ => Err(format!("unknown setting `{name}`")),
     }
 }

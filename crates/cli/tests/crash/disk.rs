@@ -82,7 +82,7 @@ impl Narrow {
     fn words(&self) -> &'static str {
         match self {
             Narrow::Disk(_) => "the disk is full",
-            Narrow::Limit => "cannot keep what is in the spool",
+            Narrow::Limit => "cannot store the envelopes of the spool",
         }
     }
 
@@ -131,7 +131,7 @@ fn goes_on(world: &World, tracer: &Tracer, narrow: &Narrow) {
         assert!(bring() < MOST, "there is always room");
     }
     bring();
-    server.must_say("again in");
+    server.must_say("retrying in");
     let waiting = tracer.spooled("new").len();
     assert!(waiting >= PART, "what cannot be kept stays in the spool: {waiting} wait");
     // What is small may still find a place; nothing does for ever.

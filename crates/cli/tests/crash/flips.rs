@@ -181,7 +181,7 @@ fn outcome(tracer: &Tracer, target: Target, what: &str, expected: &Books) -> Fli
     if !problems.is_empty() {
         assert_eq!(health["status"], "degraded", "{what}");
         let (_, report) = tracer.run(&["doctor", "--brief"]);
-        assert!(report.contains("the server says: ") && report.contains("fix: "), "{what}: {report}");
+        assert!(report.contains("the server reports: ") && report.contains("fix: "), "{what}: {report}");
         let (_, metrics) = door.get("/metrics").expect("it answers");
         let counts = match target {
             Target::Store => ["agent_tracer_store_damaged_pages", "agent_tracer_store_read_failures_total"],

@@ -35,7 +35,7 @@ fn a_ledger_that_is_moved_away_takes_nothing_until_it_is_back_and_loses_nothing(
     let mut payload = fixtures::payload("PostToolUse.bash");
     payload["session_id"] = "waits".into();
     spool_at(&tracer, &Call::new("waits".to_owned(), Agent::CLAUDE_CODE, payload), now_nanos());
-    server.must_say("cannot keep what is in the spool");
+    server.must_say("cannot store the envelopes of the spool");
     assert_eq!(tracer.spooled("new").len(), 1);
     let state = health(&door);
     assert_eq!((&state["status"], &state["faults"]["recording"]), (&"degraded".into(), &false.into()));

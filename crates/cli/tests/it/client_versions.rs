@@ -115,7 +115,7 @@ fn what_is_no_version_and_what_no_version_knows_is_refused() {
     let answer = world.run(&["install", "claude", "--client-version", "newest"]).ended_with(2);
     assert_eq!(
         answer.stderr,
-        "error: `newest` is not a version of Claude Code\nhint: it is three numbers; `claude --version` says them\n"
+        "error: invalid version `newest` of Claude Code\nhint: write three numbers, as `claude --version` prints them\n"
     );
     let answer = world
         .run(&["install", "claude", "--client-version", "2.1.100", "--events", "PostToolBatch"])
@@ -212,7 +212,7 @@ fn a_client_that_does_not_call_the_hook_is_said_plainly() {
     let answer = world.run(&["install", "claude"]).ended_with(0);
     assert!(
         answer.stderr.contains(
-            "warning: Claude Code 2.1.326 was started and did not call the hook; it said `hooks are off here`\n"
+            "warning: Claude Code 2.1.326 was started and did not call the hook; it printed `hooks are off here`\n"
         ),
         "{}",
         answer.stderr
@@ -223,7 +223,7 @@ fn a_client_that_does_not_call_the_hook_is_said_plainly() {
     client(&world, "tools/claude", "nothing to read", "");
     let answer = world.run(&["install", "claude"]).ended_with(0);
     assert!(
-        answer.stderr.contains("could not be started: `[W]/tools/claude` does not say its version\n"),
+        answer.stderr.contains("could not be tried: `[W]/tools/claude` prints no version\n"),
         "{}",
         answer.stderr
     );

@@ -100,7 +100,7 @@ fn odd_wishes_are_refused_and_a_broken_file_can_be_written_anew() {
     }
     world.write(OLD, "nonsense\n");
     let broken = world.run(&["context", "show"]).ended_with(1);
-    assert!(broken.stderr.contains("line 1: `nonsense` is no setting"), "{}", broken.stderr);
+    assert!(broken.stderr.contains("line 1: unknown setting `nonsense`"), "{}", broken.stderr);
     world.run(&["context", "off"]).ended_with(0);
     let none = world.run(&["context", "show"]).ended_with(0);
     assert!(none.stderr.contains("no summary for"), "{}", none.stderr);

@@ -57,7 +57,7 @@ fn an_installation_with_everything_in_place_is_well() {
         ("home", "home ok data is in `[W]/home/.local/share/agent-tracer`".to_owned()),
         ("privacy", "home ok privacy level `actions`".to_owned()),
         ("spool", "home ok the spool is empty".to_owned()),
-        ("lost", "home ok the hooks lost no event".to_owned()),
+        ("lost", "home ok no event was lost by the hooks".to_owned()),
         ("status_line", "claude ok the status line is ours".to_owned()),
         ("trust", "codex ok Codex trusts all 14 hooks".to_owned()),
     ];
@@ -290,7 +290,7 @@ fn a_faulty_configuration_names_line_and_level() {
     assert_eq!(
         checks(&faulty, "privacy"),
         [
-            "home warn `[W]/home/.config/agent-tracer/privacy.conf`, line 1: `everything` is no level; everything is treated as `metadata` (and 1 more); the level in use is `metadata`"
+            "home warn `[W]/home/.config/agent-tracer/privacy.conf`, line 1: unknown level `everything`; everything is treated as `metadata` (and 1 more); the level in use is `metadata`"
         ]
     );
     assert!(fix(&faulty, "privacy").contains("level metadata"));

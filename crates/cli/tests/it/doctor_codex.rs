@@ -107,9 +107,7 @@ fn two_ways_into_codex_count_every_event_twice() {
     let plugin = report(&world, &[]);
     assert_eq!(
         checks(&plugin, "plugin"),
-        [
-            "codex info connected by the plugin; whether you trust it is not known here, `/hooks` in Codex shows it"
-        ]
+        ["codex info connected by the plugin; run `/hooks` in Codex to see whether you trust it"]
     );
     assert_eq!(checks(&plugin, "connected"), [""; 0]);
     world.run(&["install", "codex"]).ended_with(0);

@@ -193,7 +193,7 @@ fn what_is_old_is_dropped_by_hand_and_stays_in_the_totals() {
     );
     world.write("home/.config/agent-tracer/retention.conf", "months 3\n");
     let wrong = world.run(&["retain"]).ended_with(1).stderr;
-    assert!(wrong.contains("line 1: `months` is no setting") && wrong.contains("hint: "), "{wrong}");
+    assert!(wrong.contains("line 1: unknown setting `months`") && wrong.contains("hint: "), "{wrong}");
     world.write("home/.config/agent-tracer/config.toml", "[retention]\nmonths = 3\n");
     let wrong = world.run(&["retain"]).ended_with(1).stderr;
     assert!(wrong.contains("config.toml`: line 2, column 1: unknown key `retention.months`"), "{wrong}");

@@ -416,7 +416,7 @@ fn verifiers_are_written_into_the_users_settings_and_go_with_everything_else() {
     }
     world.write(USER, &format!("version = 1\n{}", rule("docs", "agent")));
     let output = world.run(&["policy", "list"]).ended_with(0);
-    assert!(output.stderr.contains("as it is no longer"), "{}", output.stderr);
+    assert!(output.stderr.contains("verifies an older form of rule"), "{}", output.stderr);
     world.run(&["policy", "apply"]).ended_with(0);
     assert_eq!(asked(&world), ["prompt: mine", "agent: [Agent Tracer rule `docs`] the docs follow"]);
     world.write(USER, "version = 1\n[[rule]]\nname = 7\n");

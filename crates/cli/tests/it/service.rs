@@ -159,7 +159,7 @@ fn a_server_in_a_terminal_is_not_disturbed() {
     let server = Server::start(&world);
     let answer = world.run(&["service", "install"]).ended_with(1);
     assert!(
-        answer.stderr.contains(&format!("runs already at http://{}/", server.address())),
+        answer.stderr.contains(&format!("already runs at http://{}/", server.address())),
         "{}",
         answer.stderr
     );

@@ -118,7 +118,7 @@ fn whatever_is_wrong_with_a_release_both_programs_stay() {
         "[W]/other/agent-tracer-99.0.0-s390x-unknown-linux-musl.tar.gz",
     );
     let answer = world.run(&["upgrade", "--url", "ftp://example"]).ended_with(2);
-    assert!(answer.stderr.contains("no address of releases"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("invalid release address"), "{}", answer.stderr);
 }
 
 #[test]

@@ -35,7 +35,7 @@ impl fmt::Debug for Target {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
     /// It is no address.
-    #[error("`{0}` is no address of a server\nhint: it begins with `https://`")]
+    #[error("invalid server address `{0}`\nhint: use an address that begins with `https://`")]
     NoAddress(String),
     /// It would be sent in the clear.
     #[error(

@@ -33,10 +33,10 @@ impl Refusal {
     /// Returns the reason in words that fit after "is not read: ".
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
-            Self::Path => "the path is not plain",
-            Self::NotAFile => "it is no regular file",
+            Self::Path => "the path is relative or contains `..`",
+            Self::NotAFile => "it is not a regular file",
             Self::Foreign => "it belongs to another user",
-            Self::Unlike => "it does not begin like a file of the agent",
+            Self::Unlike => "it does not begin like a session file",
         }
     }
 }
@@ -45,7 +45,7 @@ impl Refusal {
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
     let file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no regular file")) }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
 }
 
 /// Returns `true` if a path is absolute and goes nowhere up.

@@ -42,7 +42,7 @@ const META_BYTES: u64 = 1 << 20;
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The sink did not take the batch, which will be read again.
-    #[error("cannot keep what `{}` says", path.display())]
+    #[error("cannot store the events of `{}`", path.display())]
     Sink {
         /// The file.
         path: PathBuf,
@@ -50,7 +50,7 @@ pub enum ReadError {
         source: AppendError,
     },
     /// The sink takes others, but not this file. It is tried again later, and nothing waits for it.
-    #[error("cannot keep what `{}` says; it is tried again in {} s", path.display(), pause.as_secs())]
+    #[error("cannot store the events of `{}`; retrying in {} s", path.display(), pause.as_secs())]
     Parked {
         /// The file.
         path: PathBuf,

@@ -118,7 +118,7 @@ impl fmt::Display for Refusal {
             Refusal::NotAFile => f.write_str("it is a link, a folder or a device, not a file"),
             Refusal::NotOurs { owner } => write!(f, "it belongs to the user with id {owner}"),
             Refusal::Exposed { mode } => write!(f, "others may read or write it: its mode is {mode:04o}"),
-            Refusal::Oversized { bytes } => write!(f, "its {bytes} bytes are more than an envelope may have"),
+            Refusal::Oversized { bytes } => write!(f, "its {bytes} bytes are over the limit of an envelope"),
             Refusal::Unreadable(why) => write!(f, "it cannot be read: {why}"),
             Refusal::Envelope(error) => error.fmt(f),
             Refusal::Unwritten(why) => f.write_str(why),

@@ -64,7 +64,7 @@ impl fmt::Display for EnvelopeError {
         match self {
             EnvelopeError::NotAnEnvelope => f.write_str("the file does not begin as an envelope does"),
             EnvelopeError::UnsupportedVersion(version) => {
-                write!(f, "version `{}` is not one this reader knows", version.escape_debug())
+                write!(f, "unknown version `{}`", version.escape_debug())
             }
             EnvelopeError::Torn { bytes } => {
                 write!(f, "the file is torn: no trailer at the end of its {bytes} bytes")
@@ -83,10 +83,10 @@ impl fmt::Display for EnvelopeError {
             }
             EnvelopeError::HeaderNotEnded => f.write_str("no empty line ends the header"),
             EnvelopeError::MalformedLine { line } => write!(f, "line {line} is not `name: value`"),
-            EnvelopeError::BadEscape { line } => write!(f, "line {line} has an escape that cannot be read"),
+            EnvelopeError::BadEscape { line } => write!(f, "line {line} has an invalid escape"),
             EnvelopeError::Missing(name) => write!(f, "header `{name}` is missing"),
             EnvelopeError::Repeated(name) => write!(f, "header `{name}` occurs twice"),
-            EnvelopeError::BadValue(name) => write!(f, "header `{name}` has a value not of its kind"),
+            EnvelopeError::BadValue(name) => write!(f, "header `{name}` has an invalid value"),
             EnvelopeError::LengthMismatch { stated, found } => {
                 write!(f, "header `length` says {stated}, the body has {found} bytes")
             }

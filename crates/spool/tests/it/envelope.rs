@@ -267,10 +267,7 @@ fn errors_describe_the_fault_in_words() {
     for (error, text) in [
         (EnvelopeError::Missing("length"), "header `length` is missing"),
         (EnvelopeError::Torn { bytes: 12 }, "the file is torn: no trailer at the end of its 12 bytes"),
-        (
-            EnvelopeError::UnsupportedVersion("2\u{1b}".into()),
-            "version `2\\u{1b}` is not one this reader knows",
-        ),
+        (EnvelopeError::UnsupportedVersion("2\u{1b}".into()), "unknown version `2\\u{1b}`"),
         (
             EnvelopeError::ChecksumMismatch { stated: 1, computed: 255 },
             "the checksum is 00000000000000ff, the trailer says 0000000000000001",

@@ -47,8 +47,7 @@ pub(super) fn checks(context: &DoctorContext<'_>) -> Result<Findings, Failure> {
     };
     let mut ways: Vec<String> = Vec::new();
     if store.as_ref().is_some_and(|store| !store.plugins.is_empty()) {
-        let text =
-            "connected by the plugin; whether you trust it is not known here, `/hooks` in Codex shows it";
+        let text = "connected by the plugin; run `/hooks` in Codex to see whether you trust it";
         checks.push(check("plugin", State::Info, text));
         ways.push("the plugin".to_owned());
     }

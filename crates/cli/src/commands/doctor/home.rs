@@ -30,8 +30,10 @@ fn check(name: &'static str, state: State, text: impl Into<String>) -> Check {
 pub(super) fn checks(context: &DoctorContext<'_>) -> Vec<Check> {
     let home = &context.home;
     if !home.data().is_dir() {
-        let text =
-            format!("`{}` is not there yet; `install` or the first event makes it", home.data().display());
+        let text = format!(
+            "`{}` does not exist yet; `install` or the first event creates it",
+            home.data().display()
+        );
         return vec![check("home", State::Info, text), privacy(context)].into_iter().collect();
     }
     let mut checks = vec![folder(context)];
@@ -151,9 +153,12 @@ fn refused_files(context: &DoctorContext<'_>) -> Vec<Check> {
         let text = match &refusal {
             // A folder is reported once, not for each file in it.
             Refusal::Foreign { path: folder, .. } | Refusal::Writable { path: folder } if *folder != path => {
-                format!("no setting in `{}` is obeyed, and nothing is recorded: {refusal}", folder.display())
+                format!(
+                    "all settings in `{}` are ignored, and nothing is recorded: {refusal}",
+                    folder.display()
+                )
             }
-            _ => format!("`{}` is not obeyed: {refusal}", path.display()),
+            _ => format!("`{}` is ignored: {refusal}", path.display()),
         };
         let found = check("settings", State::Fail, text).fix(refusal.hint(&path));
         if !checks.contains(&found) {
@@ -269,7 +274,7 @@ fn lost_posts(home: &Home) -> Option<Check> {
     let count = lost_posts_of(&home.data().join("ledger.db"));
     (count > 0).then(|| {
         let text = format!(
-            "{} could not be written, and had to go because too many were set aside",
+            "{} could not be written and were dropped, because too many were set aside",
             counted(count, "posted event")
         );
         check("lost_posts", State::Warn, text).fix(format!(
@@ -298,7 +303,7 @@ fn waiting(stats: &Stats) -> String {
 fn lost(stats: &Stats) -> Check {
     let total = stats.lost_total();
     if total == 0 {
-        return check("lost", State::Ok, "the hooks lost no event");
+        return check("lost", State::Ok, "no event was lost by the hooks");
     }
     let by_reason: Vec<String> = stats
         .lost
@@ -316,7 +321,7 @@ fn lost(stats: &Stats) -> Check {
         Some(Reason::Quarantine) => {
             "files that could not be read were too many to keep: see the reasons of the rest"
         }
-        Some(Reason::UnreadablePrivacy) => "mend `privacy.conf`: until then nothing is recorded",
+        Some(Reason::UnreadablePrivacy) => "fix `privacy.conf`: until then nothing is recorded",
         Some(Reason::Panic) => "this is a bug of the hook: please report it",
         _ => "check the permissions of the spool, and the disk",
     };

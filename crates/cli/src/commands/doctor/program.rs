@@ -136,7 +136,10 @@ fn records(hook: &Path) -> Check {
         Err(cause) => {
             return check(
                 State::Warn,
-                format!("cannot try the hook: no temporary folder: {}", crate::failure::plain(&cause)),
+                format!(
+                    "cannot try the hook: cannot create a temporary folder: {}",
+                    crate::failure::plain(&cause)
+                ),
             );
         }
     };

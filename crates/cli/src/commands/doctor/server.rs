@@ -48,18 +48,18 @@ fn refused(address: SocketAddr, status: u16, problem: &Value) -> Check {
     check(
         "server",
         State::Fail,
-        format!("it runs at http://{address}, but cannot say how it is ({status}): {why}"),
+        format!("running at http://{address}, but its health check failed ({status}): {why}"),
     )
     .fix(hint)
 }
 
 fn judge(address: SocketAddr, health: &Value) -> Vec<Check> {
     let number = |pointer: &str| health.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
-    let text = |key: &str| health.get(key).and_then(Value::as_str).unwrap_or("of no known version");
+    let text = |key: &str| health.get(key).and_then(Value::as_str).unwrap_or("of unknown version");
     let (theirs, ours) = (text("version"), env!("CARGO_PKG_VERSION"));
     let kept = match health.get("store") {
         Some(_) => format!("{} tasks, {} events", number("/store/tasks"), number("/store/events")),
-        None => "it cannot say how much is recorded".to_owned(),
+        None => "the number of recorded events is unknown".to_owned(),
     };
     let state =
         format!("running at http://{address}: {kept}, {} envelopes waiting", number("/spool/waiting"));
@@ -84,12 +84,11 @@ fn judge(address: SocketAddr, health: &Value) -> Vec<Check> {
         let state = if faults.contains(&problem) { State::Fail } else { State::Warn };
         let (problem, hint) =
             problem.split_once("\nhint: ").unwrap_or((problem, "see `Health` in the dashboard"));
-        checks.push(check("server_health", state, format!("the server says: {problem}")).fix(hint));
+        checks.push(check("server_health", state, format!("the server reports: {problem}")).fix(hint));
     }
     let unknown = number("/outcomes/unrecognised");
     if unknown > 0 {
-        let text =
-            format!("{unknown} things that the agents said were not recognised; they are kept and counted");
+        let text = format!("{unknown} inputs of the agents were not recognised; they are kept and counted");
         checks.push(check("unrecognised", State::Info, text));
     }
     checks
@@ -118,7 +117,7 @@ mod tests {
         let mut health = well();
         health.as_object_mut().expect("an object").remove("store");
         let checks = judge("127.0.0.1:5959".parse().expect("an address"), &health);
-        assert!(checks[0].text.contains("cannot say how much is recorded"), "{}", checks[0].text);
+        assert!(checks[0].text.contains("the number of recorded events is unknown"), "{}", checks[0].text);
         assert!(!checks[0].text.contains("0 tasks"), "{}", checks[0].text);
     }
 

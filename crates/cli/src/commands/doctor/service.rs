@@ -25,7 +25,7 @@ fn judge(status: &Status, restart: &str) -> Vec<Check> {
         return Vec::new();
     }
     let file = status.file.display();
-    let program = status.program.as_deref().unwrap_or("a program that is not known");
+    let program = status.program.as_deref().unwrap_or("an unknown program");
     let install = "agent-tracer service install";
     let mut checks = Vec::new();
     if !status.program_exists {

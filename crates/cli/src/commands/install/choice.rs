@@ -39,8 +39,11 @@ impl Choice {
             .as_deref()
             .map(|text| {
                 let refused = || {
-                    Failure::usage(format!("`{text}` is not a version of {}", arguments.agent.name())).hint(
-                        format!("it is three numbers; `{} --version` says them", arguments.agent.spec().word),
+                    Failure::usage(format!("invalid version `{text}` of {}", arguments.agent.name())).hint(
+                        format!(
+                            "write three numbers, as `{} --version` prints them",
+                            arguments.agent.spec().word
+                        ),
                     )
                 };
                 ClientVersion::parse(text).ok_or_else(refused)
@@ -104,7 +107,7 @@ impl Choice {
             }
             (Source::Installed | Source::Given, None) => {
                 let why = match self.clients.iter().find(|client| client.version.is_none()) {
-                    Some(client) => format!("`{}` does not say its version", client.program.display()),
+                    Some(client) => format!("`{}` prints no version", client.program.display()),
                     None => format!("`{}` is not on the `PATH`", agent.spec().word),
                 };
                 output

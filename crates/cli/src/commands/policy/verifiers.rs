@@ -78,7 +78,7 @@ impl Asker {
         for own in &found.there {
             if !self.wanted.iter().any(|hook| own.value == hook.handler && own.event == hook.event) {
                 let rule = rule_of(&own.value);
-                lines.push(format!("a hook in `{place}` verifies rule `{rule}` as it is no longer"));
+                lines.push(format!("the hook in `{place}` verifies an older form of rule `{rule}`"));
             }
         }
         if !lines.is_empty() {

@@ -108,7 +108,7 @@ impl Shared {
 /// Returns the faults of `privacy.conf` as one text for a list of problems.
 fn problem_of(error: &PrivacyError) -> String {
     format!(
-        "{error}; until it is mended the settings before it hold, or nothing is recorded\nhint: {}",
+        "{error}; until it is fixed, the previous settings apply, or nothing is recorded\nhint: {}",
         error.hint
     )
 }
@@ -162,8 +162,7 @@ fn look(spool: &Spool, now: Millis, state: Option<State>) -> SpoolView {
             ));
         }
         if state.files.failed > 0 {
-            problems
-                .push(format!("{} times a file could not be read; the log says which", state.files.failed));
+            problems.push(format!("{} reads of files failed; the log names them", state.files.failed));
         }
         problems.extend(unread(state.named));
     }

@@ -30,8 +30,8 @@ impl Source {
         let Some(address) = arguments.url.clone().or_else(variable) else { return Ok(None) };
         // The local ones are for trying a release before it is one.
         if !(address.starts_with("https://") || address.starts_with("http://127.0.0.1")) {
-            return Err(Failure::usage(format!("`{address}` is no address of releases"))
-                .hint("it begins with `https://`; for a folder use `--from`"));
+            return Err(Failure::usage(format!("invalid release address `{address}`"))
+                .hint("use an address that begins with `https://`, or `--from` for a folder"));
         }
         Ok(Some(Source::Address(address)))
     }

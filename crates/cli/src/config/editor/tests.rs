@@ -217,7 +217,7 @@ fn an_old_file_in_force_becomes_the_table_with_its_comments() {
     write(&home, "context.conf", "on\nloud\n");
     let before = read(&home);
     let failure = put(&home, "context.bytes", "300").expect_err("a mistake").to_string();
-    assert!(failure.contains("context.conf`: line 2: `loud` is no setting"), "{failure}");
+    assert!(failure.contains("context.conf`: line 2: unknown setting `loud`"), "{failure}");
     assert_eq!(read(&home), before);
 }
 
