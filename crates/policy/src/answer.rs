@@ -82,7 +82,7 @@ pub fn answer_unjudged(agent: Agent, event: Event, why: &str) -> Answer {
     answer_to(agent, event, &verdict)
 }
 
-/// A prompt that is not sent takes no context with it.
+/// Returns `true` if the prompt is blocked: one that is not sent takes no context with it.
 fn blocks_prompt(call: AnswerContext, verdict: &Verdict) -> bool {
     call.event == Event::UserPromptSubmit && verdict.outcome >= Outcome::Deny
 }
@@ -218,7 +218,7 @@ impl Writer {
     }
 }
 
-/// Several texts as one, each once.
+/// Joins texts into one, each once.
 fn text(texts: &[String]) -> String {
     let mut lines: Vec<&str> = Vec::new();
     for text in texts {
@@ -237,8 +237,8 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// The text without what a terminal obeys instead of showing: escape sequences, control characters but line ends and
-/// tabs, and marks that turn the direction of writing or have no width.
+/// Removes what a terminal obeys instead of showing: escape sequences, control characters but line ends and tabs, and
+/// marks that turn the direction of writing or have no width.
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();

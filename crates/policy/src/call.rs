@@ -144,7 +144,7 @@ impl Call {
         call
     }
 
-    /// The same call with another input: what a rewrite would make of it.
+    /// Returns the same call with another input: what a rewrite would make of it.
     #[must_use]
     pub fn with_input(&self, input: Value) -> Self {
         let mut call = self.clone();
@@ -220,7 +220,7 @@ impl Call {
         }
     }
 
-    /// The root of the project, or where the call was made.
+    /// Returns the root of the project, or where the call was made.
     #[must_use]
     pub fn project(&self) -> Option<&str> {
         self.around.project.as_deref().or(self.cwd.as_deref())
@@ -232,7 +232,8 @@ impl Call {
         Roots { project: self.project(), home: self.around.home.as_deref() }
     }
 
-    /// The names under which rules may know the tool: its own, and those that its client itself takes for the same.
+    /// Returns the names under which rules may know the tool: its own, and those that its client itself takes for the
+    /// same.
     #[must_use]
     pub fn tool_names(&self) -> Vec<&str> {
         let Some(tool) = self.tool.as_deref() else { return Vec::new() };

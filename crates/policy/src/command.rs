@@ -129,7 +129,7 @@ impl CommandTexts {
     }
 }
 
-/// The folder in which the command of an input starts, if the input names one.
+/// Returns the folder in which the command of an input starts, if the input names one.
 pub(crate) fn folder_of(tool: &str, input: &Value, from: BaseFolders<'_>) -> Option<String> {
     dialect_of(tool)?;
     let given = FOLDER_KEYS.iter().find_map(|key| input.get(key).and_then(Value::as_str));
@@ -178,14 +178,14 @@ fn unread_code(from: BaseFolders<'_>) -> ShellCall {
     call
 }
 
-/// The language of a tool. Any tool of a server that takes a command may be a shell; if it is none, its text is not
-/// understood.
+/// Returns the language of a tool. Any tool of a server that takes a command may be a shell; if it is none, its text is
+/// not understood.
 fn dialect_of(tool: &str) -> Option<Dialect> {
     let known = SHELLS.iter().find(|(name, _)| *name == tool).map(|(_, dialect)| *dialect);
     known.or_else(|| tool.starts_with("mcp__").then_some(Dialect::Bash))
 }
 
-/// Two commands as one: all of their steps, and all that either hides.
+/// Joins two commands into one with all of their steps, and all that either hides.
 fn join(mut call: ShellCall, other: ShellCall) -> ShellCall {
     let (all, more) = (&mut call.analysis, other.analysis);
     all.raw.push('\n');
@@ -276,7 +276,7 @@ fn gather_fields(fields: &Map<String, Value>, found: &mut CommandTexts) {
     variables(fields, found);
 }
 
-/// The words that are given apart from their program. A text is as many of them as it holds.
+/// Returns the words that are given apart from their program. A text is as many of them as it holds.
 fn words_behind(fields: &Map<String, Value>, found: &mut CommandTexts) -> Vec<String> {
     let is_command = COMMAND_KEYS.iter().any(|key| fields.contains_key(*key));
     let mut all = Vec::new();
@@ -295,7 +295,7 @@ fn words_behind(fields: &Map<String, Value>, found: &mut CommandTexts) -> Vec<St
     all
 }
 
-/// A command in words.
+/// Adds a command that is given in words.
 fn found_words(words: &[Value], found: &mut CommandTexts) {
     // `["bash", "-lc", "…"]` is how an older Codex says it.
     if let [Value::String(shell), Value::String(flag), Value::String(script)] = words
@@ -353,7 +353,7 @@ fn is_shell(text: &str) -> bool {
     SHELL_NAMES.contains(&name)
 }
 
-/// A word as a shell would have to be given it.
+/// Quotes a word for a shell.
 #[must_use]
 pub(crate) fn quote(word: &str) -> String {
     let plain = |c: char| {

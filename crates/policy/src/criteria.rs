@@ -124,7 +124,7 @@ impl<'w> WorkReview<'w> {
         self.roots.project.is_none_or(|project| path::below(name, project).is_some())
     }
 
-    /// The last change of a file of the project, by an edit or by a command.
+    /// Returns the last change of a file of the project, by an edit or by a command.
     fn last_change(&self) -> Option<(usize, String)> {
         let edits = self.work.actions.iter().enumerate().filter_map(|(place, action)| match action {
             WorkAction::Changed(name) if self.is_inside(name) => Some((place, name.clone())),
@@ -272,14 +272,14 @@ impl<'w> WorkReview<'w> {
         CriterionState::No(format!("nothing was written to {}", names.join(" or ")))
     }
 
-    /// A path as people of this project say it.
+    /// Returns a path as people of this project write it.
     fn display_name(&self, name: &str) -> String {
         let inside = self.roots.project.and_then(|project| path::below(name, project));
         inside.filter(|inside| !inside.is_empty()).unwrap_or(name).to_owned()
     }
 }
 
-/// A command on one line and not too long.
+/// Shortens a command to one line that is not too long.
 fn short(command: &str) -> String {
     let line = command.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(120) {

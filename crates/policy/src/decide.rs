@@ -59,7 +59,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The decision that leads here; none for silence.
+    /// Returns the decision that leads here; none for silence.
     #[must_use]
     pub const fn decision(self) -> Option<Decision> {
         match self {
@@ -177,13 +177,13 @@ pub enum Trust {
 }
 
 impl Policy {
-    /// The user's rules.
+    /// Returns a policy with the user's rules alone.
     #[must_use]
     pub fn of_user(file: RuleFile) -> Self {
         Self { rules: file.rules.into_iter().map(|rule| (Origin::User, rule)).collect() }
     }
 
-    /// The same with a project's rules.
+    /// Adds a project's rules.
     #[must_use]
     pub fn with_project(mut self, file: RuleFile, trust: Trust) -> Self {
         let origin = match trust {
@@ -194,7 +194,7 @@ impl Policy {
         self
     }
 
-    /// Every rule with its origin, the user's first.
+    /// Lists the rules with their origins, the user's first.
     pub fn rules(&self) -> impl Iterator<Item = (Origin, &Rule)> {
         self.rules.iter().map(|(origin, rule)| (*origin, rule))
     }

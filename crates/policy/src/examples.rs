@@ -21,7 +21,7 @@ const HEAD: &str = "\
 version = 1
 ";
 
-/// A file with every example, commented out.
+/// Returns a file with every example, commented out.
 #[must_use]
 pub fn template() -> String {
     let mut text = HEAD.to_owned();

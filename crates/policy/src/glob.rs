@@ -19,25 +19,25 @@ pub struct Glob {
 }
 
 impl Glob {
-    /// A pattern that minds the difference between `a` and `A`.
+    /// Parses a pattern that minds the difference between `a` and `A`.
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self { text: text.to_owned(), pattern: Pattern::of_text(text.chars()), folds_case: false }
     }
 
-    /// A pattern for which `a` and `A` are the same.
+    /// Parses a pattern for which `a` and `A` are the same.
     #[must_use]
     pub fn any_case(text: &str) -> Self {
         Self { folds_case: true, ..Self::new(&text.to_lowercase()) }
     }
 
-    /// The pattern as it was written.
+    /// Returns the pattern as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The name itself, if the pattern stands for exactly one.
+    /// Returns the name itself, if the pattern stands for exactly one.
     #[must_use]
     pub fn literal(&self) -> Option<&str> {
         let is_literal = self.pattern.tokens().iter().all(|token| matches!(token, Token::Symbol(_)));
@@ -103,7 +103,7 @@ impl PathGlob {
         Self { text: text.to_owned(), anchor, pattern, fixed: fixed.join("/") }
     }
 
-    /// The pattern as it was written.
+    /// Returns the pattern as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text

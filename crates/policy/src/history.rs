@@ -23,7 +23,7 @@ pub trait History {
     fn tokens(&self, _call: &Call, _scope: Scope) -> Option<u64> {
         None
     }
-    /// Cost so far, in millionths of a dollar.
+    /// Returns the cost so far, in millionths of a dollar.
     fn cost_micros(&self, _call: &Call, _scope: Scope) -> Option<u64> {
         None
     }
@@ -79,7 +79,7 @@ impl Truth {
         }
     }
 
-    /// Both: fails if either does, whatever is unknown.
+    /// Combines two truths: fails if either does, whatever is unknown.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         match (self, other) {

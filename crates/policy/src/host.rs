@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::touch;
 
-/// The host of an address in lower case; `None` if it names none.
+/// Returns the host of an address in lower case; `None` if it names none.
 #[must_use]
 pub(crate) fn host_of(address: &str) -> Option<String> {
     // Tabs and line ends inside an address are dropped by those who open it.
@@ -39,7 +39,7 @@ pub(crate) fn host_of(address: &str) -> Option<String> {
 const ADDRESS_KEYS: &[&str] =
     &["url", "urls", "uri", "uris", "host", "hosts", "hostname", "address", "endpoint"];
 
-/// The hosts that an input names, and whether they are all of them.
+/// Returns the hosts that an input names, and whether they are all of them.
 #[must_use]
 pub(crate) fn hosts_of_input(tool: &str, input: &Value) -> (Vec<String>, bool) {
     let mut hosts = Vec::new();
@@ -49,7 +49,7 @@ pub(crate) fn hosts_of_input(tool: &str, input: &Value) -> (Vec<String>, bool) {
     (hosts, complete)
 }
 
-/// The hosts that a step talks to; one that only running it would tell has no name.
+/// Returns the hosts that a step talks to; one that only running it would tell has no name.
 #[must_use]
 pub(crate) fn hosts_of_step(step: &agent_tracer_shell::Step) -> Vec<String> {
     let name = |host: &Option<String>| match host {

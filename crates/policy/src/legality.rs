@@ -40,7 +40,7 @@ pub enum AnswerForm {
 }
 
 impl AnswerForm {
-    /// As the document says it.
+    /// Returns the form as the document spells it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -107,7 +107,7 @@ fn find(agent: Agent, event: Event, decision: Decision) -> Option<Cell> {
         .find(|cell| cell.event == event && cell.decision == decision)
 }
 
-/// By which output a decision reaches an agent at an event, if it does.
+/// Returns the output by which a decision reaches an agent at an event, if it does.
 #[must_use]
 pub fn answer_form(agent: Agent, event: Event, decision: Decision) -> Option<AnswerForm> {
     find(agent, event, decision).map(|cell| cell.form)
@@ -131,7 +131,7 @@ pub fn may_update_permissions(agent: Agent, event: Event) -> bool {
     clients::find(agent).is_some_and(|client| client.may_update_permissions.contains(&event))
 }
 
-/// The decisions that work at an event for at least one of these agents, strictest last.
+/// Returns the decisions that work at an event for at least one of these agents, strictest last.
 #[must_use]
 pub fn decisions(agents: &[Agent], event: Event) -> Vec<Decision> {
     let works =
@@ -139,7 +139,7 @@ pub fn decisions(agents: &[Agent], event: Event) -> Vec<Decision> {
     Decision::ALL.iter().filter(works).copied().collect()
 }
 
-/// The table as the document shows it: a row per event and decision, a column per agent.
+/// Renders the table for the document: a row per event and decision, a column per agent.
 #[must_use]
 pub fn markdown() -> String {
     let mut text = String::from("| event | decision |");

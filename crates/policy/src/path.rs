@@ -33,7 +33,7 @@ fn names_a_user(rest: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
 }
 
-/// A path without `.`, `..` and doubled slashes. What `..` would leave the root for stays at the root.
+/// Removes `.`, `..` and doubled slashes. What `..` would leave the root for stays at the root.
 #[must_use]
 pub(crate) fn tidy(path: &str) -> String {
     let rooted = path.starts_with('/');

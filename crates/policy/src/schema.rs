@@ -244,12 +244,12 @@ impl Part {
         }
     }
 
-    /// Its keys, in the order of the document, each with what it means.
+    /// Lists the keys, in the order of the document, each with what it means.
     pub fn described(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.keys().iter().map(|(name, _, means)| (*name, *means))
     }
 
-    /// The keys that have to be there.
+    /// Lists the keys that have to be there.
     const fn needed(self) -> &'static [&'static str] {
         match self {
             Self::File => &["version"],
@@ -345,7 +345,7 @@ fn days() -> Vec<&'static str> {
     [words(Weekday::ALL, Weekday::as_str), vec!["weekdays", "weekend"]].concat()
 }
 
-/// One of something, or a list of it.
+/// Allows one of something, or a list of it.
 fn one_or_many(one: &Value) -> Value {
     json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
 }
@@ -379,7 +379,7 @@ impl ValueType {
     }
 }
 
-/// The schema, in the draft that editors of TOML understand.
+/// Returns the schema, in the draft that editors of TOML understand.
 #[must_use]
 pub fn schema() -> Value {
     let definitions: Map<String, Value> = Part::ALL

@@ -29,7 +29,7 @@ impl Rule {
     }
 }
 
-/// `a` or `b` or `c`.
+/// Joins words: `a` or `b` or `c`.
 fn any<T: Display>(words: impl IntoIterator<Item = T>) -> String {
     words.into_iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ")
 }
@@ -80,7 +80,7 @@ fn command(command: &CommandMatcher) -> Vec<String> {
     lines
 }
 
-/// The texts for yes and for no.
+/// Chooses between the texts for yes and for no.
 fn with(is: bool, yes: &'static str) -> &'static str {
     match (is, yes) {
         (true, yes) => yes,

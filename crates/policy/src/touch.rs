@@ -75,7 +75,7 @@ const PATH_KEYS: &[&str] = &[
     "destination",
 ];
 
-/// The operation of a tool on the path in its input.
+/// Returns the operation of a tool on the path in its input.
 fn access_of(tool: &str) -> Access {
     match tool {
         "Read" | "NotebookRead" | "view_image" | "Glob" | "Grep" | "LS" | "read_file" => Access::Read,
@@ -113,7 +113,7 @@ impl Touches {
     }
 }
 
-/// The paths that an input names.
+/// Lists the paths that an input names.
 pub(crate) fn of_input(tool: &str, input: &Value, from: BaseFolders<'_>) -> Touches {
     let access = access_of(tool);
     let mut touches = Touches::default();
@@ -214,7 +214,7 @@ fn of_search(tool: &str, input: &Value, from: BaseFolders<'_>, touches: &mut Tou
     }
 }
 
-/// The patterns of a search: separated by blanks, or by commas where there are no braces. What is excluded is none.
+/// Splits the patterns of a search: by blanks, or by commas where there are no braces. Exclusions are left out.
 fn search_patterns(glob: &str) -> Vec<String> {
     let words = glob.split_whitespace().flat_map(|word| {
         let parts: Vec<&str> = if word.contains('{') { vec![word] } else { word.split(',').collect() };
@@ -224,7 +224,7 @@ fn search_patterns(glob: &str) -> Vec<String> {
     words.flat_map(alternatives).flat_map(|pattern| with_hidden(&pattern)).collect()
 }
 
-/// A pattern and the ones for what it matches besides: to a search a wildcard in front stands for a dot too.
+/// Adds the patterns for hidden names that a search matches besides: there a wildcard in front stands for a dot too.
 fn with_hidden(pattern: &str) -> Vec<String> {
     let (folder, name) = pattern.rsplit_once('/').map_or(("", pattern), |(folder, name)| (folder, name));
     let folder = if name.len() == pattern.len() { String::new() } else { format!("{folder}/") };
@@ -243,7 +243,7 @@ fn with_hidden(pattern: &str) -> Vec<String> {
 /// Most patterns that one pattern with braces becomes.
 const MOST_ALTERNATIVES: usize = 64;
 
-/// The patterns that one with braces stands for; one that is too large matches anything.
+/// Expands the braces of a pattern; one that is too large matches anything.
 fn alternatives(pattern: &str) -> Vec<String> {
     let mut open = vec![pattern.to_owned()];
     let mut done = Vec::new();
@@ -265,7 +265,7 @@ fn alternatives(pattern: &str) -> Vec<String> {
     done
 }
 
-/// The paths in the headers of a patch. Nothing else of it is looked at.
+/// Lists the paths in the headers of a patch. Nothing else of it is looked at.
 pub(crate) fn of_patch(patch: &str, from: BaseFolders<'_>) -> Touches {
     let mut touches = Touches::default();
     for line in patch.lines() {
@@ -291,7 +291,7 @@ pub(crate) fn of_patch(patch: &str, from: BaseFolders<'_>) -> Touches {
     touches
 }
 
-/// The paths that a command reaches.
+/// Lists the paths that a command reaches.
 pub(crate) fn of_command(analysis: &CommandAnalysis, from: BaseFolders<'_>) -> Touches {
     let mut touches = Touches::default();
     each_step(analysis, &mut |step| {
@@ -320,7 +320,7 @@ pub(crate) fn of_step(step: &Step, from: BaseFolders<'_>) -> Vec<Touch> {
     step.uses.files.iter().map(touch).collect()
 }
 
-/// The part of a pattern before its first wildcard, up to a whole folder.
+/// Returns the part of a pattern before its first wildcard, up to a whole folder.
 pub(crate) fn fixed(name: &str) -> &str {
     match name.find(['*', '?', '[']) {
         None => name,

@@ -19,7 +19,7 @@ impl Verifier {
     /// All of them.
     pub const ALL: &[Self] = &[Self::Prompt, Self::Agent];
 
-    /// The spelling in rules, and in the client's settings.
+    /// Returns the spelling in rules, and in the client's settings.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

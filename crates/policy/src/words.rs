@@ -160,7 +160,7 @@ words! {
 }
 
 impl Weekday {
-    /// The day before.
+    /// Returns the day before.
     #[must_use]
     pub const fn before(self) -> Self {
         match self {

@@ -38,7 +38,7 @@ pub enum DeletionScope {
 pub struct RowCounts(pub Vec<(&'static str, u64)>);
 
 impl RowCounts {
-    /// All tables together.
+    /// Adds up all tables.
     #[must_use]
     pub fn sum(&self) -> u64 {
         self.0.iter().map(|(_, rows)| rows).sum()
@@ -64,7 +64,7 @@ impl Fleet {
         schema::keep_for(days, self.layout()).iter().try_for_each(|statement| self.run(statement))
     }
 
-    /// For how many days rows are kept; none is for ever.
+    /// Returns for how many days rows are kept; `None` is for ever.
     ///
     /// # Errors
     /// If the server cannot be reached or refuses.

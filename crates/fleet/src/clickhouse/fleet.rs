@@ -119,7 +119,7 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// A client of the database there. Nothing is sent yet.
+    /// Makes a client of the database at an address. Nothing is sent yet.
     ///
     /// # Errors
     /// If no thread can be started.
@@ -173,7 +173,7 @@ impl Fleet {
         }
     }
 
-    /// The client, with the database chosen.
+    /// Returns the client, with the database chosen.
     pub(crate) fn client(&self) -> Client {
         self.client.clone().with_database(&self.place.database)
     }
@@ -215,7 +215,7 @@ impl Fleet {
         self.run(&format!("INSERT INTO schema_step (version) VALUES ({version})"))
     }
 
-    /// The version of the tables that are there; zero if there are none.
+    /// Returns the version of the tables that are there; zero if there are none.
     ///
     /// # Errors
     /// If the server cannot be reached or refuses.
@@ -239,12 +239,12 @@ impl Drop for Fleet {
     }
 }
 
-/// A statement in which no question mark stands for a value.
+/// Escapes a statement in which no question mark stands for a value.
 pub(crate) fn as_it_is(statement: &str) -> String {
     statement.replace('?', "??")
 }
 
-/// A text as a part of a statement, whatever is in it.
+/// Quotes a text as a part of a statement, whatever is in it.
 pub(crate) fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }

@@ -21,7 +21,7 @@ impl TokenScope {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Ingest, Self::Read, Self::Admin];
 
-    /// Its word.
+    /// Returns the word of the scope.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ impl TokenScope {
         }
     }
 
-    /// From its word.
+    /// Parses the word of a scope.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|scope| scope.as_str() == word)

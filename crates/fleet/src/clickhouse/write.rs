@@ -211,7 +211,7 @@ spend_row! {
     }
 }
 
-/// A word of a closed set as its text.
+/// Spells a word of a closed set.
 pub(crate) fn word<T: Serialize>(word: T) -> String {
     match serde_json::to_value(word) {
         Ok(Value::String(text)) => text,
@@ -321,7 +321,7 @@ macro_rules! fact_line {
         }
 
         impl FactLine {
-            /// The arrays of the measures, in the order of the columns that have one.
+            /// Returns the arrays of the measures, in the order of the columns that have one.
             fn arrays(&mut self) -> impl Iterator<Item = &mut Vec<i64>> {
                 [$(&mut self.$array),*].into_iter()
             }
@@ -363,7 +363,7 @@ impl FactLine {
         line
     }
 
-    /// In which day its task has something.
+    /// Returns the row that says in which day the task has something.
     fn day(&self) -> DayLine {
         DayLine {
             owner: self.owner.clone(),
@@ -401,8 +401,9 @@ impl FactLine {
         self.bucket = bucket.and_then(|bucket| i16::try_from(bucket).ok());
     }
 
-    /// A fact that turned out to be part of another. It has that one's moment: without any it would be older than every
-    /// limit of age, and gone before what it takes the place of; and no granule would be known to begin after 1970.
+    /// Marks a fact as gone that turned out to be part of another. It has that one's moment: without any it would be
+    /// older than every limit of age, and gone before what it takes the place of; and no granule would be known to
+    /// begin after 1970.
     fn gone(owner: &str, fact: &ShippedFact, part: i64) -> Self {
         Self {
             occurred: moment(fact.row.occurred),

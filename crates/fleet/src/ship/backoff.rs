@@ -12,12 +12,12 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// It worked: the next failure is the first again.
+    /// Records a success: the next failure is the first again.
     pub fn worked(&mut self) {
         self.failures = 0;
     }
 
-    /// It failed once more. `spread` is any number: many machines that lost the same server must not come back at once.
+    /// Records a failure. `spread` is any number: many machines that lost the same server must not come back at once.
     pub fn failed(&mut self, spread: u64) -> Duration {
         let wait = FIRST.saturating_mul(1_u32.checked_shl(self.failures).unwrap_or(u32::MAX)).min(LONGEST);
         self.failures = self.failures.saturating_add(1);

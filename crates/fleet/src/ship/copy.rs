@@ -16,7 +16,7 @@ pub struct Copier {
 }
 
 impl Copier {
-    /// One that goes on where the cursor is, with about so many facts at once.
+    /// Makes a copier that goes on where the cursor is, with about so many facts at once.
     #[must_use]
     pub const fn new(outbox: Outbox, cursor: Cursor, batch: u32) -> Self {
         Self { outbox, cursor, batch }

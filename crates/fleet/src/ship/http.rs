@@ -51,7 +51,7 @@ pub enum TargetError {
 }
 
 impl Target {
-    /// A server at an address.
+    /// Checks the address and the token of a server.
     ///
     /// # Errors
     /// If it is no address, would be called unencrypted over a network, or there is no token.
@@ -78,7 +78,7 @@ impl Target {
         Ok(Self { url: url.to_owned(), token: token.to_owned() })
     }
 
-    /// Its address.
+    /// Returns the address.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url

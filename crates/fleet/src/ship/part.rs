@@ -49,7 +49,7 @@ pub(crate) struct Part {
 }
 
 impl Source<'_> {
-    /// The part behind a place; none if nothing is there.
+    /// Returns the part behind a place; `None` if nothing is there.
     pub(crate) fn after(&self, place: u64) -> Result<Option<Part>, ShipError> {
         let mut shipment = self.outbox.between(place, self.newest, self.facts)?;
         if shipment.until == place {
@@ -114,7 +114,8 @@ impl Source<'_> {
     }
 }
 
-/// A shipment as packed bodies that a server takes; nothing to send is no body. Tasks come last, as they do in one body.
+/// Packs a shipment into bodies that a server takes; nothing to send is no body. Tasks come last, as they do in one
+/// body.
 fn bodies(shipment: &Shipment, most: usize) -> Vec<Vec<u8>> {
     let mut bodies = Vec::new();
     let rest = Shipment { format: shipment.format, until: shipment.until, ..Shipment::default() };
@@ -136,7 +137,7 @@ fn bodies(shipment: &Shipment, most: usize) -> Vec<Vec<u8>> {
     bodies
 }
 
-/// A shipment with these facts instead of its own, packed. They are written already, so that each is written once,
+/// Packs a shipment with these facts instead of its own. They are written already, so that each is written once,
 /// wherever a body is cut.
 pub(crate) fn packed(shipment: &Shipment, facts: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(facts.len() / 4), Compression::fast());

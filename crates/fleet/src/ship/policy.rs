@@ -72,7 +72,7 @@ impl Policy {
         }
     }
 
-    /// The server that it names, if it names one.
+    /// Returns the server that it names, if it names one.
     #[must_use]
     pub fn to(&self) -> Option<&str> {
         self.to.as_deref()
@@ -85,7 +85,7 @@ impl Policy {
         self.projects.as_ref().is_none_or(|globs| !project.is_empty() && globs.iter().any(covers))
     }
 
-    /// The same for the same policy: another one means that everything is sent again under it.
+    /// Returns a text that is the same for the same policy: another one means that everything is sent again under it.
     pub(crate) fn fingerprint(&self) -> String {
         let projects: Option<Vec<_>> = self
             .projects

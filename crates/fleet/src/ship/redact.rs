@@ -96,7 +96,7 @@ impl Policy {
         }
     }
 
-    /// A task as it may leave.
+    /// Reduces a task to what may leave.
     pub(crate) fn task(&self, record: &mut DerivedTask) {
         if self.level == Level::Metadata {
             record.title = format!("Session {}", Millis(record.started));
@@ -121,7 +121,7 @@ impl Policy {
         }
     }
 
-    /// A fact as it may leave.
+    /// Reduces a fact to what may leave.
     pub(crate) fn fact(&self, record: &mut ShippedFact) {
         let row = &mut record.row;
         // Natural keys are derived from recorded text, and no other server needs them: a fact is known by its number.

@@ -124,13 +124,13 @@ pub fn lag(outbox: &Outbox, cursor: &Cursor) -> Result<u64, QueryError> {
 }
 
 impl Shipper {
-    /// A shipper that goes on where the cursor is.
+    /// Makes a shipper that goes on where the cursor is.
     #[must_use]
     pub fn new(outbox: Outbox, policy: Policy, cursor: Cursor, carrier: Box<dyn Carrier>) -> Self {
         Self { outbox, policy, cursor, carrier, facts: FACTS }
     }
 
-    /// The same with parts of about so many facts, for a server that is slow or far away.
+    /// Sets the size of parts to about so many facts, for a server that is slow or far away.
     #[must_use]
     pub fn in_parts_of(mut self, facts: u32) -> Self {
         self.facts = facts;

@@ -26,7 +26,7 @@ pub(crate) trait Arrivals {
     fn now(&self) -> Answer<u64>;
     /// Returns how many rows arrived after a time, and the time of the newest.
     fn since(&self, after: u64) -> Answer<(u64, u64)>;
-    /// The next of them, and none only at the end.
+    /// Returns the next of them, and none only at the end.
     fn next(&self, after: u64) -> Answer<Vec<Row>>;
 }
 

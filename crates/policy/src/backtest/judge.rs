@@ -144,7 +144,7 @@ fn not_judged(found: &mut RuleReport, reason: &str) {
     }
 }
 
-/// A rule before anything was replayed, with what never can be judged.
+/// Starts the report of a rule, with the reasons for which it never can be judged.
 fn found(origin: Origin, rule: &Rule) -> RuleReport {
     let mut not_judged = Vec::new();
     let mut never = |is_asked: bool, reason: &str| {

@@ -70,7 +70,7 @@ pub(crate) fn is_asked(row: &Row, agent: Agent) -> bool {
     !is_refused && !is_unasked
 }
 
-/// The moment at which a call was about to happen; the same with another event for what came of it.
+/// Returns the moment at which a call was about to happen; with another event, the one at which it had ended.
 pub(crate) fn call_moment(row: &Row, event: Event) -> Moment {
     let mut missing = Missing::default();
     let mut fields = common(row, &mut missing);
@@ -86,7 +86,7 @@ pub(crate) fn call_moment(row: &Row, event: Event) -> Moment {
     Moment { event, fields, missing }
 }
 
-/// A prompt.
+/// Returns the moment of a prompt.
 pub(crate) fn prompt_moment(row: &Row) -> Moment {
     let mut missing = Missing::default();
     let mut fields = common(row, &mut missing);
@@ -99,7 +99,7 @@ pub(crate) fn prompt_moment(row: &Row) -> Moment {
     Moment { event: Event::UserPromptSubmit, fields, missing }
 }
 
-/// An end, if the row is one at which a hook is asked.
+/// Returns the moment of an end, if the row is one at which a hook is asked.
 pub(crate) fn end_moment(row: &Row) -> Option<Moment> {
     let event = match row.kind {
         Kind::TeammateIdle => Event::TeammateIdle,
@@ -201,7 +201,7 @@ fn input(row: &Row, tool: &str, missing: &mut Missing) -> Value {
     Value::Object(input)
 }
 
-/// The headers of a patch: its text is never kept.
+/// Rebuilds the headers of a patch: its text is never kept.
 fn patch(row: &Row) -> String {
     let operations = row.metadata.get(attributes::FILE_OPERATIONS).and_then(Value::as_array);
     let mut patch = String::new();

@@ -42,7 +42,7 @@ impl OpenCalls {
         self.rows.remove(&number)
     }
 
-    /// The open call that a permission was asked for.
+    /// Returns the open call that a permission was asked for.
     fn asked_for(&self, permission: &Row) -> Option<&Row> {
         fn signature(row: &Row) -> Option<&str> {
             row.metadata.get(attributes::CALL_SIGNATURE).and_then(Value::as_str)
@@ -72,7 +72,7 @@ impl<'r> Replay<'r> {
         self.tree.tasks() as u64
     }
 
-    /// The next row, in the order in which things began.
+    /// Replays the next row, in the order in which things began.
     pub(crate) fn row(&mut self, walk: &mut Walk<'_>, row: Row) {
         while let Some(ended) = self.open.pop(row.occurred_at) {
             self.end(walk, &ended);

@@ -72,7 +72,7 @@ fn steps() -> impl Strategy<Value = Vec<(i64, Step)>> {
     prop::collection::vec((1_i64..100, step), 1..24)
 }
 
-/// A rule for each condition and a few of its limits.
+/// Returns a rule for each condition and a few of its limits.
 fn rules() -> String {
     let mut rules = String::from("version = 1\n");
     let mut rule = |events: &str, more: &str| {

@@ -126,7 +126,7 @@ pub(crate) struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The root of the tree that a task stands in, if it is this task that has to bring it.
+    /// Returns the root of the tree that a task stands in, if it is this task that has to bring it.
     fn root_of(&mut self, task: Task) -> Answer<Option<Task>> {
         let own = task.id.clone();
         let mut root = task;

@@ -65,7 +65,7 @@ impl LoadedFile {
     }
 }
 
-/// An error as one text for a list of problems.
+/// Formats an error for a list of problems.
 fn problem_text(error: &RulesError) -> String {
     format!("{error}\nhint: {}", error.hint())
 }
@@ -204,7 +204,7 @@ impl ActiveRules {
         state.left = mark(&self.home.policy_table());
     }
 
-    /// The rules that are in force in a project.
+    /// Returns the rules that are in force in a project.
     pub fn policy(&self, root: &Path) -> Arc<Policy> {
         {
             let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
@@ -250,7 +250,7 @@ impl ActiveRules {
         state.user.file.as_ref().and_then(|file| file.deadline_ms).unwrap_or(table::DEADLINE_MS)
     }
 
-    /// Every rule that is in force somewhere, the user's first.
+    /// Returns the rules that are in force somewhere, the user's first.
     pub fn rules(&self) -> Vec<ActiveRule> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let mut all = Vec::new();
@@ -275,7 +275,7 @@ impl ActiveRules {
         all
     }
 
-    /// Every file of rules that is known, the user's first; that one only if it is there.
+    /// Returns the files of rules that are known, the user's first; that one only if it is there.
     pub fn files(&self) -> Vec<KnownFile> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let known = |path: PathBuf, project: Option<PathBuf>, origin: Origin, kept: &LoadedFile| KnownFile {

@@ -13,7 +13,7 @@ use agent_tracer_spool::EnvelopeName;
 pub trait Arrivals: Send + Sync {
     /// Waits until every earlier event of the session is in the ledger, at most this long. Returns `false` on timeout.
     fn wait_for_earlier(&self, name: &EnvelopeName, session: Option<&str>, most: Duration) -> bool;
-    /// The same for the envelope itself.
+    /// Waits for the envelope itself in the same way.
     fn wait_for(&self, name: &EnvelopeName, most: Duration) -> bool;
     /// Reads an envelope that is not in the ledger yet; `None` if it is, or cannot be read.
     fn peek(&self, name: &EnvelopeName) -> Option<Reading>;
@@ -29,7 +29,7 @@ pub(crate) struct Reach<'q> {
 }
 
 impl Reach<'_> {
-    /// The past with everything up to the event and the event itself. `None` if that could not be had in time.
+    /// Returns the past with everything up to the event and the event itself; `None` if that could not be had in time.
     pub(crate) fn history(&self, past: &TaskHistory, task: &TaskId) -> Option<TaskHistory> {
         let name = self.envelope.as_ref()?;
         let until = Instant::now() + self.patience;

@@ -61,7 +61,7 @@ pub fn record(decision: &Decision<'_>, agent: Agent, home: &Home, now_nanos: u64
     }
 }
 
-/// The bytes of the record; `None` if no rule spoke.
+/// Returns the bytes of the record; `None` if no rule spoke.
 fn body(decision: &Decision<'_>) -> Option<Vec<u8>> {
     if decision.verdict.fired.is_empty() {
         return None;

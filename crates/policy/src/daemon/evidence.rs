@@ -93,7 +93,7 @@ impl LedgerEvidence<'_> {
         self.cache.known.get_or_init(look_up).as_ref()
     }
 
-    /// The readers know the agent that acts; nothing of the reading is stored.
+    /// Identifies the asker by the readers, which know the agent that acts; nothing of the reading is stored.
     fn identify(&self) -> Option<Asker> {
         let reading = read(&Observation {
             agent: self.agent,

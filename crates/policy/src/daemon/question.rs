@@ -114,8 +114,8 @@ impl Question {
         &self.identity
     }
 
-    /// The root of the project: of the one that the agent names, which does not follow `cd`, so that an agent does not
-    /// leave its project's rules by walking away; else of where it works.
+    /// Returns the root of the project: of the one that the agent names, which does not follow `cd`, so that an agent
+    /// does not leave its project's rules by walking away; else of where it works.
     #[must_use]
     pub fn root(&self, named: Option<&Path>, here: &Path) -> PathBuf {
         if let Some(named) = named.filter(|named| named.is_absolute()) {

@@ -119,7 +119,7 @@ impl Rules {
     }
 }
 
-/// The bytes of a file in the user's own folders; `None` if there is none.
+/// Reads the bytes of a file in the user's own folders; `None` if there is none.
 fn read_own(home: &Home, path: &Path) -> Result<Option<Vec<u8>>, RulesError> {
     settings_file::read(path, home.user(), BYTES_MAX + 1).map_err(|refusal| RulesError::Refused {
         path: path.to_owned(),
@@ -128,7 +128,7 @@ fn read_own(home: &Home, path: &Path) -> Result<Option<Vec<u8>>, RulesError> {
     })
 }
 
-/// The bytes of a regular file, through a link if it is one; `None` if there is none.
+/// Reads the bytes of a regular file, through a link if it is one; `None` if there is none.
 fn read_regular(path: &Path) -> Result<Option<Vec<u8>>, RulesError> {
     let failed = |cause: String| RulesError::Read { path: path.to_owned(), cause };
     // Checked before opening: opening a pipe would wait for a writer.
@@ -147,7 +147,7 @@ fn read_regular(path: &Path) -> Result<Option<Vec<u8>>, RulesError> {
     }
 }
 
-/// A folder on the way that is a file is as good as none.
+/// Returns `true` if there is no such file. A folder on the way that is a file is as good as none.
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
@@ -158,7 +158,7 @@ fn plain(cause: &io::Error) -> String {
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }
 
-/// The root of the project that a folder belongs to: the nearest folder above it with `.git` or with rules.
+/// Returns the root of the project that a folder belongs to: the nearest folder above it with `.git` or with rules.
 #[must_use]
 pub fn project_root(folder: &Path) -> PathBuf {
     let is_root = |folder: &&Path| folder.join(".git").exists() || folder.join(PROJECT_FILE).exists();
@@ -227,7 +227,7 @@ impl TrustList {
         if known { Trust::Trusted } else { Trust::NotTrusted }
     }
 
-    /// The roots of the projects whose rules are trusted.
+    /// Returns the roots of the projects whose rules are trusted.
     pub fn roots(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().filter_map(|file| file.path.parent()?.parent())
     }
@@ -255,7 +255,7 @@ impl TrustList {
     }
 }
 
-/// The path without links; as it is if the file is gone.
+/// Returns the path without links; as it is if the file is gone.
 fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

@@ -49,7 +49,7 @@ pub fn load(home: &Home) -> Result<Option<Vec<u8>>, Refusal> {
     settings_file::read(&home.policy_table(), home.user(), BYTES_MAX)
 }
 
-/// The projects that the table of a home knows.
+/// Returns the projects that the table of a home knows.
 #[must_use]
 pub fn known_projects(home: &Home) -> BTreeSet<PathBuf> {
     let Ok(Some(bytes)) = load(home) else { return BTreeSet::new() };
@@ -122,7 +122,7 @@ fn has_rows(bytes: &[u8]) -> bool {
     Table::open(bytes).is_ok_and(|table| table.rows().next().is_some())
 }
 
-/// The bytes of the table.
+/// Returns the bytes of the table.
 fn bytes_of(rules: &TableSources, before: Option<&[u8]>, guard: &Path) -> Result<Vec<u8>, RulesError> {
     let mut placed: Vec<(Place<'_>, &Rule)> = Vec::new();
     let everywhere = Place { origin: Origin::User, project: None };

@@ -14,7 +14,7 @@ const LIST_MAX: usize = 500;
 
 type SpannedValue<'a, 'i> = &'a Spanned<DeValue<'i>>;
 
-/// A field of a table.
+/// Finds a field of a table.
 fn get<'a, 'i>(table: &'a DeTable<'i>, key: &str) -> Option<SpannedValue<'a, 'i>> {
     table.iter().find(|(name, _)| name.get_ref().as_ref() == key).map(|(_, value)| value)
 }
@@ -39,7 +39,7 @@ impl Reader<'_> {
         self.fault(value.span().start, what, None);
     }
 
-    /// A text that is not empty.
+    /// Reads a text that is not empty.
     pub(super) fn text(&mut self, table: &DeTable<'_>, key: &str) -> Option<(String, usize)> {
         let value = get(table, key)?;
         self.one_text(key, value)
@@ -62,7 +62,7 @@ impl Reader<'_> {
         Some((text.to_owned(), at))
     }
 
-    /// A text, or a list of texts.
+    /// Reads a text, or a list of texts.
     pub(super) fn texts(&mut self, table: &DeTable<'_>, key: &str) -> Vec<(String, usize)> {
         let Some(value) = get(table, key) else { return Vec::new() };
         let Some(members) = value.get_ref().as_array() else {
@@ -83,7 +83,7 @@ impl Reader<'_> {
         members.iter().filter_map(|member| self.one_text(key, member)).collect()
     }
 
-    /// One of some words.
+    /// Reads one of some words.
     pub(super) fn word<T>(
         &mut self,
         key: &str,
@@ -121,7 +121,7 @@ impl Reader<'_> {
         number.map(|number| (number, value.span().start))
     }
 
-    /// An amount with decimals, in millionths.
+    /// Reads an amount with decimals, in millionths.
     pub(super) fn millionths(&mut self, table: &DeTable<'_>, key: &str) -> Option<u64> {
         let value = get(table, key)?;
         let number = match value.get_ref() {
@@ -172,7 +172,7 @@ impl Reader<'_> {
         tables
     }
 
-    /// A table as JSON.
+    /// Reads a table as JSON.
     pub(super) fn json(&mut self, table: &DeTable<'_>, key: &str) -> Option<Map<String, Value>> {
         let (inner, _) = self.table(table, key)?;
         Some(self.object(inner))
@@ -206,7 +206,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The members of a list as JSON.
+    /// Reads the members of a list as JSON.
     pub(super) fn values(&mut self, table: &DeTable<'_>, key: &str) -> Option<(Vec<Value>, usize)> {
         let value = get(table, key)?;
         let Some(members) = value.get_ref().as_array() else {

@@ -153,7 +153,7 @@ impl Reader<'_> {
         self.notes.push(Fault { line, column, what, hint: None });
     }
 
-    /// Line and column of a byte, in characters and counted from one.
+    /// Returns line and column of a byte, in characters and counted from one.
     fn place(&self, offset: usize) -> (usize, usize) {
         let mut end = offset.min(self.text.len());
         while !self.text.is_char_boundary(end) {

@@ -1,6 +1,6 @@
 //! The word that was probably meant.
 
-/// The nearest of some words, if one is near enough to be worth saying.
+/// Returns the nearest of some words, if one is near enough to be worth saying.
 pub(super) fn nearest<'w>(word: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let folded = word.to_lowercase().replace('-', "_");
     let near = |candidate: &str| {

@@ -68,7 +68,7 @@ struct Whole {
     facts: u64,
 }
 
-/// The dimensions that are asked by quarters of an hour.
+/// Returns the dimensions that are asked by quarters of an hour.
 fn by_quarters() -> String {
     let of_quarters = Dim::ALL.iter().filter(|dim| dim.finest() == Level::Quarter);
     let codes: Vec<String> = of_quarters.map(|dim| dim.code().to_string()).collect();
@@ -110,7 +110,7 @@ impl Fleet {
         Ok(RollupReport { closed, again })
     }
 
-    /// The beginning of the first day that is not closed; none if no day is.
+    /// Returns the beginning of the first day that is not closed; `None` if no day is.
     ///
     /// # Errors
     /// If the server cannot be reached or refuses.
@@ -236,23 +236,23 @@ impl Fleet {
     }
 }
 
-/// The condition that a row is of some days of owners; never of none.
+/// Builds the condition that a row is of some days of owners; never of none.
 fn among(days: &BTreeSet<OwnersDay>, day: &str) -> String {
     let pairs: Vec<String> = days.iter().map(|(owner, day)| format!("({}, {day})", literal(owner))).collect();
     format!("{} AND (owner, {day}) IN ({})", of_owners(days), pairs.join(", "))
 }
 
-/// The condition that a row is of one of their owners.
+/// Builds the condition that a row is of one of their owners.
 fn of_owners(days: &BTreeSet<OwnersDay>) -> String {
     format!("owner IN {}", any_of(days.iter().map(|(owner, _)| owner.as_str())))
 }
 
-/// The same for facts, which are found by their tasks.
+/// Returns the same for facts, which are found by their tasks.
 fn facts_of(days: &BTreeSet<OwnersDay>) -> String {
     format!("{} AND (owner, task) IN ({})", among(days, &day_of("occurred")), tasks_of(days))
 }
 
-/// The tasks that have facts in some days of owners.
+/// Returns the tasks that have facts in some days of owners.
 fn tasks_of(days: &BTreeSet<OwnersDay>) -> String {
     format!("SELECT owner, task FROM task_day WHERE {}", among(days, "day"))
 }

@@ -58,12 +58,13 @@ struct AffectedDays {
     days: Vec<OwnersDay>,
 }
 
-/// The version of a mark that is made at a moment. Between two of them there is room for one that takes the first away.
+/// Returns the version of a mark that is made at a moment. Between two of them there is room for one that takes the
+/// first away.
 pub(super) fn version(at: i64) -> u64 {
     u64::try_from(at).unwrap_or(0).saturating_mul(2)
 }
 
-/// The statement that marks every day that has facts or sums and may be closed.
+/// Builds the statement that marks every day that has facts or sums and may be closed.
 pub(crate) fn all_days_marked() -> String {
     format!(
         "INSERT INTO day_mark (owner, day, version, gone) \
@@ -103,7 +104,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// The days that may be closed among those that a change touches.
+    /// Returns the days that may be closed among those that a change touches.
     fn touched(&self, change: &PendingLines<'_>) -> Result<BTreeSet<OwnersDay>, FleetError> {
         let tasks: Vec<&(&str, &str)> = change.tasks.iter().collect();
         let mut days = BTreeSet::new();
@@ -146,7 +147,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// The days that facts which meet a condition stand in, in any version.
+    /// Builds the days that facts which meet a condition stand in, in any version.
     pub(crate) fn days_of(&self, facts: &str) -> Result<BTreeSet<OwnersDay>, FleetError> {
         let ask = format!("SELECT DISTINCT owner, {} AS day FROM fact WHERE {facts}", day_of("occurred"));
         let found: Vec<OwnersDay> = self.wait(self.client().query(&as_it_is(&ask)).fetch_all())?;

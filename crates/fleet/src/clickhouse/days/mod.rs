@@ -47,14 +47,14 @@ pub(crate) fn added() -> String {
     })
 }
 
-/// The columns of facts that count, of which the first ones are [`joined`].
+/// Returns the columns of facts that count, of which the first ones are [`joined`].
 pub(crate) fn counted() -> String {
     let spent = measures::of_team().filter(|column| column.array.is_none());
     let names = spent.map(|column| column.name.to_owned());
     own().map(|(own, _)| own).chain(["spends".to_owned()]).chain(names).collect::<Vec<_>>().join(", ")
 }
 
-/// The arrays with which facts are joined: what each adds in each dimension.
+/// Returns the arrays with which facts are joined: what each adds in each dimension.
 pub(crate) fn joined() -> String {
     let arrays = own().map(|(own, array)| format!("{array} AS {own}"));
     arrays.chain(["sums.spends AS spends".to_owned()]).collect::<Vec<_>>().join(", ")
@@ -64,7 +64,7 @@ fn own() -> impl Iterator<Item = (String, &'static str)> {
     measures::of_team().filter_map(|column| Some((format!("own_{}", column.name), column.array?)))
 }
 
-/// The day that holds a moment, as an expression.
+/// Returns the day that holds a moment, as an expression.
 pub(crate) fn day_of(moment: &str) -> String {
     format!("{moment} - positiveModulo({moment}, {DAY_MS})")
 }

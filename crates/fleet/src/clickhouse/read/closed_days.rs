@@ -54,7 +54,7 @@ impl ClosedDays {
         Self { mine, until, marked }
     }
 
-    /// The facts of a span that are in no closed day; none if none can be.
+    /// Returns the facts of a span that are in no closed day; `None` if none can be.
     pub(crate) fn open(&self, (from, to): Span) -> Option<Open> {
         let (mut facts, mut days) = (Vec::new(), Vec::new());
         let mut add = |owner: Option<&str>, from: i64, to: i64| {
@@ -130,7 +130,7 @@ impl ClosedDays {
     }
 }
 
-/// The first beginning of a day that is not before a moment.
+/// Returns the first beginning of a day that is not before a moment.
 const fn up(at: i64) -> i64 {
     if Level::Day.start(at) == at { at } else { Level::Day.end(at) }
 }
@@ -147,7 +147,7 @@ impl Reader {
     }
 }
 
-/// The condition that a row of sums is of the range's project, agent and type of agent.
+/// Builds the condition that a row of sums is of the range's project, agent and type of agent.
 pub(crate) fn of_sums(range: &Range) -> String {
     let mut all = vec!["1".to_owned()];
     all.extend(range.project.as_ref().map(|project| format!("project = {}", literal(project))));

@@ -32,11 +32,11 @@ pub(crate) trait TaskColumns: RowOwned + RowRead {
 
 /// The same with what tells versions apart.
 pub(crate) trait Versioned: TaskColumns {
-    /// Its version.
+    /// Returns the version.
     fn version(&self) -> u64;
     /// Returns whether the task is deleted.
     fn is_gone(&self) -> bool;
-    /// The task that started it; empty: none.
+    /// Returns the task that started it; empty: none.
     fn parent(&self) -> &str;
     /// Returns the time at which the task was first seen.
     fn started(&self) -> i64;
@@ -139,7 +139,7 @@ impl Reader {
         self.rows(&format!("SELECT {} FROM task FINAL {rest}", columns::<T>()))
     }
 
-    /// The task with this id, unless two owners have one.
+    /// Returns the task with this id, unless two owners have one.
     pub(crate) fn one<T: TaskColumns>(&self, id: &TaskId) -> Answer<T> {
         let rest =
             format!("WHERE {} AND task = {} ORDER BY owner LIMIT 3", self.mine(), literal(id.as_str()));
@@ -166,7 +166,7 @@ impl Reader {
         Ok(self.one::<Member>(id)?.owner)
     }
 
-    /// These tasks and all their descendants, parents before children.
+    /// Returns these tasks and all their descendants, parents before children.
     pub(crate) fn families<T: Versioned>(&self, roots: Vec<T>) -> Answer<Vec<T>> {
         let mut seen: HashSet<Key> = roots.iter().map(TaskColumns::key).collect();
         let mut next: Vec<Key> = roots.iter().map(TaskColumns::key).collect();
@@ -184,8 +184,8 @@ impl Reader {
         Ok(all)
     }
 
-    /// The newest versions of some tasks, in no order. They are few: reading all versions costs less than to let the engine
-    /// deduplicate everything that lies around them.
+    /// Returns the newest versions of some tasks, in no order. They are few: reading all versions costs less than to
+    /// let the engine deduplicate everything that lies around them.
     pub(crate) fn newest_tasks<T: Versioned>(&self, keys: &[Key]) -> Answer<HashMap<Key, T>> {
         let mut newest: HashMap<Key, T> = HashMap::new();
         for part in keys.chunks(AT_ONCE) {
@@ -205,8 +205,8 @@ impl Reader {
         Ok(newest)
     }
 
-    /// The children of some tasks, in the order in which they began. Which they are is found in few columns, whatever the
-    /// version.
+    /// Returns the children of some tasks, in the order in which they began. Which they are is found in few columns,
+    /// whatever the version.
     fn below<T: Versioned>(&self, parents: &[Key]) -> Answer<Vec<T>> {
         let mut any: BTreeSet<Key> = BTreeSet::new();
         for part in parents.chunks(AT_ONCE) {
@@ -229,7 +229,7 @@ impl Reader {
         Ok(children.into_iter().map(|(_, child)| child).collect())
     }
 
-    /// A task and all its descendants, if they are wanted.
+    /// Returns a task, and all its descendants if they are wanted.
     pub(crate) fn family<T: Versioned>(&self, id: &TaskId, with_subagents: bool) -> Answer<Vec<T>> {
         let root = self.one(id)?;
         if with_subagents { self.families(vec![root]) } else { Ok(vec![root]) }
@@ -271,7 +271,7 @@ impl Reader {
         Ok(members.iter().map(about).collect())
     }
 
-    /// The same for one task.
+    /// Returns the fields that the rows of one task share.
     pub(crate) fn about(&self, member: &Member) -> Answer<About> {
         self.abouts(std::slice::from_ref(member))?.remove(&member.key()).ok_or(QueryError::NotFound)
     }

@@ -55,7 +55,7 @@ struct FileRank {
 }
 
 impl Reader {
-    /// The files used most in a range, rounded to UTC days: see [`ranking`].
+    /// Returns the files used most in a range, rounded to UTC days: see [`ranking`].
     ///
     /// # Errors
     /// If the range or its cursor is wrong, or the database cannot answer.
@@ -89,8 +89,8 @@ impl Reader {
         }))
     }
 
-    /// Every use of a file in the days of a span by tasks of the range's project, agent and type of agent: of all files
-    /// or of some.
+    /// Selects the uses of files in the days of a span by tasks of the range's project, agent and type of agent: of all
+    /// files or of some.
     fn uses(&self, closed: &ClosedDays, span: Span, range: &Range, paths: Option<&str>) -> String {
         let (mine, facts, dim) = (self.mine(), self.my_facts(), Dim::File.code());
         let of = of_sums(range);
@@ -118,7 +118,7 @@ impl Reader {
         parts.join(" UNION ALL ")
     }
 
-    /// The files that are ranked.
+    /// Returns the files that are ranked.
     fn ranked_files(&self, closed: &ClosedDays, span: Span, range: &Range) -> Answer<Vec<FileRank>> {
         let is_asked = |entry: &FilePeriod| {
             range.agent.is_none_or(|agent| word(agent) == entry.product)
@@ -145,7 +145,8 @@ impl Reader {
         Ok(ranked.collect())
     }
 
-    /// The most used of every day or month of a span, oldest first, of the range's project: enough to tell the best.
+    /// Returns the most used of every day or month of a span, oldest first, of the range's project: enough to tell the
+    /// best.
     fn most_used(
         &self,
         closed: &ClosedDays,
@@ -167,8 +168,8 @@ impl Reader {
         ))
     }
 
-    /// The beginnings of the months that had anything. They are counted here: the engine's own dates end in 2299, and a
-    /// clock may be wrong by more.
+    /// Returns the beginnings of the months that had anything. They are counted here: the engine's own dates end in
+    /// 2299, and a clock may be wrong by more.
     fn months(&self, closed: &ClosedDays, span: Span) -> Answer<String> {
         let (mine, facts) = (self.mine(), self.my_facts());
         let made = closed.made(span, Level::Day).map(|made| {

@@ -39,12 +39,12 @@ struct HitPosition {
     place: i64,
 }
 
-/// The place of a fact in the list.
+/// Returns the place of a fact in the list.
 fn place_of(stored: &StoredFact) -> [i64; 4] {
     [stored.row.occurred, stored.row.order, stored.row.fact, stored.place]
 }
 
-/// The condition that a fact stands behind a place.
+/// Builds the condition that a fact stands behind a place.
 fn behind([occurred, order, fact, task]: [i64; 4]) -> String {
     format!("(occurred, ord, fact, {PLACE}) < ({occurred}, {order}, {fact}, {task})")
 }
@@ -60,14 +60,14 @@ struct Stretch {
 }
 
 impl Stretch {
-    /// The conditions that a fact is in it.
+    /// Builds the conditions that a fact is in it.
     fn conditions(self) -> impl Iterator<Item = String> {
         let from = self.from.map(|from| format!("occurred >= {from}"));
         let to = self.to.map(|to| format!("occurred < {to}"));
         from.into_iter().chain(to)
     }
 
-    /// The stretches before an end, newest first. The first has no end of its own, the last no beginning.
+    /// Returns the stretches before an end, newest first. The first has no end of its own, the last no beginning.
     fn before(newest: i64) -> Vec<Self> {
         let edges = DAYS_BACK.map(|days| Some(newest.saturating_sub(days * DAY_MS)));
         let to = std::iter::once(None).chain(edges);
@@ -77,8 +77,8 @@ impl Stretch {
 }
 
 impl Reader {
-    /// The parts of the history that are searched one after the other, newest first: who looks for a word that is
-    /// everywhere is answered from the last days alone.
+    /// Returns the parts of the history that are searched one after the other, newest first: who looks for a word that
+    /// is everywhere is answered from the last days alone.
     fn stretches(&self, filter: &SearchFilter, begin: i64, end: Option<i64>) -> Answer<Vec<Stretch>> {
         // The rows of a task are neighbours.
         if filter.task.is_some() {
@@ -139,7 +139,7 @@ impl Reader {
         Ok(Some(all))
     }
 
-    /// The newest facts that meet conditions, so many at most.
+    /// Builds the newest facts that meet conditions, so many at most.
     ///
     /// To deduplicate everything that is looked at would cost most of all. So any version that meets them is found first,
     /// and those that are not the newest of their facts are dropped: the newest one is met at its own place in the list, if
@@ -175,7 +175,7 @@ impl Reader {
 }
 
 impl Search for Reader {
-    /// A page of rows that hold the words.
+    /// Returns a page of rows that hold the words.
     fn search(&self, filter: &SearchFilter) -> Answer<Page<Hit>> {
         let place = cursor::place::<4>(Listing::Search, &filter.range.paging)?;
         let limit = cursor::limit(&filter.range.paging);

@@ -113,7 +113,7 @@ impl Names<String> for Namer<'_> {
 }
 
 impl Reader {
-    /// The lanes between two moments; without them, of the whole life of the task and its subagents.
+    /// Returns the lanes between two moments; without them, of the whole life of the task and its subagents.
     ///
     /// # Errors
     /// If there is no such task, the moments are in the wrong order, or the database cannot answer.
@@ -143,7 +143,7 @@ impl Reader {
         Ok(drawing.end())
     }
 
-    /// The rows of each task in a picture, by when they began, with those before it that still ran in it.
+    /// Returns the rows of each task in a picture, by when they began, with those before it that still ran in it.
     fn drawn(&self, family: &[Member], picture: &Picture) -> Answer<HashMap<Key, Vec<Mark<String>>>> {
         let keys: Vec<Key> = family.iter().map(TaskColumns::key).collect();
         let columns = format!(
@@ -193,14 +193,15 @@ impl Reader {
         Ok(EventDetail { row, field_channels: std::collections::BTreeMap::new(), entries: Vec::new() })
     }
 
-    /// The tasks of some facts.
+    /// Returns the tasks of some facts.
     pub(crate) fn members_of(&self, facts: &[StoredFact]) -> Answer<Vec<Member>> {
         let keys: BTreeSet<&Key> = facts.iter().map(|stored| &stored.key).collect();
         let keys: Vec<Key> = keys.into_iter().cloned().collect();
         Ok(self.newest_tasks(&keys)?.into_values().collect())
     }
 
-    /// The moment up to which about so many rows, with their older versions, arrived after another; none if none did.
+    /// Returns the moment up to which about so many rows, with their older versions, arrived after another; `None` if
+    /// none did.
     fn arrival(&self, after: u64, limit: u32) -> Answer<Option<u64>> {
         let found: Vec<i64> = self.rows(&format!(
             "SELECT arrived FROM fact WHERE {} AND arrived > {after} ORDER BY arrived LIMIT {limit}",
@@ -209,7 +210,7 @@ impl Reader {
         Ok(found.last().and_then(|at| u64::try_from(*at).ok()))
     }
 
-    /// The newest versions that arrived between two moments, in the order in which they did.
+    /// Returns the newest versions that arrived between two moments, in the order in which they did.
     fn arrived(&self, after: u64, last: u64) -> Answer<Vec<Shown>> {
         let between = format!(
             "{} AND arrived > {after} AND arrived <= {last} AND list <> {} AND kind <> ''",
@@ -290,7 +291,7 @@ impl Reader {
         Ok(counted.first().copied().unwrap_or(0))
     }
 
-    /// The store.
+    /// Returns the state of the store.
     ///
     /// # Errors
     /// If the database cannot answer.
@@ -330,7 +331,7 @@ impl Changes for Reader {
         Ok(Vec::new())
     }
 
-    /// The newest moment of arrival.
+    /// Returns the newest moment of arrival.
     fn seq(&self) -> Answer<u64> {
         // Something nearly always came a moment ago, and that is found without reading the column of every row.
         let now = self.now()?;

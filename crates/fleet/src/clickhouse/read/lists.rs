@@ -18,14 +18,14 @@ fn listing(filter: &RowFilter) -> Listing {
     if filter.newest_first { Listing::RowsNewestFirst } else { Listing::Rows }
 }
 
-/// The numbers of lists behind `IN`.
+/// Returns the numbers of lists behind `IN`.
 fn numbers(lists: &[List]) -> String {
     let numbers: Vec<String> = lists.iter().map(|list| list.code().to_string()).collect();
     format!("({})", numbers.join(", "))
 }
 
 impl Reader {
-    /// A page of rows out of some lists (none: the whole timeline), in the order that people see.
+    /// Returns a page of rows out of some lists (none: the whole timeline), in the order that people see.
     fn page_of(
         &self,
         id: &TaskId,
@@ -66,7 +66,7 @@ impl Reader {
         Ok((family, page))
     }
 
-    /// A page, each row made into what the page shows. What the lists hold beside that is left out.
+    /// Returns a page, each row made into what the page shows. What the lists hold beside that is left out.
     fn page<T>(
         &self,
         id: &TaskId,
@@ -86,7 +86,7 @@ impl Reader {
 }
 
 impl Timeline for Reader {
-    /// The timeline.
+    /// Returns the timeline.
     fn timeline(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Row>> {
         let (family, page) = self.page_of(id, &[], filter)?;
         let abouts = self.abouts(&family)?;
@@ -94,12 +94,12 @@ impl Timeline for Reader {
         Ok(Page { items: page.items.iter().filter_map(row).collect(), next_cursor: page.next_cursor })
     }
 
-    /// Tool calls.
+    /// Lists tool calls.
     fn tool_calls(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<ToolCall>> {
         self.page(id, &presenters::CALLS, filter, presenters::tool_call)
     }
 
-    /// Shell commands.
+    /// Lists shell commands.
     fn task_commands(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<CommandRun>> {
         self.page(id, &[List::Command], filter, |about, row| Some(presenters::command_run(about, row)))
     }
@@ -111,7 +111,7 @@ impl Timeline for Reader {
         })
     }
 
-    /// Look-ups in the web.
+    /// Lists look-ups in the web.
     fn web(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<WebLookup>> {
         self.page(id, &[List::Web], filter, |about, row| Some(presenters::web_lookup(about, row)))
     }

@@ -90,7 +90,7 @@ impl Reader {
         }))
     }
 
-    /// The tool and the title of the newest call of each: read of those that are shown alone.
+    /// Returns the tool and the title of the newest call of each: read of those that are shown alone.
     fn called(&self, repeats: &[Repeat]) -> Answer<HashMap<(Key, i64), (String, String)>> {
         if repeats.is_empty() {
             return Ok(HashMap::new());

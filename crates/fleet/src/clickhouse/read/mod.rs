@@ -66,7 +66,7 @@ impl From<TaskRef> for Key {
 }
 
 impl Reader {
-    /// A reader of what these owners recorded. Without owners there is nothing to read.
+    /// Makes a reader of what these owners recorded. Without owners there is nothing to read.
     #[must_use]
     pub fn new(fleet: Arc<Fleet>, mut owners: Vec<String>) -> Self {
         owners.sort();
@@ -74,13 +74,13 @@ impl Reader {
         Self { fleet, owners: Some(owners), machine: None }
     }
 
-    /// A reader of what everybody recorded.
+    /// Makes a reader of what all owners recorded.
     #[must_use]
     pub const fn everybody(fleet: Arc<Fleet>) -> Self {
         Self { fleet, owners: None, machine: None }
     }
 
-    /// A reader of less: of one of its owners, of one machine.
+    /// Narrows the reader to one of its owners, or to one machine.
     #[must_use]
     pub fn of(&self, filter: &OwnerFilter) -> Self {
         let mut reader = self.clone();
@@ -99,14 +99,14 @@ impl Reader {
         Ok(self.fleet.wait(query.fetch_all::<T>())?)
     }
 
-    /// The condition that a row of `task` or `day_sum`, which know their machine, is of an owner and a machine that are
-    /// asked about.
+    /// Builds the condition that a row of `task` or `day_sum`, which know their machine, is of an owner and a machine
+    /// that are asked about.
     fn mine(&self) -> String {
         let machine = self.machine.as_ref().map(|machine| format!(" AND machine = {}", literal(machine)));
         format!("{}{}", self.my_owners(), machine.unwrap_or_default())
     }
 
-    /// The same for a fact, which is where its task is.
+    /// Returns the same for a fact, which is where its task is.
     fn my_facts(&self) -> String {
         let owners = self.my_owners();
         match self.machine {
@@ -120,7 +120,7 @@ impl Reader {
         }
     }
 
-    /// The condition that a row is of an owner who is asked about.
+    /// Builds the condition that a row is of an owner who is asked about.
     fn my_owners(&self) -> String {
         match &self.owners {
             None => "1".to_owned(),
@@ -130,13 +130,13 @@ impl Reader {
     }
 }
 
-/// A list of texts behind `IN`.
+/// Lists texts behind `IN`.
 fn texts_in<T: AsRef<str>>(texts: &[T]) -> String {
     let texts: Vec<String> = texts.iter().map(|text| literal(text.as_ref())).collect();
     format!("({})", texts.join(", "))
 }
 
-/// A list of tasks behind `(owner, task) IN`, never empty, and once more their owners: by pairs a cluster does not know
+/// Lists tasks behind `(owner, task) IN`, never none, and once more their owners: by pairs a cluster does not know
 /// which of its shards to ask.
 fn keys_in<'key>(keys: impl IntoIterator<Item = &'key Key>) -> String {
     let (mut pairs, mut owners) = (Vec::new(), Vec::new());
@@ -175,7 +175,7 @@ impl Diagnostics for Reader {
     }
 }
 
-/// The columns of a row, as a statement names them.
+/// Returns the columns of a row, as a statement names them.
 pub(crate) fn columns<T: clickhouse::Row>() -> String {
     let names: Vec<String> = T::COLUMN_NAMES.iter().map(|name| format!("`{name}`")).collect();
     names.join(", ")

@@ -61,7 +61,7 @@ impl Reader {
 }
 
 impl Decisions for Reader {
-    /// A page of decisions, newest first.
+    /// Returns a page of decisions, newest first.
     fn decisions(&self, filter: &DecisionFilter) -> Answer<Page<RuleDecision>> {
         let after = cursor::place::<4>(Listing::Decisions, &filter.paging)?;
         let limit = cursor::limit(&filter.paging);

@@ -123,7 +123,7 @@ pub(crate) struct QuerySpan {
 /// All time.
 pub(crate) const ALWAYS: Span = (i64::MIN / 2, i64::MAX / 2);
 
-/// Everything that is added up, each in its own words.
+/// Lists what is added up, each in its own words.
 fn each(one: impl Fn(&str) -> String) -> String {
     measures::list(measures::of_team(), |column| one(column.name))
 }
@@ -137,7 +137,7 @@ pub(crate) fn join_tasks(mine: &str, tasks: &str) -> String {
     )
 }
 
-/// The ends of all extents together; none if nothing is in any.
+/// Returns the ends of all extents together; `None` if nothing is in any.
 fn together(extents: &[Extent]) -> Option<(i64, i64)> {
     let some = || extents.iter().filter(|extent| extent.n > 0);
     some().map(|extent| extent.first).min().zip(some().map(|extent| extent.last).max())
@@ -154,8 +154,8 @@ const ACCOUNT_AT: &str = "JSONExtractInt(residual, 'at')";
 const HAS_ACCOUNT: &str = "residual <> ''";
 
 impl Reader {
-    /// The newest versions of tasks that meet a condition which few do, as a statement names them behind `FROM`. Only those
-    /// are deduplicated of which any version meets it.
+    /// Builds the newest versions of tasks that meet a condition which few do, as a statement names them behind `FROM`.
+    /// Only those are deduplicated of which any version meets it.
     pub(crate) fn tasks_that(&self, condition: &str) -> String {
         let mine = self.mine();
         format!(
@@ -164,7 +164,8 @@ impl Reader {
         )
     }
 
-    /// The condition that the task of a row is of the range's project, agent and type of agent; none if any is.
+    /// Builds the condition that the task of a row is of the range's project, agent and type of agent; `None` if any
+    /// is.
     pub(crate) fn of_range(&self, range: &Range) -> Option<String> {
         let mut all = Vec::new();
         all.extend(range.project.as_ref().map(|project| format!("project = {}", literal(project))));
@@ -180,7 +181,7 @@ impl Reader {
         ))
     }
 
-    /// The first day and the last moment of everything that counts.
+    /// Returns the first day and the last moment of everything that counts.
     ///
     /// To deduplicate every open row and every task for two ends would cost as much as most questions themselves. So the
     /// ends of all versions are found first, which reads one column, and then it is seen whether the newest versions stand
@@ -220,7 +221,7 @@ impl Reader {
         ends(&format!("fact FINAL WHERE {counting}"), &self.tasks_that(HAS_ACCOUNT))
     }
 
-    /// The end of the newest quarter-hour that has anything.
+    /// Returns the end of the newest quarter-hour that has anything.
     pub(crate) fn newest(&self, closed: &ClosedDays) -> Answer<Option<i64>> {
         Ok(self.moments(closed)?.map(|(_, last)| Level::Quarter.end(last)))
     }
@@ -251,7 +252,7 @@ impl Reader {
         Ok((from < to).then_some(QuerySpan { span: (from, to), closed }))
     }
 
-    /// The sums of a dimension in a span, of the tasks of a range's project, agent and type of agent.
+    /// Returns the sums of a dimension in a span, of the tasks of a range's project, agent and type of agent.
     pub(crate) fn sums(
         &self,
         closed: &ClosedDays,

@@ -32,7 +32,7 @@ pub(crate) fn ask(question: &str) -> Ask {
     Ask::of(question.get(..question.floor_char_boundary(LONGEST_QUESTION)).unwrap_or_default())
 }
 
-/// The condition that `terms` hold all words of a question.
+/// Builds the condition that `terms` hold all words of a question.
 pub(crate) fn holds(ask: &Ask) -> String {
     let needs = ask.needs.iter().map(|need| {
         let ways: Vec<String> = need
@@ -51,7 +51,7 @@ pub(crate) fn holds(ask: &Ask) -> String {
     needs.collect::<Vec<_>>().join(" AND ")
 }
 
-/// The condition that one of the terms begins like this. Where it is long enough an index narrows it down.
+/// Builds the condition that one of the terms begins like this. Where it is long enough an index narrows it down.
 fn begins(beginning: &str) -> String {
     let begins = format!("arrayExists(term -> startsWith(term, {}), terms)", literal(beginning));
     match beginning.get(..BEGINNING) {
@@ -60,7 +60,7 @@ fn begins(beginning: &str) -> String {
     }
 }
 
-/// A word of a closed set from its text.
+/// Parses a word of a closed set.
 pub(crate) fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
     serde_json::from_value(Value::from(text)).ok()
 }
@@ -151,7 +151,7 @@ impl TaskLine {
     }
 }
 
-/// The conditions of a list of tasks, beside status and words.
+/// Builds the conditions of a list of tasks, beside status and words.
 pub(crate) fn narrowed(filter: &TaskFilter) -> Vec<String> {
     let mut all = vec!["events > 0".to_owned()];
     all.extend(filter.since.map(|since| format!("last >= {}", since.0)));
@@ -174,7 +174,7 @@ pub(crate) fn narrowed(filter: &TaskFilter) -> Vec<String> {
     all
 }
 
-/// The condition that a task is in one of the stretches.
+/// Builds the condition that a task is in one of the stretches.
 fn within(stretches: &[StatusWindow]) -> String {
     let ways: Vec<String> = stretches
         .iter()
@@ -220,7 +220,7 @@ impl Reader {
         Ok(open.into_iter().map(Key::from).collect())
     }
 
-    /// These tasks as they are shown at a moment, in the same order.
+    /// Presents tasks as they are at a moment, in the same order.
     fn show(&self, now: Millis, lines: Vec<TaskLine>) -> Answer<Vec<Task>> {
         let shown = lines.len();
         let open = self.with_open_calls(now, &lines)?;
@@ -264,7 +264,7 @@ impl Reader {
 }
 
 impl Tasks for Reader {
-    /// A page of tasks, newest first.
+    /// Returns a page of tasks, newest first.
     fn tasks(&self, now: Millis, filter: &TaskFilter) -> Answer<Page<Task>> {
         let limit = cursor::limit(&filter.paging);
         let before = cursor::place::<2>(List::Tasks, &filter.paging)?;
@@ -290,13 +290,13 @@ impl Tasks for Reader {
         Ok(Page { items: self.show(now, self.lines_of(&page.items)?)?, next_cursor: page.next_cursor })
     }
 
-    /// One task.
+    /// Returns one task.
     fn task(&self, now: Millis, id: &TaskId) -> Answer<Task> {
         let line: TaskLine = self.one(id)?;
         self.show(now, vec![line])?.pop().ok_or(QueryError::NotFound)
     }
 
-    /// A task and its descendants, each below its parent.
+    /// Returns a task and its descendants, each below its parent.
     fn tree(&self, now: Millis, id: &TaskId) -> Answer<Page<TreeNode>> {
         let family: Vec<TaskLine> = self.family(id, true)?;
         let Some(root) = family.first().map(TaskLine::key) else { return Err(QueryError::NotFound) };
@@ -317,7 +317,7 @@ impl Tasks for Reader {
         Ok(Page::whole(nodes))
     }
 
-    /// Everybody who waits, those whose work is held up first, each group the longest wait first.
+    /// Returns the tasks that wait for a person, those whose work is held up first, each group the longest wait first.
     fn attention(&self, now: Millis) -> Answer<Page<Attention>> {
         let waits = format!(
             "events > 0 AND status = {} AND last > {}",

@@ -34,7 +34,7 @@ impl TaskPosition {
 }
 
 impl Reader {
-    /// The tasks that meet all conditions and stand behind a place, newest first, so many at most.
+    /// Builds the tasks that meet all conditions and stand behind a place, newest first, so many at most.
     pub(crate) fn listed(
         &self,
         all: &[String],
@@ -71,7 +71,7 @@ impl Reader {
         }
     }
 
-    /// The same of tasks that have a failed call in their tree, of those that may have one.
+    /// Returns those of the listed tasks that have a failed call in their tree.
     pub(crate) fn listed_with_failures(
         &self,
         all: &[String],
@@ -108,7 +108,7 @@ impl Reader {
         Ok(failing)
     }
 
-    /// The rows of listed tasks, in the same order.
+    /// Returns the rows of listed tasks, in the same order.
     pub(crate) fn lines_of(&self, listed: &[TaskPosition]) -> Answer<Vec<TaskLine>> {
         let keys: Vec<Key> = listed.iter().map(TaskPosition::key).collect();
         let mut lines: HashMap<Key, TaskLine> = self.newest_tasks(&keys)?;

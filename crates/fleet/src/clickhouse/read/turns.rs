@@ -133,7 +133,7 @@ impl Reader {
         Ok(presenters::compactions(compactions.iter().map(|stored| &stored.row)))
     }
 
-    /// The stays of the process.
+    /// Returns the stays of the process.
     fn sessions(&self, key: &Key, about: &About, started: i64) -> Answer<Vec<SessionView>> {
         let most = presenters::MOST_SESSIONS;
         let select = |list| self.list_of(key, list, &format!("{IN_ORDER} LIMIT {most}"));
@@ -144,7 +144,7 @@ impl Reader {
 }
 
 impl TaskDetails for Reader {
-    /// The numbers of a task with its subagents.
+    /// Returns the numbers of a task with its subagents.
     fn summary(&self, now: Millis, id: &TaskId) -> Answer<TaskSummary> {
         let family: Vec<TaskLine> = self.family(id, true)?;
         let Some(own) = family.first() else { return Err(QueryError::NotFound) };
@@ -194,7 +194,7 @@ impl TaskDetails for Reader {
         })
     }
 
-    /// A page of turns, oldest first.
+    /// Returns a page of turns, oldest first.
     fn turns(&self, id: &TaskId, paging: &Paging) -> Answer<Page<Turn>> {
         let line: Member = self.one(id)?;
         let after = cursor::place::<3>(Listing::Turns, paging)?;
@@ -226,7 +226,7 @@ impl TaskDetails for Reader {
         Ok(Page { items: items.collect(), next_cursor: page.next_cursor })
     }
 
-    /// A page of the context chart, oldest first; without a cursor and a limit the whole chart.
+    /// Returns a page of the context chart, oldest first; without a cursor and a limit the whole chart.
     fn context(&self, id: &TaskId, paging: &Paging) -> Answer<Page<ContextPoint>> {
         let line: Member = self.one(id)?;
         let after = cursor::place::<3>(Listing::Context, paging)?;
@@ -250,7 +250,7 @@ impl TaskDetails for Reader {
         Ok(Page { items, next_cursor: page.next_cursor })
     }
 
-    /// The to-dos of a task, in the order in which they first came up.
+    /// Returns the to-dos of a task, in the order in which they first came up.
     fn todos(&self, id: &TaskId) -> Answer<Page<Todo>> {
         let line: Member = self.one(id)?;
         let about = self.about(&line)?;
@@ -260,7 +260,7 @@ impl TaskDetails for Reader {
         Ok(Page::whole(presenters::todos(&about, changes.iter().rev().map(|stored| &stored.row))))
     }
 
-    /// The files of a task, and of its subagents if they are wanted: those used most first.
+    /// Returns the files of a task, and of its subagents if they are wanted: those used most first.
     fn task_files(&self, id: &TaskId, tree: bool, paging: &Paging) -> Answer<Page<FileUse>> {
         let family: Vec<Member> = self.family(id, tree)?;
         let types: HashMap<Key, &str> =

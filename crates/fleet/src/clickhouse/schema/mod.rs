@@ -23,7 +23,7 @@ pub use views::{VIEWS, View};
 /// The version of the schema that this program asks.
 pub const VERSION: u32 = 5;
 
-/// The steps to each version from the one before it. Every statement may be run again. What is new is made by
+/// Builds the steps to each version from the one before it. Every statement may be run again. What is new is made by
 /// [`create`] alone.
 #[must_use]
 pub fn step(version: u32, layout: &Layout) -> Vec<String> {

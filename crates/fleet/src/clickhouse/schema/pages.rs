@@ -7,7 +7,7 @@ use super::{Column, TABLES, VIEWS};
 /// Text before the tables that explains their design.
 const WHY: &str = include_str!("why.md");
 
-/// The whole page, as `docs/tables.md` keeps it.
+/// Renders the whole page, as `docs/tables.md` keeps it.
 #[must_use]
 pub fn page() -> String {
     let mut page = WHY.to_owned();

@@ -45,7 +45,7 @@ impl Layout {
         }
     }
 
-    /// A table of the server about itself: of one server, or of one replica of every shard.
+    /// Names a table of the server about itself: of one server, or of one replica of every shard.
     pub(crate) fn about_itself(&self, table: &str) -> String {
         match self {
             Self::Single => format!("system.{table}"),
@@ -54,23 +54,23 @@ impl Layout {
     }
 }
 
-/// The statement that makes the database.
+/// Builds the statement that makes the database.
 #[must_use]
 pub fn database(name: &str, layout: &Layout) -> String {
     format!("CREATE DATABASE IF NOT EXISTS {}{}", quoted(name), layout.on_cluster())
 }
 
-/// A name as a statement takes it, whatever is in it.
+/// Quotes a name for a statement, whatever is in it.
 fn quoted(name: &str) -> String {
     format!("`{}`", name.replace('\\', "\\\\").replace('`', "\\`"))
 }
 
-/// A text as a statement takes it.
+/// Quotes a text for a statement.
 fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
-/// The statements that make everything, each of which may be run again.
+/// Builds the statements that make everything, each of which may be run again.
 #[must_use]
 pub fn create(layout: &Layout) -> Vec<String> {
     let mut statements = vec![steps(layout), closed_days(layout)];
@@ -81,7 +81,7 @@ pub fn create(layout: &Layout) -> Vec<String> {
     statements
 }
 
-/// The name under which the rows themselves are kept.
+/// Returns the name under which the rows themselves are kept.
 fn own_name(table: &str, layout: &Layout) -> String {
     match layout {
         Layout::Single => table.to_owned(),
@@ -142,7 +142,7 @@ fn of_indexes(layout: &Layout, what: impl Fn(&Index) -> String) -> Vec<String> {
     statements
 }
 
-/// The statements that let rows go so many days after they happened; none keeps them for ever.
+/// Builds the statements that let rows go so many days after they happened; none keeps them for ever.
 #[must_use]
 pub fn keep_for(days: Option<u32>, layout: &Layout) -> Vec<String> {
     let one = |(table, column): &(&str, &str)| {
@@ -159,7 +159,7 @@ pub fn keep_for(days: Option<u32>, layout: &Layout) -> Vec<String> {
     AGING.iter().map(one).collect()
 }
 
-/// The statement that deletes rows for good and waits until they are gone, every version of them.
+/// Builds the statement that deletes rows for good and waits until they are gone, every version of them.
 #[must_use]
 pub fn delete(table: &str, condition: &str, layout: &Layout) -> String {
     format!(
@@ -169,7 +169,7 @@ pub fn delete(table: &str, condition: &str, layout: &Layout) -> String {
     )
 }
 
-/// The table of the steps that were taken.
+/// Returns the table of the steps that were taken.
 fn steps(layout: &Layout) -> String {
     everywhere(
         "schema_step",
@@ -179,13 +179,13 @@ fn steps(layout: &Layout) -> String {
     )
 }
 
-/// The table of the ends of closed days.
+/// Returns the table of the ends of closed days.
 fn closed_days(layout: &Layout) -> String {
     let until = "`until` Int64 COMMENT 'days before this one are closed; in milliseconds since 1970'";
     everywhere("closed_day", until, "until", layout)
 }
 
-/// A small table that is the same on every server of a cluster, whichever shard is away.
+/// Builds a small table that is the same on every server of a cluster, whichever shard is away.
 fn everywhere(name: &str, column: &str, key: &str, layout: &Layout) -> String {
     let engine = match layout {
         Layout::Single => "MergeTree".to_owned(),

@@ -16,7 +16,7 @@ pub struct View {
     pub from: &'static str,
 }
 
-/// A column of a view: its type column holds the expression.
+/// Defines a column of a view: its type column holds the expression.
 const fn column(name: &'static str, expression: &'static str, about: &'static str) -> Column {
     Column { name, kind: expression, codec: "", about }
 }
