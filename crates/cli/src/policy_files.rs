@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use agent_tracer_ledger::error_text;
 use agent_tracer_policy::daemon::{PROJECT_FILE, RulesError, table};
 use agent_tracer_spool::Home;
 
@@ -11,7 +12,7 @@ use crate::output::Output;
 
 impl From<RulesError> for Failure {
     fn from(error: RulesError) -> Self {
-        Self::new(error.to_string()).hint(error.hint())
+        Self::from_text(&error_text(&error)).hint(error.hint())
     }
 }
 

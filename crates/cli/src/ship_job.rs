@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use agent_tracer_fleet::ship::{Backoff, Cursor, Http, Policy, SendCounts, Settings, Shipper, Step, Target};
 use agent_tracer_intake::Stop;
-use agent_tracer_ledger::Outbox;
 use agent_tracer_ledger::view::ShipHealth;
+use agent_tracer_ledger::{Outbox, error_text};
 use agent_tracer_spool::Home;
 use tracing::warn;
 
@@ -45,7 +45,7 @@ fn read(path: &Path) -> Result<Option<String>, Failure> {
 
 /// A failure from an error of the room that ships.
 pub(crate) fn failure_of(error: &dyn std::error::Error) -> Failure {
-    Failure::from_text(&error.to_string())
+    Failure::from_text(&error_text(error))
 }
 
 /// Returns the policy: that of a named file, which must exist, or the table `[ship]`, which need not.
@@ -116,7 +116,7 @@ pub(crate) fn run(
         let stepped = shipper.step();
         progress.tell(|health| {
             health.behind = shipper.lag().unwrap_or(health.behind);
-            health.problem = stepped.as_ref().err().map(ToString::to_string);
+            health.problem = stepped.as_ref().err().map(|error| error_text(error));
         });
         match stepped {
             Ok(Step::Sent(sent)) => {
@@ -133,7 +133,7 @@ pub(crate) fn run(
             Err(error) if error.is_passing() && !is_once => {
                 // Many machines lose one server at one moment: the number of this process sets them apart.
                 let wait = backoff.failed(u64::from(std::process::id()));
-                let retry_s = wait.as_secs();
+                let (error, retry_s) = (error_text(&error), wait.as_secs());
                 warn!(error = %error, retry_s, "ship: {error}; retrying in {retry_s} s");
                 stop.wait(wait);
             }

@@ -12,6 +12,7 @@ extern crate self as agent_tracer_ledger;
 
 mod aside;
 pub mod causes;
+mod error_text;
 mod fault_cause;
 mod fold;
 pub mod insights;
@@ -33,6 +34,7 @@ pub mod engine {
 }
 
 pub use aside::AsidePurge;
+pub use error_text::error_text;
 pub use fault_cause::FaultCause;
 pub use fold::{Fact, SourcedEntry, fold};
 pub use observed::{Batch, Cursor, Observed, Receipt, Verdict};

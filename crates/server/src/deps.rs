@@ -15,7 +15,7 @@ use agent_tracer_ledger::shipment::Shipment;
 use agent_tracer_ledger::view::{
     ImportHealth, Page, RetentionHealth, ShipHealth, SpoolHealth, StoreFaults, Task,
 };
-use agent_tracer_ledger::{Answer, AppendError, Batch, OwnerFilter, Paging, Receipt, Store};
+use agent_tracer_ledger::{Answer, AppendError, Batch, FaultCause, OwnerFilter, Paging, Receipt, Store};
 use agent_tracer_policy::daemon::ActiveRules;
 use agent_tracer_policy::{Decision, Mode, OnOutage, Origin, Severity};
 use agent_tracer_spool::Home;
@@ -129,11 +129,11 @@ pub struct Holder {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShipmentError {
     /// It cannot be taken as it is.
-    #[error("{0}")]
-    Bad(String),
+    #[error(transparent)]
+    Bad(FaultCause),
     /// It cannot be taken now.
-    #[error("{0}")]
-    Later(String),
+    #[error(transparent)]
+    Later(FaultCause),
 }
 
 /// Finds the holder of a token.

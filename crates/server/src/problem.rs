@@ -125,12 +125,12 @@ impl Problem {
 
 impl From<agent_tracer_ledger::QueryError> for Problem {
     fn from(error: agent_tracer_ledger::QueryError) -> Self {
-        use agent_tracer_ledger::QueryError;
+        use agent_tracer_ledger::{QueryError, error_text};
         match error {
             QueryError::Bad(what) => Self::bad(what),
             QueryError::NotFound => Self::not_found("there is nothing with this id"),
             QueryError::Damaged(_) | QueryError::Store(_) => {
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string())
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, error_text(&error))
             }
         }
     }

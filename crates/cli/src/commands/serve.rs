@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use agent_tracer_event::Agent;
 use agent_tracer_intake::tail::NamedFiles;
 use agent_tracer_intake::{History, Intake, Running, Setup, Sink, StartError, Stop};
-use agent_tracer_ledger::{CheckPace, Ledger};
+use agent_tracer_ledger::{CheckPace, Ledger, error_text};
 use agent_tracer_policy::daemon::ActiveRules;
 use agent_tracer_server::{Capabilities, Config, Live, ServeError, Server, owner_token};
 use agent_tracer_spool::Home;
@@ -257,9 +257,5 @@ fn not_started(error: &StartError) -> Failure {
 
 /// A failure from an error of another room: its text, its causes, and its hint if it has one.
 fn explained(error: &dyn std::error::Error) -> Failure {
-    let message = error.to_string();
-    let (text, hints) = message.split_at(message.find("\nhint: ").unwrap_or(message.len()));
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    let text = causes.fold(text.to_owned(), |text, cause| format!("{text}: {cause}"));
-    Failure::from_text(&(text + hints))
+    Failure::from_text(&error_text(error))
 }

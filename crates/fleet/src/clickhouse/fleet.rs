@@ -14,7 +14,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::clickhouse::days::Marks;
 use crate::clickhouse::insert_batcher::InsertBatcher;
 use crate::clickhouse::schema::{self, Layout};
-use crate::clickhouse::write::Lines;
+use crate::clickhouse::write::{Lines, OWNER_BYTES_MAX};
 
 /// Raises the server's default of a quarter of a megabyte: a statement may name every member of a large family.
 const LONGEST: (&str, &str) = ("max_query_size", "16777216");
@@ -83,16 +83,27 @@ pub enum FleetError {
     },
     /// The server cannot be reached, or stopped answering. The same may succeed later.
     #[error(
-        "the database cannot be reached: {0}\n\
+        "the database cannot be reached\n\
          hint: see whether ClickHouse runs and answers HTTP where `--store` says (its port is 8123 unless changed)"
     )]
     Unreachable(#[source] FaultCause),
     /// The server refused; what it says.
-    #[error("the database refused: {0}")]
+    #[error("the database refused the request")]
     Refused(#[source] FaultCause),
-    /// The server refused the request; holds its reason.
-    #[error("{0}")]
-    Bad(String),
+    /// The name of the owner is empty or too long.
+    #[error("the name of an owner has 1 to {OWNER_BYTES_MAX} bytes, this one has {bytes}")]
+    OwnerName {
+        /// Its length.
+        bytes: usize,
+    },
+    /// The shipment has a format of a newer version.
+    #[error("the shipment has format {found}, this server knows {known}\nhint: bring the server up to date")]
+    ShipmentFormat {
+        /// The format of the shipment.
+        found: u32,
+        /// The newest format that this program knows.
+        known: u32,
+    },
 }
 
 impl From<Error> for FleetError {

@@ -24,11 +24,11 @@ use crate::clickhouse::fact_columns::{FactColumns, fact_columns};
 use crate::clickhouse::fleet::{Fleet, FleetError};
 use crate::clickhouse::spend_row::{SpendRow, spend_row};
 
-/// An owner's name is no longer than this.
-const LONGEST_OWNER: usize = 256;
+/// The longest name of an owner, in bytes.
+pub(crate) const OWNER_BYTES_MAX: usize = 256;
 
 /// Limit of rows in one insert, unless one shipment alone has more: enough for a good part, little to hold.
-const MOST_LINES: usize = 20_000;
+const LINES_MAX: usize = 20_000;
 
 impl Fleet {
     /// Writes a shipment under its owner. When this returns, it is stored.
@@ -37,14 +37,11 @@ impl Fleet {
     /// If the shipment is of a newer format or the owner has no name: then nothing was written. If the server cannot be
     /// reached or refuses: then a part may be written, and the same shipment again completes it.
     pub fn write(&self, owner: &str, shipment: &Shipment) -> Result<(), FleetError> {
-        if owner.is_empty() || owner.len() > LONGEST_OWNER {
-            return Err(FleetError::Bad(format!("an owner has a name of 1 to {LONGEST_OWNER} bytes")));
+        if owner.is_empty() || owner.len() > OWNER_BYTES_MAX {
+            return Err(FleetError::OwnerName { bytes: owner.len() });
         }
         if shipment.format == 0 || shipment.format > FORMAT {
-            return Err(FleetError::Bad(format!(
-                "the shipment has format {}, this server knows {FORMAT}\nhint: bring the server up to date",
-                shipment.format
-            )));
+            return Err(FleetError::ShipmentFormat { found: shipment.format, known: FORMAT });
         }
         if let Some(removed) = &shipment.removed {
             self.remove(owner, &removed.tasks, removed.version)?;
@@ -53,7 +50,7 @@ impl Fleet {
         if lines.weight() == 0 {
             return Ok(());
         }
-        self.waiting().write(lines, MOST_LINES, Lines::weight, |group| self.insert_group(group))
+        self.waiting().write(lines, LINES_MAX, Lines::weight, |group| self.insert_group(group))
     }
 
     /// Inserts what several senders brought. If that is refused, each alone: what is wrong with one is not the others'.

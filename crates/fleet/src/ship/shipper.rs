@@ -27,13 +27,13 @@ const PARTS: usize = 8;
 #[derive(Debug, thiserror::Error)]
 pub enum ShipError {
     /// The ledger cannot be read.
-    #[error("the ledger cannot be read: {0}")]
+    #[error("the ledger cannot be read")]
     Ledger(#[source] QueryError),
     /// The cursor cannot be kept.
     #[error(transparent)]
     Cursor(#[from] CursorError),
     /// The server did not answer, or is not ready. A retry may succeed.
-    #[error("the server cannot be reached: {0}")]
+    #[error("the server cannot be reached")]
     Unreachable(#[source] FaultCause),
     /// The server does not take it.
     #[error("the server answered {status}: {detail}")]

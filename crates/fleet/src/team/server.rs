@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::clickhouse::{AccessEntry, Fleet, FleetError, Reader, RollupDelays};
 use agent_tracer_event::Millis;
-use agent_tracer_ledger::{AppendError, Batch, Changes, FaultCause, QueryError};
+use agent_tracer_ledger::{AppendError, Batch, Changes, FaultCause, QueryError, error_text};
 use agent_tracer_server as server;
 use agent_tracer_server::{
     Append, Ask, AuditEntry, Done, ExcludedSessions, FindAsset, Live, RulesInForce, ServerDeps,
@@ -61,7 +61,10 @@ fn make_days(fleet: &Fleet, problem: &Mutex<Option<String>>, stopped: &Receiver<
     let go_on = || !is_ending.load(Ordering::Relaxed);
     loop {
         let made = fleet.make_days(RollupDelays::default(), &go_on);
-        report(problem, made.err().map(|error| format!("the sums of days were not made: {error}")));
+        report(
+            problem,
+            made.err().map(|error| format!("the sums of days were not made: {}", error_text(&error))),
+        );
         if stopped.recv_timeout(DAYS_PAUSE) != Err(RecvTimeoutError::Timeout) {
             return;
         }
@@ -122,7 +125,7 @@ impl Team {
                         }),
                         false => follow.rest(&reader),
                     };
-                    report(&problems.following, asked.and(followed).err().map(|error| error.to_string()));
+                    report(&problems.following, asked.and(followed).err().map(|error| error_text(&error)));
                 }
             })
         };
@@ -184,8 +187,12 @@ impl Team {
                 holder: Arc::new(move |secret| known.holder(secret, clock().0)),
                 take: Arc::new(move |owner, shipment| {
                     fleet.write(owner, shipment).map_err(|error| match error {
-                        FleetError::Bad(what) => ShipmentError::Bad(what),
-                        error => ShipmentError::Later(error.to_string()),
+                        FleetError::OwnerName { .. } | FleetError::ShipmentFormat { .. } => {
+                            ShipmentError::Bad(FaultCause::new(error))
+                        }
+                        FleetError::Newer { .. } | FleetError::Unreachable(_) | FleetError::Refused(_) => {
+                            ShipmentError::Later(FaultCause::new(error))
+                        }
                     })
                 }),
             }),

@@ -89,7 +89,7 @@ impl Read for Compressed {
                         return Ok(0);
                     }
                     let decoder = StreamingDecoder::new(file)
-                        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
+                        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
                     self.frame = Frame::Inside(Box::new(decoder));
                 }
                 Frame::Broken => return Err(io::Error::new(io::ErrorKind::InvalidData, "it is damaged")),

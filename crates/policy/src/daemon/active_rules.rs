@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::{Origin, Policy, Rule, RuleFile, Trust};
+use agent_tracer_ledger::error_text;
 use agent_tracer_spool::Home;
 
 use crate::daemon::rules::{PROJECT_FILE, Rules, RulesError, TrustList};
@@ -67,7 +68,7 @@ impl LoadedFile {
 
 /// Formats an error for a list of problems.
 fn problem_text(error: &RulesError) -> String {
-    format!("{error}\nhint: {}", error.hint())
+    format!("{}\nhint: {}", error_text(error), error.hint())
 }
 
 #[derive(Default)]

@@ -179,7 +179,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
         Err(error) => return Err(error),
     };
     if !facts.file_type().is_socket() {
-        let what = "the path of the socket is taken by something that is no socket";
+        let what = "the path of the socket holds another kind of file";
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, what));
     }
     match UnixStream::connect(path) {

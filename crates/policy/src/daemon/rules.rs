@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 
 use crate::read::BYTES_MAX;
 use crate::{Fault, Policy, RuleFile, Trust, read};
-use agent_tracer_spool::{Home, settings_file};
+use agent_tracer_policy_abi::TooLarge;
+use agent_tracer_spool::Home;
+use agent_tracer_spool::settings_file::{self, Refusal};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -20,50 +22,53 @@ pub use agent_tracer_policy_abi::PROJECT_FILE;
 #[derive(Debug, thiserror::Error)]
 pub enum RulesError {
     /// The system did not give the file.
-    #[error("cannot read `{}`: {cause}", path.display())]
+    #[error("cannot read `{}`", path.display())]
     Read {
         /// The file.
         path: PathBuf,
         /// The cause.
-        cause: String,
+        #[source]
+        cause: io::Error,
     },
     /// The file could not be written.
-    #[error("cannot write `{}`: {cause}", path.display())]
+    #[error("cannot write `{}`", path.display())]
     Write {
         /// The file.
         path: PathBuf,
         /// The cause.
-        cause: String,
+        #[source]
+        cause: io::Error,
     },
     /// The file is there and makes no sense.
-    #[error("the rules in `{}` are not in force: {}", path.display(), faults.first().map(ToString::to_string).unwrap_or_default())]
+    #[error("the rules in `{}` are not in force", path.display())]
     Broken {
         /// The file.
         path: PathBuf,
-        /// Everything that is wrong with it.
-        faults: Vec<Fault>,
+        /// Its first fault; `policy check` lists all of them.
+        #[source]
+        fault: Fault,
     },
     /// The file is not obeyed: it cannot be read, or other users can write it.
-    #[error("the rules in `{}` are not in force: {cause}", path.display())]
+    #[error("the rules in `{}` are not in force", path.display())]
     Refused {
         /// The file.
         path: PathBuf,
         /// The reason.
-        cause: String,
-        /// A way out.
-        hint: String,
+        #[source]
+        cause: Refusal,
     },
     /// The list of trusted files cannot be read.
-    #[error("cannot read `{}`: {cause}", path.display())]
+    #[error("cannot read `{}`", path.display())]
     Trust {
         /// The file.
         path: PathBuf,
         /// The reason.
-        cause: String,
+        #[source]
+        cause: serde_json::Error,
     },
     /// More rules than a table holds.
-    #[error("{0}")]
-    TooMany(String),
+    #[error(transparent)]
+    TooMany(#[from] TooLarge),
 }
 
 impl RulesError {
@@ -72,7 +77,7 @@ impl RulesError {
     pub fn hint(&self) -> String {
         match self {
             Self::Read { .. } => "check that you may read the file, and that it is one".to_owned(),
-            Self::Refused { hint, .. } => hint.clone(),
+            Self::Refused { path, cause } => cause.hint(path),
             Self::Write { .. } => "check that you may write there; nothing was changed".to_owned(),
             Self::Broken { path, .. } => format!("run `agent-tracer policy check {}`", path.display()),
             Self::Trust { .. } => "remove the file, and trust again what you trust".to_owned(),
@@ -108,42 +113,43 @@ impl Rules {
         let hash = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let text = String::from_utf8(bytes).map_err(|error| RulesError::Read {
             path: path.to_owned(),
-            cause: format!("byte {} is not UTF-8", error.utf8_error().valid_up_to()),
+            cause: refusal(&format!("byte {} is not UTF-8", error.utf8_error().valid_up_to())),
         })?;
         Ok(Self { path: path.to_owned(), hash, content: read(&text) })
     }
 
     /// Returns its rules, or the reason why they are not in force.
     pub fn sound(self) -> Result<RuleFile, RulesError> {
-        self.content.map_err(|faults| RulesError::Broken { path: self.path, faults })
+        self.content.map_err(|faults| RulesError::Broken {
+            path: self.path,
+            // A file that is refused has a fault; an empty list would be a fault of the reader and must not panic here.
+            fault: faults.into_iter().next().unwrap_or_default(),
+        })
     }
 }
 
 /// Reads the bytes of a file in the user's own folders; `None` if there is none.
 fn read_own(home: &Home, path: &Path) -> Result<Option<Vec<u8>>, RulesError> {
-    settings_file::read(path, home.user(), BYTES_MAX + 1).map_err(|refusal| RulesError::Refused {
-        path: path.to_owned(),
-        cause: refusal.to_string(),
-        hint: refusal.hint(path),
-    })
+    settings_file::read(path, home.user(), BYTES_MAX + 1)
+        .map_err(|cause| RulesError::Refused { path: path.to_owned(), cause })
 }
 
 /// Reads the bytes of a regular file, through a link if it is one; `None` if there is none.
 fn read_regular(path: &Path) -> Result<Option<Vec<u8>>, RulesError> {
-    let failed = |cause: String| RulesError::Read { path: path.to_owned(), cause };
+    let failed = |cause: io::Error| RulesError::Read { path: path.to_owned(), cause };
     // Checked before opening: opening a pipe would wait for a writer.
     match fs::metadata(path) {
         Ok(facts) if facts.is_file() => {}
-        Ok(_) => return Err(failed("it is not a regular file".to_owned())),
+        Ok(_) => return Err(failed(refusal("it is not a regular file"))),
         Err(error) if is_absent(&error) && fs::symlink_metadata(path).is_err() => return Ok(None),
-        Err(error) if is_absent(&error) => return Err(failed("it is a link that points nowhere".to_owned())),
-        Err(error) => return Err(failed(plain(&error))),
+        Err(error) if is_absent(&error) => return Err(failed(refusal("it is a link that points nowhere"))),
+        Err(error) => return Err(failed(error)),
     }
     let mut bytes = Vec::new();
     let limit = BYTES_MAX as u64 + 1;
     match File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
         Ok(_) => Ok(Some(bytes)),
-        Err(error) => Err(failed(plain(&error))),
+        Err(error) => Err(failed(error)),
     }
 }
 
@@ -152,10 +158,9 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Returns the message of a system error without its number: `permission denied`.
-fn plain(cause: &io::Error) -> String {
-    let text = cause.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+/// Returns an error for a file that the system would give and that is not taken.
+fn refusal(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
 /// Returns the root of the project that a folder belongs to: the nearest folder above it with `.git` or with rules.
@@ -216,7 +221,7 @@ impl TrustList {
     pub fn load(home: &Home) -> Result<Self, RulesError> {
         let path = home.policy_trust();
         let Some(bytes) = read_own(home, &path)? else { return Ok(Self::default()) };
-        serde_json::from_slice(&bytes).map_err(|cause| RulesError::Trust { path, cause: cause.to_string() })
+        serde_json::from_slice(&bytes).map_err(|cause| RulesError::Trust { path, cause })
     }
 
     /// Returns whether a file is trusted as it is.
@@ -249,9 +254,9 @@ impl TrustList {
     /// Writes it down, for the user alone.
     pub fn save(&self, home: &Home) -> Result<(), RulesError> {
         let path = home.policy_trust();
-        let failed = |cause: String| RulesError::Write { path: path.clone(), cause };
-        let text = serde_json::to_string_pretty(self).map_err(|cause| failed(cause.to_string()))?;
-        replace(&path, (text + "\n").as_bytes()).map_err(|cause| failed(plain(&cause)))
+        let failed = |cause: io::Error| RulesError::Write { path: path.clone(), cause };
+        let text = serde_json::to_string_pretty(self).map_err(|cause| failed(cause.into()))?;
+        replace(&path, (text + "\n").as_bytes()).map_err(failed)
     }
 }
 

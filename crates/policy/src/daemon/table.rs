@@ -100,7 +100,7 @@ pub fn refresh(home: &Home, guard: &Path, more: &[PathBuf]) -> Result<Vec<RulesE
 /// Writes the table if it is another than the one that is there. Returns whether it was written or removed.
 pub fn write(home: &Home, guard: &Path, rules: &TableSources) -> Result<bool, RulesError> {
     let path = home.policy_table();
-    let failed = |cause: &io::Error| RulesError::Write { path: path.clone(), cause: cause.to_string() };
+    let failed = |cause: io::Error| RulesError::Write { path: path.clone(), cause };
     let before = load(home).unwrap_or_default();
     let bytes = bytes_of(rules, before.as_deref(), guard)?;
     // Where the user has a file of rules, an empty table says that none of them needs an answer. Without a table a hook
@@ -111,10 +111,10 @@ pub fn write(home: &Home, guard: &Path, rules: &TableSources) -> Result<bool, Ru
         (None, _) => match fs::remove_file(&path) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(failed(&error)),
+            Err(error) => Err(failed(error)),
         },
         (Some(bytes), Some(before)) if bytes == before => Ok(false),
-        (Some(bytes), _) => replace(&path, &bytes).map(|()| true).map_err(|error| failed(&error)),
+        (Some(bytes), _) => replace(&path, &bytes).map(|()| true).map_err(failed),
     }
 }
 
@@ -151,7 +151,7 @@ fn bytes_of(rules: &TableSources, before: Option<&[u8]>, guard: &Path) -> Result
     }
     let deadline = rules.user.deadline_ms.unwrap_or(DEADLINE_MS);
     let guard = guard.as_os_str().as_encoded_bytes();
-    compile(placed, &kept, deadline, guard).map_err(|error| RulesError::TooMany(error.to_string()))
+    Ok(compile(placed, &kept, deadline, guard)?)
 }
 
 /// Returns the names of a folder that agents may use: as found, and without links.

@@ -196,7 +196,11 @@ impl Reader<'_> {
             DeValue::Float(it) => match it.as_str().parse().ok().and_then(Number::from_f64) {
                 Some(number) => Value::Number(number),
                 None => {
-                    self.fault(value.span().start, format!("`{}` is no number of JSON", it.as_str()), None);
+                    self.fault(
+                        value.span().start,
+                        format!("`{}` cannot be written in JSON", it.as_str()),
+                        None,
+                    );
                     Value::Null
                 }
             },

@@ -34,7 +34,7 @@ pub const FILE_KEYS: &[&str] = &["version", "deadline_ms", "rule"];
 pub const DEADLINE_MS_MAX: u32 = 10_000;
 
 /// Something that is wrong, and where.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
     /// The line, counted from one.
     pub line: usize,
@@ -55,6 +55,8 @@ impl fmt::Display for Fault {
         }
     }
 }
+
+impl std::error::Error for Fault {}
 
 /// The rules of one file.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -154,7 +154,7 @@ impl Reader<'_> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if name.len() > 64 || !name.chars().all(plain) {
             let hint = Some("use at most 64 letters, digits, `-`, `_` and `.`".to_owned());
-            self.fault(place, format!("`{name}` is no name for a rule"), hint);
+            self.fault(place, format!("`{name}` is not a valid name"), hint);
             return None;
         }
         Some(name)
@@ -353,7 +353,7 @@ impl Reader<'_> {
         if !event.is_an_end() && !rule.require.is_empty() {
             let hint =
                 Some("it is for `Stop`, `SubagentStop`, `TaskCompleted` and `TeammateIdle`".to_owned());
-            let what = format!("rule `{}` has `require`, and `{event}` is no end", rule.name);
+            let what = format!("rule `{}` has `require`, which does not apply at `{event}`", rule.name);
             self.fault(at, what, hint);
         }
         if !event.has_tool() && needs_tool(&rule.matches) {

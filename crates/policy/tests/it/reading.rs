@@ -71,7 +71,7 @@ reason = "no"
             "5:6: `on` cannot be `PretoolUse`\n  hint: did you mean `PreToolUse`?",
             "6:1: a rule has no key `desicion`\n  hint: did you mean `decision`?",
             "7:10: `reason` is empty",
-            "10:8: `two words` is no name for a rule\n  hint: use at most 64 letters, digits, `-`, `_` and `.`",
+            "10:8: `two words` is not a valid name\n  hint: use at most 64 letters, digits, `-`, `_` and `.`",
             "12:12: `decision` cannot be `forbid`\n  hint: it is one of `allow`, `rewrite`, `warn`, `ask`, `deny` and `stop`",
             "15:10: `tool` is an integer, and should be a text or a list of texts",
             "16:3: `match` has no key `comand`\n  hint: did you mean `command`?",

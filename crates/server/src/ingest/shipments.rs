@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use agent_tracer_ledger::{FaultCause, error_text};
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -63,13 +64,13 @@ async fn take(app: &Arc<App>, request: Request) -> Result<ShipmentAnswer, Proble
     let _share = body.share.take();
     let taken = app.blocking(move || {
         let shipped =
-            shipment_body::read(&body.bytes).map_err(|error| ShipmentError::Bad(error.to_string()))?;
+            shipment_body::read(&body.bytes).map_err(|error| ShipmentError::Bad(FaultCause::new(error)))?;
         drop(body);
         (team.take)(&owner, &shipped.shipment).map(|()| shipped.clamped)
     });
-    let clamped = taken.await?.map_err(|error| match error {
-        ShipmentError::Bad(what) => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, what),
-        ShipmentError::Later(what) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, what),
+    let clamped = taken.await?.map_err(|error| match &error {
+        ShipmentError::Bad(cause) => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, error_text(cause)),
+        ShipmentError::Later(cause) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, error_text(cause)),
     })?;
     app.clamped.fetch_add(clamped, Ordering::Relaxed);
     Ok(ShipmentAnswer { clamped })

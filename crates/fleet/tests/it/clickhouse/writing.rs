@@ -253,9 +253,9 @@ fn what_is_in_texts_stays_text() {
 fn what_cannot_be_taken_is_refused_before_anything_is_written() {
     let (fleet, _) = engine::database();
     let newer = Shipment { format: 99, ..shipped() };
-    assert!(matches!(fleet.write("ann", &newer), Err(FleetError::Bad(_))));
-    assert!(matches!(fleet.write("", &shipped()), Err(FleetError::Bad(_))));
-    assert!(matches!(fleet.write(&"x".repeat(300), &shipped()), Err(FleetError::Bad(_))));
+    assert!(matches!(fleet.write("ann", &newer), Err(FleetError::ShipmentFormat { .. })));
+    assert_eq!(fleet.write("", &shipped()), Err(FleetError::OwnerName { bytes: 0 }));
+    assert_eq!(fleet.write(&"x".repeat(300), &shipped()), Err(FleetError::OwnerName { bytes: 300 }));
     assert_eq!(count(&fleet, "ann"), (0, 0));
 }
 
