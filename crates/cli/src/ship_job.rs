@@ -57,7 +57,7 @@ pub(crate) fn policy(
     let user = environment.user_home().ok();
     let user = user.as_ref().map(|user| user.as_os_str().as_encoded_bytes());
     let Some(path) = named.map(|path| environment.absolute(path)) else {
-        return Ok(Policy::of(config::read(home)?.unwrap_or_default(), user));
+        return Ok(Policy::from_settings(config::read(home)?.unwrap_or_default(), user));
     };
     let Some(text) = read(&path)? else {
         return Err(Failure::new(format!("no file `{}`", path.display())));

@@ -104,12 +104,17 @@ impl Call {
         let value: Value = serde_json::from_slice(payload).map_err(CallError::NotJson)?;
         let Value::Object(fields) = value else { return Err(CallError::NotAnObject) };
         let name = fields.get("hook_event_name").and_then(Value::as_str).ok_or(CallError::NoEvent)?;
-        Ok(Event::parse(name).map(|event| Self::of(agent, event, fields, around)))
+        Ok(Event::parse(name).map(|event| Self::from_fields(agent, event, fields, around)))
     }
 
     /// Reads the fields of a payload whose event is known.
     #[must_use]
-    pub fn of(agent: Agent, event: Event, mut fields: Map<String, Value>, around: Surroundings) -> Self {
+    pub fn from_fields(
+        agent: Agent,
+        event: Event,
+        mut fields: Map<String, Value>,
+        around: Surroundings,
+    ) -> Self {
         let text = |name: &str| {
             fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
         };
@@ -160,22 +165,22 @@ impl Call {
         let started_in = command::folder_of(&tool, &input, made_in);
         let from = touch::BaseFolders { cwd: started_in.as_deref().or(self.cwd.as_deref()), home };
         let given = |names: &[&str]| names.iter().find_map(|name| input.get(name).and_then(Value::as_str));
-        let command = command::of_input(&tool, &input, from);
-        let mut touches = touch::of_input(&tool, &input, made_in);
+        let command = command::parse_input(&tool, &input, from);
+        let mut touches = touch::from_input(&tool, &input, made_in);
         if tool == "apply_patch" {
-            let mut patches = |patch: &str| touches.join(touch::of_patch(patch, made_in));
+            let mut patches = |patch: &str| touches.join(touch::from_patch(patch, made_in));
             input.as_str().into_iter().for_each(&mut patches);
-            let complete = touch::each_named(&tool, &input, &["command", "input", "patch"], &mut patches);
+            let complete = touch::visit_named(&tool, &input, &["command", "input", "patch"], &mut patches);
             touches.beyond |= !complete;
         }
         let (mut hosts, named) = host::hosts_of_input(&tool, &input);
         if let Some(shell) = &command {
-            touches.join(touch::of_command(&shell.analysis, from));
+            touches.join(touch::from_command(&shell.analysis, from));
             // A patch can be typed into a shell.
             if shell.analysis.raw.contains("*** Begin Patch") {
-                touches.join(touch::of_patch(&shell.analysis.raw, from));
+                touches.join(touch::from_patch(&shell.analysis.raw, from));
             }
-            touch::each_step(&shell.analysis, &mut |step| {
+            touch::visit_steps(&shell.analysis, &mut |step| {
                 for host in host::hosts_of_step(step) {
                     if !hosts.contains(&host) {
                         hosts.push(host);

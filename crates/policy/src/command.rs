@@ -137,7 +137,7 @@ pub(crate) fn folder_of(tool: &str, input: &Value, from: BaseFolders<'_>) -> Opt
 }
 
 /// Returns the combined effects of the commands of an input; none if the tool is no shell or has no command.
-pub(crate) fn of_input(tool: &str, input: &Value, from: BaseFolders<'_>) -> Option<ShellCall> {
+pub(crate) fn parse_input(tool: &str, input: &Value, from: BaseFolders<'_>) -> Option<ShellCall> {
     if CODE_TOOLS.contains(&tool) {
         return Some(unread_code(from));
     }
@@ -146,11 +146,11 @@ pub(crate) fn of_input(tool: &str, input: &Value, from: BaseFolders<'_>) -> Opti
     match input {
         // The input is the command itself.
         Value::String(text) => found.add(text.clone()),
-        Value::Array(words) if words.iter().all(|word| !word.is_object()) => found_words(words, &mut found),
-        _ => gather(input, 0, &mut found),
+        Value::Array(words) if words.iter().all(|word| !word.is_object()) => add_words(words, &mut found),
+        _ => collect(input, 0, &mut found),
     }
     if types_text(tool) {
-        let complete = touch::each_named(tool, input, TYPED_KEYS, &mut |text| found.add(text.to_owned()));
+        let complete = touch::visit_named(tool, input, TYPED_KEYS, &mut |text| found.add(text.to_owned()));
         if !complete {
             found.hide(Opacity::Limit);
         }
@@ -203,19 +203,19 @@ fn join(mut call: ShellCall, other: ShellCall) -> ShellCall {
     call
 }
 
-fn gather(value: &Value, level: usize, found: &mut CommandTexts) {
+fn collect(value: &Value, level: usize, found: &mut CommandTexts) {
     match value {
         Value::Object(_) | Value::Array(_) if level >= MOST_LEVELS => found.hide(Opacity::Limit),
         Value::Object(fields) => {
-            gather_fields(fields, found);
+            collect_fields(fields, found);
             for (key, value) in fields.iter().filter(|(key, _)| !COMMAND_KEYS.contains(&key.as_str())) {
                 match value {
                     Value::String(text) if is_like_command(key) => found.add(text.clone()),
-                    _ => gather(value, level + 1, found),
+                    _ => collect(value, level + 1, found),
                 }
             }
         }
-        Value::Array(values) => values.iter().for_each(|value| gather(value, level + 1, found)),
+        Value::Array(values) => values.iter().for_each(|value| collect(value, level + 1, found)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
@@ -226,8 +226,8 @@ fn is_like_command(key: &str) -> bool {
     lower.contains("command") || lower.contains("cmd") || key.ends_with("Script") || key.ends_with("_script")
 }
 
-fn gather_fields(fields: &Map<String, Value>, found: &mut CommandTexts) {
-    let more = words_behind(fields, found);
+fn collect_fields(fields: &Map<String, Value>, found: &mut CommandTexts) {
+    let more = argument_words(fields, found);
     let before = found.texts.len();
     for key in COMMAND_KEYS {
         let Some(value) = fields.get(*key) else { continue };
@@ -240,14 +240,14 @@ fn gather_fields(fields: &Map<String, Value>, found: &mut CommandTexts) {
                 for entry in entries {
                     match entry {
                         Value::String(text) => found.add(text.clone()),
-                        Value::Array(words) => found_words(words, found),
+                        Value::Array(words) => add_words(words, found),
                         _ => found.hide(Opacity::Syntax),
                     }
                 }
                 continue;
             }
             Value::Array(words) => {
-                found_words(words, found);
+                add_words(words, found);
                 continue;
             }
             Value::Bool(_) | Value::Number(_) | Value::Object(_) => {
@@ -263,7 +263,7 @@ fn gather_fields(fields: &Map<String, Value>, found: &mut CommandTexts) {
     if found.texts.len() == before {
         // Words alone are a command if they begin with the program.
         match fields.get("argv") {
-            Some(Value::Array(words)) => found_words(words, found),
+            Some(Value::Array(words)) => add_words(words, found),
             Some(Value::String(text)) => found.add(text.clone()),
             _ => return,
         }
@@ -273,18 +273,18 @@ fn gather_fields(fields: &Map<String, Value>, found: &mut CommandTexts) {
             first.push_str(&word);
         }
     }
-    variables(fields, found);
+    add_variables(fields, found);
 }
 
 /// Returns the words that are given apart from their program. A text is as many of them as it holds.
-fn words_behind(fields: &Map<String, Value>, found: &mut CommandTexts) -> Vec<String> {
+fn argument_words(fields: &Map<String, Value>, found: &mut CommandTexts) -> Vec<String> {
     let is_command = COMMAND_KEYS.iter().any(|key| fields.contains_key(*key));
     let mut all = Vec::new();
     for value in WORD_KEYS.iter().filter(|_| is_command).filter_map(|key| fields.get(*key)) {
         match value {
             Value::Null => {}
             Value::String(text) => all.push(text.clone()),
-            Value::Array(words) => match quoted(words) {
+            Value::Array(words) => match quote_words(words) {
                 Some(words) => all.extend(words),
                 None => found.hide(Opacity::Syntax),
             },
@@ -296,7 +296,7 @@ fn words_behind(fields: &Map<String, Value>, found: &mut CommandTexts) -> Vec<St
 }
 
 /// Adds a command that is given in words.
-fn found_words(words: &[Value], found: &mut CommandTexts) {
+fn add_words(words: &[Value], found: &mut CommandTexts) {
     // `["bash", "-lc", "…"]` is how an older Codex says it.
     if let [Value::String(shell), Value::String(flag), Value::String(script)] = words
         && is_shell(shell)
@@ -305,14 +305,14 @@ fn found_words(words: &[Value], found: &mut CommandTexts) {
         found.add(script.clone());
         return;
     }
-    match quoted(words) {
+    match quote_words(words) {
         Some(words) => found.add(words.join(" ")),
         None => found.hide(Opacity::Syntax),
     }
 }
 
 /// Words as a shell would have to be given them; nothing if one of them is none.
-fn quoted(words: &[Value]) -> Option<Vec<String>> {
+fn quote_words(words: &[Value]) -> Option<Vec<String>> {
     let word = |value: &Value| match value {
         Value::String(text) => Some(quote(text)),
         Value::Number(number) => Some(number.to_string()),
@@ -322,7 +322,7 @@ fn quoted(words: &[Value]) -> Option<Vec<String>> {
 }
 
 /// Variables count where they are set: as a step of their own.
-fn variables(fields: &Map<String, Value>, found: &mut CommandTexts) {
+fn add_variables(fields: &Map<String, Value>, found: &mut CommandTexts) {
     for value in VARIABLE_KEYS.iter().filter_map(|key| fields.get(*key)) {
         let settings: Option<Vec<String>> = match value {
             Value::Null => continue,
@@ -336,7 +336,7 @@ fn variables(fields: &Map<String, Value>, found: &mut CommandTexts) {
                     Value::Array(_) | Value::Object(_) => None,
                 })
                 .collect(),
-            Value::Array(settings) => quoted(settings),
+            Value::Array(settings) => quote_words(settings),
             Value::String(_) | Value::Bool(_) | Value::Number(_) => None,
         };
         match settings {

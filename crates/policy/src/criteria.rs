@@ -75,7 +75,7 @@ impl Criteria {
     /// nothing is missing.
     #[must_use]
     pub fn judge(&self, work: &Work, roots: Roots<'_>) -> CriterionState {
-        let runs = WorkReview::of(work, roots);
+        let runs = WorkReview::new(work, roots);
         let mut missing = Vec::new();
         let mut unknown = false;
         let judged = [
@@ -109,7 +109,7 @@ struct WorkReview<'w> {
 }
 
 impl<'w> WorkReview<'w> {
-    fn of(work: &'w Work, roots: Roots<'w>) -> Self {
+    fn new(work: &'w Work, roots: Roots<'w>) -> Self {
         let shells = work.actions.iter().enumerate().filter_map(|(place, action)| match action {
             WorkAction::Ran { command, directory, .. } => {
                 let context = Context { cwd: directory.as_deref(), home: roots.home, ..Context::default() };

@@ -14,7 +14,7 @@ use crate::call::Call;
 use crate::criteria::CriterionState;
 use crate::history::{History, Truth};
 use crate::read::RuleFile;
-use crate::rewrite::Rewritten;
+use crate::rewrite::RewriteOutcome;
 use crate::rule::Rule;
 use crate::words::{Decision, Event, Mode, OnOutage, Severity};
 
@@ -72,7 +72,7 @@ impl Outcome {
         }
     }
 
-    const fn of(decision: Decision) -> Self {
+    const fn from_decision(decision: Decision) -> Self {
         match decision {
             Decision::Allow => Self::Allow,
             Decision::Rewrite => Self::Rewrite,
@@ -94,7 +94,7 @@ pub enum Basis {
     /// Its rewrite was not possible.
     NotPossible,
     /// It has put off this end as often as it may.
-    LetGo,
+    DeferralLimit,
 }
 
 /// A rule that spoke.
@@ -320,21 +320,21 @@ fn rule_decision(rule: &Rule, call: &Call, subject: &Call, history: &dyn History
         return Some(RuleDecision { decision: rule.decision, basis: Basis::Applies, input: None, why });
     }
     match rule.rewrite.apply(subject) {
-        Rewritten::Unchanged => None,
+        RewriteOutcome::Unchanged => None,
         // What the rule is not about would run along without asking.
-        Rewritten::Changed(_) if !whole => Some(RuleDecision {
+        RewriteOutcome::Changed(_) if !whole => Some(RuleDecision {
             decision: Decision::Ask,
             basis: Basis::NotPossible,
             input: None,
             why: Some("the call does more than the rule is about".to_owned()),
         }),
-        Rewritten::Changed(input) => Some(RuleDecision {
+        RewriteOutcome::Changed(input) => Some(RuleDecision {
             decision: Decision::Rewrite,
             basis: Basis::Applies,
             input: Some(input),
             why: None,
         }),
-        Rewritten::Impossible(why) => Some(RuleDecision {
+        RewriteOutcome::Impossible(why) => Some(RuleDecision {
             decision: Decision::Ask,
             basis: Basis::NotPossible,
             input: None,
@@ -349,11 +349,11 @@ fn may_defer(rule: &Rule, call: &Call, history: &dyn History, why: Option<String
     let plain = |decision, basis| Some(RuleDecision { decision, basis, input: None, why });
     match history.deferrals(call, &rule.name) {
         Some(times) if times < rule.at_most => plain(Decision::Deny, Basis::Applies),
-        Some(_) => plain(Decision::Warn, Basis::LetGo),
+        Some(_) => plain(Decision::Warn, Basis::DeferralLimit),
         None if matches!(call.event, Event::Stop | Event::SubagentStop) && !call.again => {
             plain(Decision::Deny, Basis::Applies)
         }
-        None => plain(Decision::Warn, Basis::LetGo),
+        None => plain(Decision::Warn, Basis::DeferralLimit),
     }
 }
 
@@ -376,7 +376,7 @@ impl Verdict {
         if !counted {
             return None;
         }
-        if ruling.basis == Basis::LetGo {
+        if ruling.basis == Basis::DeferralLimit {
             self.messages.push(format!("not put off any longer: {}", reason_text(origin, rule, &ruling)));
             return None;
         }
@@ -394,13 +394,13 @@ impl Verdict {
             self.permissions.extend(rule.says.permissions.iter().cloned());
         }
         self.reasons.push(reason_text(origin, rule, &ruling));
-        Some(Outcome::of(ruling.decision))
+        Some(Outcome::from_decision(ruling.decision))
     }
 
     /// Leaves only what belongs to the outcome.
     fn settle(&mut self) {
         let wins = |fired: &&FiredRule| {
-            fired.counted && fired.decision != Decision::Warn && fired.basis != Basis::LetGo
+            fired.counted && fired.decision != Decision::Warn && fired.basis != Basis::DeferralLimit
         };
         // Reasons stand in the order of the rules that decided; those of weaker decisions are dropped.
         let decisions: Vec<Decision> = self.fired.iter().filter(wins).map(|fired| fired.decision).collect();
@@ -427,7 +427,7 @@ impl Verdict {
 
 /// Returns the text for an agent where the conditions of a rule could not be evaluated, and the rule's decision if it needs no
 /// past: then neither the server nor the program that stands in could judge the call, and the human has to.
-pub(crate) fn in_outage(origin: Origin, rule: &Rule) -> Option<Verdict> {
+pub(crate) fn outage_verdict(origin: Origin, rule: &Rule) -> Option<Verdict> {
     let needs_past = !rule.when.is_empty() || !rule.require.is_empty();
     let forbids = matches!(rule.decision, Decision::Ask | Decision::Deny | Decision::Stop);
     let at_least = if forbids && !needs_past { OnOutage::Ask } else { OnOutage::Allow };
@@ -473,7 +473,7 @@ fn reason_text(origin: Origin, rule: &Rule, ruling: &RuleDecision) -> String {
         _ => String::new(),
     };
     let missing = match (ruling.basis, why) {
-        (Basis::Applies | Basis::LetGo, Some(why)) => format!(": {why}"),
+        (Basis::Applies | Basis::DeferralLimit, Some(why)) => format!(": {why}"),
         _ => String::new(),
     };
     format!("[{who}{more}] {reason}{missing}")

@@ -13,7 +13,7 @@ use agent_tracer_ledger::{PastAction, PastPrompt, PastSpending, Range, Store, Us
 
 use crate::call::Call;
 use crate::criteria::{Work, WorkAction};
-use crate::history::{History, Since};
+use crate::history::{Elapsed, History};
 use crate::words::{Moment, Scope};
 
 /// The recent actions of an agent, for conditions about the last of something.
@@ -69,7 +69,7 @@ struct Answers {
     /// By scope.
     spending: [OnceCell<Option<PastSpending>>; Scope::ALL.len()],
     /// By moment.
-    since: [OnceCell<Option<Since>>; Moment::ALL.len()],
+    since: [OnceCell<Option<Elapsed>>; Moment::ALL.len()],
     work: OnceCell<Option<Work>>,
 }
 
@@ -82,17 +82,17 @@ impl<E: Evidence> EvidenceHistory<E> {
         *self.answers.spending.get(scope as usize)?.get_or_init(|| self.evidence.spending(scope))
     }
 
-    fn minutes_since(&self, at: Millis) -> Since {
+    fn minutes_since(&self, at: Millis) -> Elapsed {
         let elapsed_ms = (self.evidence.now().0 - at.0).max(0);
-        Since::Minutes(u64::try_from(elapsed_ms / 60_000).unwrap_or(0))
+        Elapsed::Minutes(u64::try_from(elapsed_ms / 60_000).unwrap_or(0))
     }
 
-    fn find_since(&self, moment: Moment) -> Option<Since> {
+    fn find_since(&self, moment: Moment) -> Option<Elapsed> {
         match moment {
             Moment::Start => Some(self.minutes_since(self.evidence.started_at()?)),
             Moment::Prompt => {
                 let prompt = self.evidence.last_prompt()?;
-                Some(prompt.map_or(Since::Never, |prompt| self.minutes_since(prompt.at)))
+                Some(prompt.map_or(Elapsed::Never, |prompt| self.minutes_since(prompt.at)))
             }
             Moment::Edit => self.since_last(is_edit),
             Moment::Test => self.since_last(|action| action.subtype == "run_test"),
@@ -101,21 +101,21 @@ impl<E: Evidence> EvidenceHistory<E> {
     }
 
     /// Returns the time since the last action of a kind.
-    fn since_last(&self, is_meant: impl Fn(&PastAction) -> bool) -> Option<Since> {
+    fn since_last(&self, is_meant: impl Fn(&PastAction) -> bool) -> Option<Elapsed> {
         // Most of the time it was not long ago, and a few rows are read instead of hundreds.
         let last = self.evidence.actions(Millis(0), LAST)?;
         if let Some(action) = last.iter().find(|action| is_meant(action)) {
             return Some(self.minutes_since(action.at));
         }
         if last.len() < LAST {
-            return Some(Since::Never);
+            return Some(Elapsed::Never);
         }
         let recent =
             self.answers.recent.get_or_init(|| self.evidence.actions(Millis(0), RECENT)).as_deref()?;
         match recent.iter().find(|action| is_meant(action)) {
             Some(action) => Some(self.minutes_since(action.at)),
             // Longer ago than the search reaches is not never.
-            None => (recent.len() < RECENT).then_some(Since::Never),
+            None => (recent.len() < RECENT).then_some(Elapsed::Never),
         }
     }
 
@@ -152,7 +152,7 @@ impl<E: Evidence> History for EvidenceHistory<E> {
         self.evidence.has_opened(path)
     }
 
-    fn since(&self, _: &Call, moment: Moment) -> Option<Since> {
+    fn since(&self, _: &Call, moment: Moment) -> Option<Elapsed> {
         *self.answers.since.get(moment as usize)?.get_or_init(|| self.find_since(moment))
     }
 

@@ -153,7 +153,7 @@ impl PathGlob {
         tokens.extend(self.pattern.tokens());
         // Any folder may hold a name that is not anchored; only what takes the whole project is sure to be near it.
         let below = below && self.anchor != Anchor::Anywhere;
-        overlap::meet(pattern, below, &tokens)
+        overlap::overlaps(pattern, below, &tokens)
     }
 
     /// Returns whether the last name of the pattern is a hidden one.

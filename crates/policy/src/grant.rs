@@ -11,10 +11,10 @@ use serde_json::Value;
 use crate::call::Call;
 use crate::glob::PathGlob;
 use crate::host;
-use crate::matching::{Reach, any, covers, names_other_host, surely_covers};
+use crate::matching::{Quantifier, any_matches, covers, names_other_host, surely_covers};
 use crate::path;
 use crate::rule::{CommandMatcher, EffectWord, Matcher, Rule};
-use crate::touch::{self, Access, Touch, UNNAMED, each_step};
+use crate::touch::{self, Access, Touch, UNNAMED, visit_steps};
 
 /// Variables that change how a program prints and nothing that it loads, runs, reads or writes.
 const PRINTING: &[&str] = &[
@@ -65,7 +65,7 @@ impl Rule {
             && self.matches.fits_all(call)
             // One part that is excepted is enough: it must not run in the company of the others.
             && !self.unless.as_ref().is_some_and(|unless| {
-                unless.holds(call, Reach::One)
+                unless.holds(call, Quantifier::One)
                     && unless.command.as_ref().is_none_or(|command| command.holds(call))
             })
     }
@@ -118,7 +118,7 @@ impl Matcher {
             return false;
         }
         let mut steps = Vec::new();
-        each_step(&shell.analysis, &mut |step| steps.push(step));
+        visit_steps(&shell.analysis, &mut |step| steps.push(step));
         shell.exposure.environment.iter().all(|variable| only_prints(variable))
             && shell.exposure.programs.is_empty()
             && !shell.exposure.printed
@@ -173,7 +173,7 @@ impl Matcher {
 
     fn fits_step(&self, step: &Step, call: &Call) -> bool {
         let from = touch::BaseFolders { cwd: call.command_folder(), home: call.around.home.as_deref() };
-        let touches = touch::of_step(step, from);
+        let touches = touch::from_step(step, from);
         let hosts: Vec<String> = host::hosts_of_step(step);
         // Each list of files has to be used by the command, not by each of its steps.
         let files = !self.names_files()
@@ -211,10 +211,10 @@ impl CommandMatcher {
         let effect = |effect: &Effect| {
             self.effect.iter().any(|word| word.is_in(std::slice::from_ref(effect), &step.operation))
         };
-        any(&self.program, Some(&step.command_name))
-            && any(&self.subcommand, step.subcommand.as_deref())
-            && any(&self.operation, Some(&step.operation))
-            && any(&self.text, Some(&step.raw))
+        any_matches(&self.program, Some(&step.command_name))
+            && any_matches(&self.subcommand, step.subcommand.as_deref())
+            && any_matches(&self.operation, Some(&step.operation))
+            && any_matches(&self.text, Some(&step.raw))
             && (self.effect.is_empty()
                 || (step.effects.iter().all(effect)
                     && self.expects_files(step)
@@ -241,7 +241,7 @@ impl CommandMatcher {
     fn targets_fit(&self, step: &Step, call: &Call) -> bool {
         let fits = |target: &agent_tracer_shell::Target| {
             let home = call.around.home.as_deref();
-            let fixed = touch::fixed(&target.value);
+            let fixed = touch::fixed_prefix(&target.value);
             target.kind == TargetType::Stream
                 || (target.kind != TargetType::Unknown
                     && covers(&self.target, &path::absolute(fixed, call.command_folder(), home), call))

@@ -10,7 +10,7 @@ use crate::words::{Moment, Scope};
 
 /// Time since a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Since {
+pub enum Elapsed {
     /// It has not happened in this task.
     Never,
     /// So many minutes ago.
@@ -40,7 +40,7 @@ pub trait History {
         None
     }
     /// Returns the time since something happened.
-    fn since(&self, _call: &Call, _moment: Moment) -> Option<Since> {
+    fn since(&self, _call: &Call, _moment: Moment) -> Option<Elapsed> {
         None
     }
     /// Returns how often a rule has deferred this stop already.
@@ -71,7 +71,7 @@ pub enum Truth {
 }
 
 impl Truth {
-    const fn of(answer: Option<bool>) -> Self {
+    const fn from_answer(answer: Option<bool>) -> Self {
         match answer {
             Some(true) => Self::Holds,
             Some(false) => Self::Fails,
@@ -125,8 +125,8 @@ pub enum Condition {
 impl Condition {
     /// Evaluates it for a call.
     pub fn holds(&self, call: &Call, history: &dyn History) -> Truth {
-        let over = |sum: Option<u64>, limit: u64| Truth::of(sum.map(|sum| sum > limit));
-        let least = |count: Option<u64>, least: u64| Truth::of(count.map(|count| count >= least));
+        let over = |sum: Option<u64>, limit: u64| Truth::from_answer(sum.map(|sum| sum > limit));
+        let least = |count: Option<u64>, least: u64| Truth::from_answer(count.map(|count| count >= least));
         match self {
             Self::Tokens { per, over: limit } => over(history.tokens(call, *per), *limit),
             Self::Cost { per, over_micros } => over(history.cost_micros(call, *per), *over_micros),
@@ -134,9 +134,9 @@ impl Condition {
             Self::FailuresInARow(times) => least(history.failures_in_a_row(call), *times),
             Self::UnreadEdit(wanted) => unread_edit(call, history).equals(*wanted),
             Self::MinutesSince { moment, over: limit } => {
-                Truth::of(history.since(call, *moment).map(|since| match since {
-                    Since::Never => true,
-                    Since::Minutes(minutes) => minutes > *limit,
+                Truth::from_answer(history.since(call, *moment).map(|since| match since {
+                    Elapsed::Never => true,
+                    Elapsed::Minutes(minutes) => minutes > *limit,
                 }))
             }
         }

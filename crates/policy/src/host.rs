@@ -43,7 +43,7 @@ const ADDRESS_KEYS: &[&str] =
 #[must_use]
 pub(crate) fn hosts_of_input(tool: &str, input: &Value) -> (Vec<String>, bool) {
     let mut hosts = Vec::new();
-    let complete = touch::each_named(tool, input, ADDRESS_KEYS, &mut |address| {
+    let complete = touch::visit_named(tool, input, ADDRESS_KEYS, &mut |address| {
         hosts.extend(host_of(address).filter(|host| !hosts.contains(host)));
     });
     (hosts, complete)

@@ -7,7 +7,7 @@ use crate::glob::{Glob, PathGlob};
 use crate::host;
 use crate::path;
 use crate::rule::{CommandMatcher, EffectWord, Matcher, Rule, TimeMatcher};
-use crate::touch::{Access, Touch, UNNAMED, each_step, fixed};
+use crate::touch::{Access, Touch, UNNAMED, fixed_prefix, visit_steps};
 use crate::words::Decision;
 
 impl Rule {
@@ -28,10 +28,10 @@ impl Rule {
     #[must_use]
     pub(crate) fn is_about_part(&self, call: &Call) -> bool {
         self.events.contains(&call.event)
-            && self.matches.holds(call, Reach::One)
+            && self.matches.holds(call, Quantifier::One)
             && self.matches.command.as_ref().is_none_or(|command| command.holds(call))
             && !self.unless.as_ref().is_some_and(|unless| {
-                unless.holds(call, Reach::Every)
+                unless.holds(call, Quantifier::Every)
                     && unless
                         .command
                         .as_ref()
@@ -42,12 +42,12 @@ impl Rule {
 
 /// The part of a call that has to match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum Quantifier {
     One,
     Every,
 }
 
-impl Reach {
+impl Quantifier {
     /// Returns the truth for unlisted items: one may match, and none is known to; false if all are listed.
     const fn fits_beyond(self, call: &Call) -> Option<bool> {
         match (call.beyond, self) {
@@ -66,32 +66,32 @@ impl Reach {
     }
 }
 
-pub(crate) fn any(globs: &[Glob], text: Option<&str>) -> bool {
+pub(crate) fn any_matches(globs: &[Glob], text: Option<&str>) -> bool {
     globs.is_empty() || text.is_some_and(|text| globs.iter().any(|glob| glob.matches(text)))
 }
 
 impl Matcher {
     /// Returns whether everything but the command matches.
-    pub(crate) fn holds(&self, call: &Call, reach: Reach) -> bool {
+    pub(crate) fn holds(&self, call: &Call, quantifier: Quantifier) -> bool {
         self.holds_around(call)
             && (self.host.is_empty()
-                || reach.fits_beyond(call).unwrap_or_else(|| {
-                    reach.fits(call.hosts.iter(), |host| self.host.iter().any(|glob| glob.matches(host)))
+                || quantifier.fits_beyond(call).unwrap_or_else(|| {
+                    quantifier.fits(call.hosts.iter(), |host| self.host.iter().any(|glob| glob.matches(host)))
                 }))
-            && self.paths_match(call, reach)
+            && self.paths_match(call, quantifier)
     }
 
     /// Returns whether the fields that do not depend on the parts of a command match.
     pub(crate) fn holds_around(&self, call: &Call) -> bool {
         (self.agent.is_empty() || self.agent.contains(&call.agent))
             && self.thread.is_none_or(|thread| thread == call.thread())
-            && any(&self.agent_type, call.agent_type.as_deref())
+            && any_matches(&self.agent_type, call.agent_type.as_deref())
             && self.tool_matches(call)
-            && any(&self.permission_mode, call.permission_mode.as_deref())
-            && any(&self.skill, call.skill.as_deref())
-            && any(&self.mcp_server, call.mcp.as_ref().map(|(server, _)| server.as_str()))
-            && any(&self.mcp_tool, call.mcp.as_ref().map(|(_, tool)| tool.as_str()))
-            && any(&self.prompt, call.prompt.as_deref())
+            && any_matches(&self.permission_mode, call.permission_mode.as_deref())
+            && any_matches(&self.skill, call.skill.as_deref())
+            && any_matches(&self.mcp_server, call.mcp.as_ref().map(|(server, _)| server.as_str()))
+            && any_matches(&self.mcp_tool, call.mcp.as_ref().map(|(_, tool)| tool.as_str()))
+            && any_matches(&self.prompt, call.prompt.as_deref())
             && (self.project.is_empty()
                 || call.project().is_some_and(|project| covers(&self.project, project, call)))
             && self.time.as_ref().is_none_or(|time| call.around.now.is_some_and(|now| time.holds(now)))
@@ -102,17 +102,16 @@ impl Matcher {
             || call.tool_names().iter().any(|name| self.tool.iter().any(|glob| glob.matches(name)))
     }
 
-    fn paths_match(&self, call: &Call, reach: Reach) -> bool {
+    fn paths_match(&self, call: &Call, quantifier: Quantifier) -> bool {
         let touched = |globs: &[PathGlob], counts: fn(Access) -> bool| {
             globs.is_empty()
-                || reach.fits_beyond(call).unwrap_or_else(|| {
-                    reach.fits(
-                        call.touches.iter().filter(|touch| counts(touch.access)),
-                        |touch| match reach {
-                            Reach::One => may_touch(globs, touch, call),
-                            Reach::Every => surely_covers(globs, touch, call),
-                        },
-                    )
+                || quantifier.fits_beyond(call).unwrap_or_else(|| {
+                    quantifier.fits(call.touches.iter().filter(|touch| counts(touch.access)), |touch| {
+                        match quantifier {
+                            Quantifier::One => may_touch(globs, touch, call),
+                            Quantifier::Every => surely_covers(globs, touch, call),
+                        }
+                    })
                 })
         };
         touched(&self.path, |_| true)
@@ -135,7 +134,7 @@ fn may_touch(globs: &[PathGlob], touch: &Touch, call: &Call) -> bool {
     globs.iter().any(|glob| match touch.breadth {
         Breadth::One => glob.covers(path, roots) || (goes && glob.may_lie_below(path, roots)),
         Breadth::Pattern => {
-            glob.may_cover(path, goes, roots) || (goes && glob.may_lie_below(fixed(path), roots))
+            glob.may_cover(path, goes, roots) || (goes && glob.may_lie_below(fixed_prefix(path), roots))
         }
         Breadth::Below => glob.covers(path, roots) || glob.may_lie_below(path, roots),
         Breadth::Visible => {
@@ -147,7 +146,7 @@ fn may_touch(globs: &[PathGlob], touch: &Touch, call: &Call) -> bool {
 /// Returns whether the patterns of the rule match every touched file.
 pub(crate) fn surely_covers(globs: &[PathGlob], touch: &Touch, call: &Call) -> bool {
     match touch.breadth {
-        Breadth::Pattern => covers(globs, fixed(&touch.path), call),
+        Breadth::Pattern => covers(globs, fixed_prefix(&touch.path), call),
         Breadth::One | Breadth::Below | Breadth::Visible => covers(globs, &touch.path, call),
     }
 }
@@ -172,9 +171,9 @@ impl CommandMatcher {
             return true;
         }
         let mut found = false;
-        each_step(&shell.analysis, &mut |step| found = found || self.holds_of(step, call));
+        visit_steps(&shell.analysis, &mut |step| found = found || self.holds_for(step, call));
         // A command whose steps are beyond counting still has the effect of all of them.
-        found || (shell.analysis.omitted_steps > 0 && self.holds_of_whole(shell.analysis.overall_effect))
+        found || (shell.analysis.omitted_steps > 0 && self.holds_for_effect(shell.analysis.overall_effect))
     }
 
     /// Returns whether every step that a rule matches is of this kind.
@@ -185,9 +184,9 @@ impl CommandMatcher {
             return false;
         }
         let mut steps = Vec::new();
-        each_step(&shell.analysis, &mut |step| steps.push(step));
-        steps.retain(|step| about.is_none_or(|about| about.holds_of(step, call)));
-        Reach::Every.fits(steps.into_iter(), |step| self.holds_of(step, call))
+        visit_steps(&shell.analysis, &mut |step| steps.push(step));
+        steps.retain(|step| about.is_none_or(|about| about.holds_for(step, call)));
+        Quantifier::Every.fits(steps.into_iter(), |step| self.holds_for(step, call))
     }
 
     /// Returns whether it needs no step.
@@ -195,17 +194,17 @@ impl CommandMatcher {
         Self { understood: None, ..self.clone() } == Self::default()
     }
 
-    fn holds_of_whole(&self, effect: Effect) -> bool {
+    fn holds_for_effect(&self, effect: Effect) -> bool {
         let asks_only_for_effect =
             Self { effect: Vec::new(), understood: None, ..self.clone() } == Self::default();
         asks_only_for_effect && self.effect.iter().any(|word| word.is_in(&[effect], ""))
     }
 
-    fn holds_of(&self, step: &Step, call: &Call) -> bool {
-        any(&self.program, Some(&step.command_name))
-            && any(&self.subcommand, step.subcommand.as_deref())
-            && any(&self.operation, Some(&step.operation))
-            && any(&self.text, Some(&step.raw))
+    fn holds_for(&self, step: &Step, call: &Call) -> bool {
+        any_matches(&self.program, Some(&step.command_name))
+            && any_matches(&self.subcommand, step.subcommand.as_deref())
+            && any_matches(&self.operation, Some(&step.operation))
+            && any_matches(&self.text, Some(&step.raw))
             && (self.effect.is_empty()
                 || self.effect.iter().any(|word| word.is_in(&step.effects, &step.operation))
                 || (names_other_host(step) && self.effect.contains(&EffectWord::Effect(Effect::Network))))

@@ -22,12 +22,14 @@ enum Piece {
 
 /// Returns whether a path that the shell pattern expands to matches the tokens or lies below what they match. With `below`,
 /// everything below those paths counts as well.
-pub(crate) fn meet(pattern: &str, below: bool, tokens: &[Token<char>]) -> bool {
+pub(crate) fn overlaps(pattern: &str, below: bool, tokens: &[Token<char>]) -> bool {
     let pieces = pieces(pattern);
     let deeper: Vec<Piece> = pieces.iter().copied().chain([Piece::Character('/'), Piece::Across]).collect();
     let covered: Vec<Token<char>> =
         tokens.iter().copied().chain([Token::Symbol('/'), Token::Across]).collect();
-    common(&pieces, tokens) || common(&pieces, &covered) || (below && common(&deeper, tokens))
+    share_a_text(&pieces, tokens)
+        || share_a_text(&pieces, &covered)
+        || (below && share_a_text(&deeper, tokens))
 }
 
 fn pieces(pattern: &str) -> Vec<Piece> {
@@ -64,7 +66,7 @@ fn pieces(pattern: &str) -> Vec<Piece> {
 }
 
 /// Returns whether some text matches both.
-fn common(pieces: &[Piece], tokens: &[Token<char>]) -> bool {
+fn share_a_text(pieces: &[Piece], tokens: &[Token<char>]) -> bool {
     let width = tokens.len() + 1;
     // Twice each pair: once where both were just entered, and once where a `**` has already stood for something.
     let mut seen = vec![false; (pieces.len() + 1) * width * 2];
@@ -101,7 +103,7 @@ fn common(pieces: &[Piece], tokens: &[Token<char>]) -> bool {
             _ => {}
         }
         let (Some(left), Some(right)) = (left, right) else { continue };
-        if !share(*left, *right) {
+        if !fits_both(*left, *right) {
             continue;
         }
         let next_piece = match left {
@@ -120,7 +122,7 @@ fn common(pieces: &[Piece], tokens: &[Token<char>]) -> bool {
 }
 
 /// Returns whether one character fits both.
-fn share(piece: Piece, token: Token<char>) -> bool {
+fn fits_both(piece: Piece, token: Token<char>) -> bool {
     match (piece, token) {
         (Piece::Character(left), Token::Symbol(right)) => left == right,
         (Piece::Character(left), Token::Any | Token::InName | Token::Within) => left != '/',

@@ -13,7 +13,7 @@ use crate::rule::Rewrite;
 
 /// The result of a rewrite.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Rewritten {
+pub enum RewriteOutcome {
     /// The input is already as the rule wants it.
     Unchanged,
     /// The new input, whole.
@@ -25,9 +25,9 @@ pub enum Rewritten {
 impl Rewrite {
     /// Applies the change to the input of a call.
     #[must_use]
-    pub fn apply(&self, call: &Call) -> Rewritten {
+    pub fn apply(&self, call: &Call) -> RewriteOutcome {
         let Value::Object(before) = &call.input else {
-            return Rewritten::Impossible("the tool has no input that could be changed");
+            return RewriteOutcome::Impossible("the tool has no input that could be changed");
         };
         let mut input = before.clone();
         for key in &self.remove {
@@ -38,13 +38,13 @@ impl Rewrite {
         }
         if self.add_flag.is_some() || self.directory.is_some() {
             let (Some(Value::String(command)), Some(_)) = (input.get("command"), &call.command) else {
-                return Rewritten::Impossible("the tool has no command");
+                return RewriteOutcome::Impossible("the tool has no command");
             };
             let mut command = command.clone();
             if let Some(flag) = &self.add_flag {
                 match with_flag(call, &command, flag) {
                     Ok(changed) => command = changed,
-                    Err(why) => return Rewritten::Impossible(why),
+                    Err(why) => return RewriteOutcome::Impossible(why),
                 }
             }
             if let Some(directory) = &self.directory {
@@ -52,7 +52,11 @@ impl Rewrite {
             }
             input.insert("command".to_owned(), Value::from(command));
         }
-        if input == *before { Rewritten::Unchanged } else { Rewritten::Changed(Value::Object(input)) }
+        if input == *before {
+            RewriteOutcome::Unchanged
+        } else {
+            RewriteOutcome::Changed(Value::Object(input))
+        }
     }
 }
 

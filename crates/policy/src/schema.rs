@@ -289,8 +289,8 @@ impl Part {
     }
 }
 
-fn words<T: Copy>(all: &[T], spelled: fn(T) -> &'static str) -> Vec<&'static str> {
-    all.iter().map(|word| spelled(*word)).collect()
+fn words<T: Copy>(all: &[T], spell: fn(T) -> &'static str) -> Vec<&'static str> {
+    all.iter().map(|word| spell(*word)).collect()
 }
 
 fn agents() -> Vec<&'static str> {

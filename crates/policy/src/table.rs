@@ -14,14 +14,14 @@ use crate::answer::{Answer, answer_to};
 use crate::call::SKILLS;
 use crate::clients;
 use crate::command::SHELLS;
-use crate::decide::{Origin, Outcome, in_outage};
+use crate::decide::{Origin, Outcome, outage_verdict};
 use crate::legality;
 use crate::rule::Rule;
 use crate::words::{Event, Mode, OnOutage};
 
 /// The scope of a rule.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'p> {
+pub struct RuleScope<'p> {
     /// Its origin.
     pub origin: Origin,
     /// The root of its project; everywhere if it is the user's.
@@ -29,7 +29,7 @@ pub struct Place<'p> {
 }
 
 /// A row that owns its texts.
-struct Owned {
+struct OwnedRow {
     agent: &'static str,
     event: &'static str,
     tool: String,
@@ -43,25 +43,25 @@ struct Owned {
 /// Makes the bytes of the table. `kept` are rows of rules that cannot be read just now; `guard` is the program that
 /// answers where no server does.
 pub fn compile<'r>(
-    rules: impl IntoIterator<Item = (Place<'r>, &'r Rule)>,
+    rules: impl IntoIterator<Item = (RuleScope<'r>, &'r Rule)>,
     kept: &[Row<'_>],
     deadline_ms: u32,
     guard: &[u8],
 ) -> Result<Vec<u8>, TooLarge> {
-    let mut rows: Vec<Owned> = Vec::new();
-    for (place, rule) in rules {
+    let mut rows: Vec<OwnedRow> = Vec::new();
+    for (scope, rule) in rules {
         let acts =
-            place.origin.may(rule.decision) || (!rule.when.is_empty() && rule.on_outage != OnOutage::Allow);
+            scope.origin.may(rule.decision) || (!rule.when.is_empty() && rule.on_outage != OnOutage::Allow);
         if !acts || rule.verify.is_some() {
             continue;
         }
         for event in &rule.events {
             for agent in Agent::ALL.iter().filter(|agent| concerns(rule, **agent, *event)) {
-                add(&mut rows, place, rule, *agent, *event);
+                add(&mut rows, scope, rule, *agent, *event);
             }
         }
     }
-    let rows: Vec<Row<'_>> = rows.iter().map(Owned::as_row).chain(kept.iter().copied()).collect();
+    let rows: Vec<Row<'_>> = rows.iter().map(OwnedRow::as_row).chain(kept.iter().copied()).collect();
     build(deadline_ms, guard, &rows)
 }
 
@@ -70,9 +70,9 @@ fn concerns(rule: &Rule, agent: Agent, event: Event) -> bool {
         && (rule.matches.agent.is_empty() || rule.matches.agent.contains(&agent))
 }
 
-fn add(rows: &mut Vec<Owned>, place: Place<'_>, rule: &Rule, agent: Agent, event: Event) {
+fn add(rows: &mut Vec<OwnedRow>, scope: RuleScope<'_>, rule: &Rule, agent: Agent, event: Event) {
     let is_dry = rule.mode == Mode::DryRun;
-    let outage = in_outage(place.origin, rule).filter(|_| !event.is_an_end() && !is_dry);
+    let outage = outage_verdict(scope.origin, rule).filter(|_| !event.is_an_end() && !is_dry);
     let answer = outage.as_ref().map(|verdict| answer_to(agent, event, verdict)).unwrap_or_default();
     let strictness = match outage.map(|verdict| verdict.outcome) {
         // Where the agent has no words for it, there is nothing to be strict with.
@@ -84,14 +84,14 @@ fn add(rows: &mut Vec<Owned>, place: Place<'_>, rule: &Rule, agent: Agent, event
     let looks_back = !rule.when.is_empty() || !rule.require.is_empty();
     let server_only = is_dry || (looks_back && strictness == Outage::Allow);
     for tool in tools(rule, agent, event) {
-        let row = Owned {
+        let row = OwnedRow {
             agent: agent.as_str(),
             event: event.as_str(),
             tool,
-            project: place.project.unwrap_or_default().to_owned(),
+            project: scope.project.unwrap_or_default().to_owned(),
             outage: strictness,
             answer: answer.clone(),
-            rule: format!("{}/{}", place.origin.as_str(), rule.name),
+            rule: format!("{}/{}", scope.origin.as_str(), rule.name),
             server_only,
         };
         // A row that says no more than one that is there is not needed.
@@ -136,7 +136,7 @@ fn tools(rule: &Rule, agent: Agent, event: Event) -> Vec<String> {
     any()
 }
 
-impl Owned {
+impl OwnedRow {
     fn as_row(&self) -> Row<'_> {
         Row {
             agent: self.agent.as_bytes(),

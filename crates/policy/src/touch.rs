@@ -114,47 +114,47 @@ impl Touches {
 }
 
 /// Lists the paths that an input names.
-pub(crate) fn of_input(tool: &str, input: &Value, from: BaseFolders<'_>) -> Touches {
+pub(crate) fn from_input(tool: &str, input: &Value, from: BaseFolders<'_>) -> Touches {
     let access = access_of(tool);
     let mut touches = Touches::default();
-    let complete = each_named(tool, input, PATH_KEYS, &mut |name| touches.push(from.touch(name, access)));
+    let complete = visit_named(tool, input, PATH_KEYS, &mut |name| touches.push(from.touch(name, access)));
     touches.beyond |= !complete;
     if matches!(tool, "Glob" | "Grep" | "LS") {
-        of_search(tool, input, from, &mut touches);
+        widen_search(tool, input, from, &mut touches);
     }
     touches
 }
 
 /// Visits every text that an input gives under one of these names. Returns `false` if some of it lies too deep.
-pub(crate) fn each_named(tool: &str, input: &Value, keys: &[&str], add: &mut dyn FnMut(&str)) -> bool {
+pub(crate) fn visit_named(tool: &str, input: &Value, keys: &[&str], add: &mut dyn FnMut(&str)) -> bool {
     // Tools of a server put their words where they like; those of the client are known.
     if tool.starts_with("mcp__") {
-        return each_below(input, keys, 0, add);
+        return visit_below(input, keys, 0, add);
     }
     let mut complete = true;
     for value in keys.iter().filter_map(|key| input.get(key)) {
-        complete &= each_text(value, keys, 0, add);
+        complete &= visit_texts(value, keys, 0, add);
     }
     complete
 }
 
 /// Visits what stands under one of the names, at any depth.
-fn each_below(value: &Value, keys: &[&str], level: usize, add: &mut dyn FnMut(&str)) -> bool {
+fn visit_below(value: &Value, keys: &[&str], level: usize, add: &mut dyn FnMut(&str)) -> bool {
     let mut complete = true;
     match value {
         Value::Object(_) | Value::Array(_) if level >= MOST_LEVELS => complete = false,
         Value::Object(fields) => {
             for (key, value) in fields {
                 complete &= if keys.contains(&key.as_str()) {
-                    each_text(value, keys, level + 1, add)
+                    visit_texts(value, keys, level + 1, add)
                 } else {
-                    each_below(value, keys, level + 1, add)
+                    visit_below(value, keys, level + 1, add)
                 };
             }
         }
         Value::Array(values) => {
             for value in values {
-                complete &= each_below(value, keys, level + 1, add);
+                complete &= visit_below(value, keys, level + 1, add);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
@@ -163,7 +163,7 @@ fn each_below(value: &Value, keys: &[&str], level: usize, add: &mut dyn FnMut(&s
 }
 
 /// Visits every text in what stands under one of the names.
-fn each_text(value: &Value, keys: &[&str], level: usize, add: &mut dyn FnMut(&str)) -> bool {
+fn visit_texts(value: &Value, keys: &[&str], level: usize, add: &mut dyn FnMut(&str)) -> bool {
     let mut complete = true;
     match value {
         Value::String(text) => {
@@ -174,17 +174,17 @@ fn each_text(value: &Value, keys: &[&str], level: usize, add: &mut dyn FnMut(&st
         Value::Array(_) if level >= MOST_LEVELS => complete = false,
         Value::Array(values) => {
             for value in values {
-                complete &= each_text(value, keys, level + 1, add);
+                complete &= visit_texts(value, keys, level + 1, add);
             }
         }
-        Value::Object(_) => complete = each_below(value, keys, level, add),
+        Value::Object(_) => complete = visit_below(value, keys, level, add),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
     complete
 }
 
 /// Widens the folder of a search to what it looks at there.
-fn of_search(tool: &str, input: &Value, from: BaseFolders<'_>, touches: &mut Touches) {
+fn widen_search(tool: &str, input: &Value, from: BaseFolders<'_>, touches: &mut Touches) {
     let text = |name: &str| input.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     // A search without a folder looks at where it is.
     if touches.list.is_empty() && from.cwd.is_some() {
@@ -266,7 +266,7 @@ fn alternatives(pattern: &str) -> Vec<String> {
 }
 
 /// Lists the paths in the headers of a patch. Nothing else of it is looked at.
-pub(crate) fn of_patch(patch: &str, from: BaseFolders<'_>) -> Touches {
+pub(crate) fn from_patch(patch: &str, from: BaseFolders<'_>) -> Touches {
     let mut touches = Touches::default();
     for line in patch.lines() {
         let (name, access) = if let Some(name) = line.strip_prefix("*** Add File: ") {
@@ -292,10 +292,10 @@ pub(crate) fn of_patch(patch: &str, from: BaseFolders<'_>) -> Touches {
 }
 
 /// Lists the paths that a command reaches.
-pub(crate) fn of_command(analysis: &CommandAnalysis, from: BaseFolders<'_>) -> Touches {
+pub(crate) fn from_command(analysis: &CommandAnalysis, from: BaseFolders<'_>) -> Touches {
     let mut touches = Touches::default();
-    each_step(analysis, &mut |step| {
-        for touch in of_step(step, from) {
+    visit_steps(analysis, &mut |step| {
+        for touch in from_step(step, from) {
             if !touches.list.contains(&touch) {
                 touches.push(touch);
             }
@@ -305,7 +305,7 @@ pub(crate) fn of_command(analysis: &CommandAnalysis, from: BaseFolders<'_>) -> T
 }
 
 /// Returns the paths that one step reaches. An unnamed path still counts as touched: no exception covers it.
-pub(crate) fn of_step(step: &Step, from: BaseFolders<'_>) -> Vec<Touch> {
+pub(crate) fn from_step(step: &Step, from: BaseFolders<'_>) -> Vec<Touch> {
     let touch = |file: &agent_tracer_shell::FileUse| {
         let access = match file.access {
             FileAccess::Read => Access::Read,
@@ -321,7 +321,7 @@ pub(crate) fn of_step(step: &Step, from: BaseFolders<'_>) -> Vec<Touch> {
 }
 
 /// Returns the part of a pattern before its first wildcard, up to a whole folder.
-pub(crate) fn fixed(name: &str) -> &str {
+pub(crate) fn fixed_prefix(name: &str) -> &str {
     match name.find(['*', '?', '[']) {
         None => name,
         Some(open) => {
@@ -336,19 +336,19 @@ pub(crate) fn fixed(name: &str) -> &str {
 }
 
 /// Visits every step that is not a pipeline, those inside substitutions too.
-pub(crate) fn each_step<'a>(analysis: &'a CommandAnalysis, visit: &mut impl FnMut(&'a Step)) {
+pub(crate) fn visit_steps<'a>(analysis: &'a CommandAnalysis, visit: &mut impl FnMut(&'a Step)) {
     for step in &analysis.steps {
-        each_inner(step, visit);
+        visit_inner(step, visit);
     }
 }
 
-fn each_inner<'a>(step: &'a Step, visit: &mut impl FnMut(&'a Step)) {
+fn visit_inner<'a>(step: &'a Step, visit: &mut impl FnMut(&'a Step)) {
     match &step.pipeline {
-        Some(members) => members.iter().for_each(|member| each_inner(member, visit)),
+        Some(members) => members.iter().for_each(|member| visit_inner(member, visit)),
         None => visit(step),
     }
     for inner in &step.substitutions {
-        each_inner(inner, visit);
+        visit_inner(inner, visit);
     }
 }
 
@@ -368,13 +368,17 @@ mod tests {
 
     #[test]
     fn inputs_name_their_paths() {
-        let touches = of_input("Write", &json!({"file_path": "a/../b.txt"}), FROM);
+        let touches = from_input("Write", &json!({"file_path": "a/../b.txt"}), FROM);
         assert_eq!(display_name(&touches.list), ["Write /code/app/b.txt"]);
-        let touches = of_input("mcp__fs__move", &json!({"source": "/x", "destination": "~/y", "n": 3}), FROM);
+        let touches =
+            from_input("mcp__fs__move", &json!({"source": "/x", "destination": "~/y", "n": 3}), FROM);
         assert_eq!(display_name(&touches.list), ["Any /x", "Any /home/dev/y"]);
-        assert_eq!(display_name(&of_input("Grep", &json!({"pattern": "x"}), FROM).list), ["Read /code/app"]);
-        assert!(of_input("Write", &json!([1, 2]), FROM).list.is_empty());
-        assert!(of_input("Write", &json!({"file_path": 3}), FROM).list.is_empty());
+        assert_eq!(
+            display_name(&from_input("Grep", &json!({"pattern": "x"}), FROM).list),
+            ["Read /code/app"]
+        );
+        assert!(from_input("Write", &json!([1, 2]), FROM).list.is_empty());
+        assert!(from_input("Write", &json!({"file_path": 3}), FROM).list.is_empty());
     }
 
     #[test]
@@ -382,7 +386,7 @@ mod tests {
         let patch = "*** Begin Patch\n*** Update File: a.txt\n*** Move to: b.txt\n@@\n+*** Add File: no\n*** \
                      Delete File: c.txt\n*** End Patch\n";
         assert_eq!(
-            display_name(&of_patch(patch, FROM).list),
+            display_name(&from_patch(patch, FROM).list),
             ["Delete /code/app/a.txt", "Write /code/app/b.txt", "Delete /code/app/c.txt"]
         );
     }
@@ -392,7 +396,7 @@ mod tests {
         let of = |command: &str| {
             let context = Context { cwd: FROM.cwd, home: FROM.home, ..Context::default() };
             let call = describe(command, &context);
-            display_name(&of_command(&call.analysis, FROM).list)
+            display_name(&from_command(&call.analysis, FROM).list)
         };
         assert_eq!(of("echo hi >> logs/app.log"), ["Write /code/app/logs/app.log"]);
         assert_eq!(of("sudo rm -rf src/*"), ["Delete /code/app/src/* and more"]);

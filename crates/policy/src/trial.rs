@@ -38,16 +38,16 @@ pub fn try_examples<'f>(file: &'f RuleFile, around: &Surroundings) -> Vec<Trial<
             let mut fields = example.fields.clone();
             let cwd = around.project.clone().unwrap_or_else(|| "/".to_owned());
             fields.entry("cwd").or_insert_with(|| cwd.into());
-            let call = Call::of(example.agent, example.event, fields, around.clone());
+            let call = Call::from_fields(example.agent, example.event, fields, around.clone());
             let verdict = policy.decide(&call, &NoHistory);
             let by =
                 verdict.fired.iter().filter(|fired| fired.counted).map(|fired| fired.rule.clone()).collect();
-            trials.push(Trial { rule: &rule.name, example, got: display_name(&verdict), by });
+            trials.push(Trial { rule: &rule.name, example, got: decision_of(&verdict), by });
         }
     }
     trials
 }
 
-fn display_name(verdict: &Verdict) -> Option<Decision> {
+fn decision_of(verdict: &Verdict) -> Option<Decision> {
     verdict.outcome.decision().or((!verdict.context.is_empty()).then_some(Decision::Warn))
 }

@@ -3,8 +3,8 @@
 //! Law: such a rule is never judged here, and no hook of ours asks about it. Its text begins with a mark that names the
 //! rule, by which the entry in the client's settings is known as ours and its verdict in the transcript as the rule's.
 
+use crate::description;
 use crate::rule::Rule;
-use crate::spoken;
 
 /// The kind of verifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,7 +50,7 @@ impl Rule {
     pub fn verifier(&self) -> Option<(Verifier, String)> {
         let verify = self.verify.as_ref()?;
         let required = || {
-            let lines = spoken::criteria(&self.require);
+            let lines = description::criteria(&self.require);
             let lines = lines.iter().map(|line| line.strip_prefix("requires that ").unwrap_or(line));
             lines.collect::<Vec<_>>().join("; and ")
         };

@@ -295,7 +295,7 @@ impl RulesInForce {
             origin: file.origin.as_str().to_owned(),
             sha256: Some(file.sha256).filter(|hash| !hash.is_empty()),
             rules: file.rules as u64,
-            problem: file.wrong,
+            problem: file.problem,
         });
         let rules = book.rules().into_iter().map(|listed| {
             let rule = listed.rule;

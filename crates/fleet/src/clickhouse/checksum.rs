@@ -43,8 +43,8 @@ impl Checksum {
     /// Returns the checksum that a shipment should have under an owner.
     #[must_use]
     pub fn of(owner: &str, shipment: &Shipment) -> Self {
-        let tasks: Vec<TaskLine> = shipment.tasks.iter().map(|task| TaskLine::of(owner, task)).collect();
-        let facts: Vec<FactLine> = shipment.facts.iter().map(|fact| FactLine::of(owner, fact)).collect();
+        let tasks: Vec<TaskLine> = shipment.tasks.iter().map(|task| TaskLine::new(owner, task)).collect();
+        let facts: Vec<FactLine> = shipment.facts.iter().map(|fact| FactLine::new(owner, fact)).collect();
         Self {
             tasks: tasks.len() as u64,
             facts: facts.len() as u64,
@@ -60,11 +60,11 @@ impl Fleet {
     /// If the server cannot be reached or refuses.
     pub fn checksum(&self, owner: &str, shipment: &Shipment) -> Result<Checksum, FleetError> {
         let mut sum = Checksum::default();
-        let mine = format!("owner = {}", literal(owner));
+        let scope = format!("owner = {}", literal(owner));
         for part in shipment.tasks.chunks(AT_ONCE) {
             let names: Vec<String> = part.iter().map(|task| literal(&task.task)).collect();
             let ask = format!(
-                "SELECT {} FROM task FINAL WHERE {mine} AND task IN ({})",
+                "SELECT {} FROM task FINAL WHERE {scope} AND task IN ({})",
                 columns::<TaskLine>(),
                 names.join(", ")
             );
@@ -75,7 +75,7 @@ impl Fleet {
             let names: Vec<String> =
                 part.iter().map(|fact| format!("({}, {})", literal(&fact.task), fact.row.fact)).collect();
             let ask = format!(
-                "SELECT {} FROM fact FINAL WHERE {mine} AND (task, fact) IN ({})",
+                "SELECT {} FROM fact FINAL WHERE {scope} AND (task, fact) IN ({})",
                 columns::<FactLine>(),
                 names.join(", ")
             );

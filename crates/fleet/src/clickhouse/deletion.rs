@@ -85,7 +85,7 @@ impl Fleet {
         match what {
             DeletionScope::Owner(owner) => {
                 for table in TABLES {
-                    rows.push((table.name, self.count(table.name, &of_owner(table.name, owner))?));
+                    rows.push((table.name, self.count(table.name, &owner_filter(table.name, owner))?));
                 }
             }
             DeletionScope::Project { .. } => {
@@ -93,7 +93,7 @@ impl Fleet {
                 for table in ["fact", "task_day", "visit", "task"] {
                     let mut sum = 0;
                     for part in found.chunks(AT_ONCE) {
-                        sum += self.count(table, &among(part))?;
+                        sum += self.count(table, &tasks_filter(part))?;
                     }
                     rows.push((table, sum));
                 }
@@ -114,15 +114,15 @@ impl Fleet {
                 let mut tables: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
                 tables.sort_by_key(|table| (*table != "token", *table == "task"));
                 for table in tables {
-                    self.run(&schema::delete(table, &of_owner(table, owner), self.layout()))?;
+                    self.run(&schema::delete(table, &owner_filter(table, owner), self.layout()))?;
                 }
             }
             DeletionScope::Project { .. } => {
                 let found = self.tasks_of(what)?;
                 for part in found.chunks(AT_ONCE) {
-                    self.with_sums_dropped(&among(part), || {
+                    self.with_sums_dropped(&tasks_filter(part), || {
                         ["fact", "task_day", "visit", "task"].iter().try_for_each(|table| {
-                            self.run(&schema::delete(table, &among(part), self.layout()))
+                            self.run(&schema::delete(table, &tasks_filter(part), self.layout()))
                         })
                     })?;
                 }
@@ -135,13 +135,13 @@ impl Fleet {
     pub(crate) fn remove(&self, owner: &str, tasks: &[String], version: u64) -> Result<(), FleetError> {
         for part in tasks.chunks(AT_ONCE) {
             let names: Vec<String> = part.iter().map(|task| literal(task)).collect();
-            let mine = format!("owner = {} AND task IN ({})", literal(owner), names.join(", "));
-            self.with_sums_dropped(&mine, || {
-                let condition = format!("{mine} AND version <= {version}");
+            let scope = format!("owner = {} AND task IN ({})", literal(owner), names.join(", "));
+            self.with_sums_dropped(&scope, || {
+                let condition = format!("{scope} AND version <= {version}");
                 ["fact", "task"]
                     .iter()
                     .try_for_each(|table| self.run(&schema::delete(table, &condition, self.layout())))?;
-                self.drop_days_of_nothing(&mine)
+                self.drop_days_of_nothing(&scope)
             })?;
         }
         Ok(())
@@ -153,7 +153,7 @@ impl Fleet {
         let left: Vec<TaskRef> = self.wait(self.client().query(&as_it_is(&ask)).fetch_all())?;
         let but = match left.is_empty() {
             true => String::new(),
-            false => format!(" AND NOT ({})", among(&left)),
+            false => format!(" AND NOT ({})", tasks_filter(&left)),
         };
         self.run(&schema::delete("task_day", &format!("{tasks}{but}"), self.layout()))
     }
@@ -181,10 +181,10 @@ impl Fleet {
     /// Tasks of a project, and all that were ever below them: a subagent may have worked elsewhere.
     fn tasks_of(&self, what: &DeletionScope) -> Result<Vec<TaskRef>, FleetError> {
         let DeletionScope::Project { project, owner } = what else { return Ok(Vec::new()) };
-        let mine =
+        let scope =
             owner.as_ref().map_or_else(String::new, |owner| format!(" AND owner = {}", literal(owner)));
         let ask = format!(
-            "SELECT DISTINCT owner, task FROM task WHERE project = {}{mine} ORDER BY owner, task",
+            "SELECT DISTINCT owner, task FROM task WHERE project = {}{scope} ORDER BY owner, task",
             literal(project)
         );
         let found: Vec<TaskRef> = self.wait(self.client().query(&as_it_is(&ask)).fetch_all())?;
@@ -198,7 +198,7 @@ impl Fleet {
     }
 }
 
-fn of_owner(table: &str, owner: &str) -> String {
+fn owner_filter(table: &str, owner: &str) -> String {
     let owner = literal(owner);
     match table {
         "visit" => format!("owner = {owner} OR reader = {owner}"),
@@ -206,7 +206,7 @@ fn of_owner(table: &str, owner: &str) -> String {
     }
 }
 
-fn among(found: &[TaskRef]) -> String {
+fn tasks_filter(found: &[TaskRef]) -> String {
     let pairs: Vec<String> =
         found.iter().map(|one| format!("({}, {})", literal(&one.owner), literal(&one.task))).collect();
     format!("(owner, task) IN ({})", pairs.join(", "))

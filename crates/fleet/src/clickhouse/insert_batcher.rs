@@ -72,11 +72,11 @@ impl<T> InsertBatcher<T> {
         write: impl Fn(&[T]) -> Vec<WriteResult>,
     ) -> WriteResult {
         let mut turn = self.lock();
-        let mine = turn.next;
+        let ticket = turn.next;
         turn.next += 1;
-        turn.waiting.push_back((mine, one));
+        turn.waiting.push_back((ticket, one));
         loop {
-            if let Some(result) = turn.results.remove(&mine) {
+            if let Some(result) = turn.results.remove(&ticket) {
                 return result;
             }
             if turn.is_running {

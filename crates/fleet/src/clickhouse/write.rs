@@ -46,7 +46,7 @@ impl Fleet {
         if let Some(removed) = &shipment.removed {
             self.remove(owner, &removed.tasks, removed.version)?;
         }
-        let lines = Lines::of(owner, shipment);
+        let lines = Lines::new(owner, shipment);
         if lines.weight() == 0 {
             return Ok(());
         }
@@ -116,14 +116,14 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    fn of(owner: &str, shipment: &Shipment) -> Self {
+    fn new(owner: &str, shipment: &Shipment) -> Self {
         let mut facts = Vec::with_capacity(shipment.facts.len());
         for fact in &shipment.facts {
-            facts.push(FactLine::of(owner, fact));
+            facts.push(FactLine::new(owner, fact));
             let parts = fact.parts.iter().filter(|part| **part != fact.row.fact);
             facts.extend(parts.map(|part| FactLine::gone(owner, fact, *part)));
         }
-        Self { facts, tasks: shipment.tasks.iter().map(|task| TaskLine::of(owner, task)).collect() }
+        Self { facts, tasks: shipment.tasks.iter().map(|task| TaskLine::new(owner, task)).collect() }
     }
 
     fn weight(&self) -> usize {
@@ -132,13 +132,13 @@ impl Lines {
 }
 
 /// No moment is further from 1970 than any calendar counts: a hostile one must not overflow what is counted with it.
-const FURTHEST: i64 = 8_640_000_000_000_000;
+const TIME_MAX_MS: i64 = 8_640_000_000_000_000;
 
 const fn moment(at: i64) -> i64 {
-    if at > FURTHEST {
-        FURTHEST
-    } else if at < -FURTHEST {
-        -FURTHEST
+    if at > TIME_MAX_MS {
+        TIME_MAX_MS
+    } else if at < -TIME_MAX_MS {
+        -TIME_MAX_MS
     } else {
         at
     }
@@ -217,7 +217,7 @@ pub(crate) fn word<T: Serialize>(word: T) -> String {
 }
 
 impl TaskLine {
-    pub(crate) fn of(owner: &str, task: &DerivedTask) -> Self {
+    pub(crate) fn new(owner: &str, task: &DerivedTask) -> Self {
         let mut terms = Terms::default();
         terms.add(&task.title);
         terms.add(&task.session);
@@ -328,7 +328,7 @@ macro_rules! fact_line {
 measure_columns!(fact_line);
 
 impl FactLine {
-    pub(crate) fn of(owner: &str, fact: &ShippedFact) -> Self {
+    pub(crate) fn new(owner: &str, fact: &ShippedFact) -> Self {
         let mut row = fact.row.clone();
         row.occurred = moment(row.occurred);
         row.ended = row.ended.map(moment);
@@ -430,7 +430,7 @@ mod tests {
         }))
         .unwrap();
         let shipment = Shipment { format: FORMAT, facts: vec![record], ..Shipment::default() };
-        let lines = Lines::of("ann", &shipment).facts;
+        let lines = Lines::new("ann", &shipment).facts;
         let marks: Vec<(i64, u8, i64)> =
             lines.iter().map(|line| (line.fact, line.gone, line.occurred)).collect();
         let at = 1_700_000_000_000;

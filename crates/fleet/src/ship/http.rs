@@ -12,7 +12,7 @@ use crate::ship::shipper::{Carrier, ShipError};
 const PATH: &str = "/ingest/v1/shipments";
 
 /// Timeout for one part.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The most that is read of an answer.
 const ANSWER_BYTES: u64 = 64 << 10;
@@ -97,7 +97,7 @@ impl Http {
     #[must_use]
     pub fn new(target: Target, roots: RootCerts) -> Self {
         let config = ureq::Agent::config_builder()
-            .timeout_global(Some(PATIENCE))
+            .timeout_global(Some(TIMEOUT))
             .tls_config(TlsConfig::builder().root_certs(roots).build())
             .http_status_as_error(false)
             // A redirect may lead to a foreign server: the token goes to the named server alone.

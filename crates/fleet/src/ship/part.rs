@@ -22,7 +22,7 @@ const BODY_BYTES: usize = 4 << 20;
 
 /// Holds the input of a part.
 #[derive(Clone, Copy)]
-pub(crate) struct Source<'way> {
+pub(crate) struct PartSource<'way> {
     pub(crate) outbox: &'way Outbox,
     pub(crate) policy: &'way Policy,
     /// Offset added to places.
@@ -35,7 +35,7 @@ pub(crate) struct Source<'way> {
 
 /// A part that is ready to go.
 #[derive(Debug, Default)]
-pub(crate) struct Part {
+pub(crate) struct ShipmentPart {
     /// Everything up to here is before it.
     pub(crate) from: u64,
     /// Counts that the part adds when it is sent.
@@ -48,14 +48,14 @@ pub(crate) struct Part {
     pub(crate) bodies: Vec<Vec<u8>>,
 }
 
-impl Source<'_> {
+impl PartSource<'_> {
     /// Returns the part behind a place; `None` if nothing is there.
-    pub(crate) fn after(&self, place: u64) -> Result<Option<Part>, ShipError> {
+    pub(crate) fn after(&self, place: u64) -> Result<Option<ShipmentPart>, ShipError> {
         let mut shipment = self.outbox.between(place, self.newest, self.facts)?;
         if shipment.until == place {
             return Ok(None);
         }
-        let mut part = Part { from: place, ..Part::default() };
+        let mut part = ShipmentPart { from: place, ..ShipmentPart::default() };
         part.sent.until = shipment.until;
         self.hold_back(&mut shipment, &mut part)?;
         for task in &mut shipment.tasks {
@@ -76,7 +76,7 @@ impl Source<'_> {
     }
 
     /// Takes out what is of a project that may not leave.
-    fn hold_back(&self, shipment: &mut Shipment, part: &mut Part) -> Result<(), QueryError> {
+    fn hold_back(&self, shipment: &mut Shipment, part: &mut ShipmentPart) -> Result<(), QueryError> {
         let tasks = shipment.tasks.iter().map(|task| &task.task);
         let ids: BTreeSet<&String> = tasks.chain(shipment.facts.iter().map(|fact| &fact.task)).collect();
         let ids: BTreeSet<String> = ids.into_iter().cloned().collect();
@@ -123,7 +123,7 @@ fn bodies(shipment: &Shipment, most: usize) -> Vec<Vec<u8>> {
     for fact in &shipment.facts {
         let fact = serde_json::to_vec(fact).unwrap_or_default();
         if facts.len() + fact.len() > most && !facts.is_empty() {
-            bodies.push(packed(&rest, &facts));
+            bodies.push(pack(&rest, &facts));
             facts.clear();
         }
         if !facts.is_empty() {
@@ -132,14 +132,14 @@ fn bodies(shipment: &Shipment, most: usize) -> Vec<Vec<u8>> {
         facts.extend_from_slice(&fact);
     }
     if !facts.is_empty() || !shipment.tasks.is_empty() || shipment.removed.is_some() {
-        bodies.push(packed(shipment, &facts));
+        bodies.push(pack(shipment, &facts));
     }
     bodies
 }
 
 /// Packs a shipment with these facts instead of its own. They are written already, so that each is written once,
 /// wherever a body is cut.
-pub(crate) fn packed(shipment: &Shipment, facts: &[u8]) -> Vec<u8> {
+pub(crate) fn pack(shipment: &Shipment, facts: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(facts.len() / 4), Compression::fast());
     let mut write = || -> io::Result<()> {
         write!(encoder, "{{\"format\":{},\"tasks\":", shipment.format)?;

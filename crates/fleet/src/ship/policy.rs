@@ -57,12 +57,12 @@ impl Policy {
     /// If anything in it is not understood: a misspelt rule must not let out what it was to keep.
     pub fn parse(text: &str, home_dir: Option<&[u8]>) -> Result<Self, PolicyError> {
         let settings = toml::from_str(text).map_err(PolicyError)?;
-        Ok(Self::of(settings, home_dir))
+        Ok(Self::from_settings(settings, home_dir))
     }
 
     /// Returns the policy of these settings. `home_dir` is what `~/` stands for.
     #[must_use]
-    pub fn of(settings: Settings, home_dir: Option<&[u8]>) -> Self {
+    pub fn from_settings(settings: Settings, home_dir: Option<&[u8]>) -> Self {
         let globs = |globs: Vec<String>| globs.iter().map(|glob| Glob::new(glob.as_bytes())).collect();
         Self {
             to: settings.to,

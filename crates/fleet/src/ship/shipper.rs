@@ -11,14 +11,14 @@ use agent_tracer_ledger::shipment::{FORMAT, Removed, Shipment};
 use agent_tracer_ledger::{FaultCause, Outbox, QueryError};
 
 use crate::ship::cursor::{Cursor, CursorError};
-use crate::ship::part::{FACTS, Part, Source, packed};
+use crate::ship::part::{FACTS, PartSource, ShipmentPart, pack};
 use crate::ship::policy::Policy;
 
 /// Limit of purged tasks in one notification.
 const REMOVED: usize = 1_000;
 
 /// Limit of parts in flight: while the server stores one it can read the next.
-const FLYING: usize = 2;
+const IN_FLIGHT_MAX: usize = 2;
 
 /// Limit of parts in one step, which is the longest wait for a caller that wants to stop.
 const PARTS: usize = 8;
@@ -146,7 +146,7 @@ impl Shipper {
     }
 
     /// Begins anew if the ledger was rebuilt, or another policy holds than what was sent was sent under.
-    fn look(&mut self) -> Result<(), ShipError> {
+    fn check_restart(&mut self) -> Result<(), ShipError> {
         let (rebuilds, policy) = (self.outbox.rebuilds()?, self.policy.fingerprint());
         let state = &mut self.cursor.state;
         if (state.rebuilds, &state.policy) == (rebuilds, &policy) {
@@ -163,37 +163,37 @@ impl Shipper {
     /// # Errors If the first of them cannot be read, sent or remembered. Then the same part is next. If a later one
     /// cannot, the parts before it count as sent, and the next call returns the error.
     pub fn step(&mut self) -> Result<Step, ShipError> {
-        self.look()?;
-        // Asked before what was purged: what comes back after a purge is behind this place, and not in this stretch.
+        self.check_restart()?;
+        // Asked before what was purged: what comes back after a purge is behind this place, and not in this window.
         let newest = self.outbox.newest()?;
         if let Some(step) = self.remove_purged()? {
             return Ok(step);
         }
         let Self { outbox, policy, cursor, carrier, facts } = self;
-        let source = Source { outbox, policy, base: cursor.state.base, newest, facts: *facts };
+        let source = PartSource { outbox, policy, base: cursor.state.base, newest, facts: *facts };
         let (from, carrier) = (cursor.until(), carrier.as_ref());
-        let mut stretch = Stretch { cursor, newest, arrived: None, again: false };
+        let mut window = SendWindow { cursor, newest, arrived: None, again: false };
         let ended = thread::scope(|scope| {
             let (ready, next) = sync_channel(0);
             scope.spawn(move || make_ready(source, from, &ready));
-            let mut flying: VecDeque<Flight<'_>> = VecDeque::new();
-            let mut send = |part: Part, stretch: &mut Stretch<'_>| -> Result<bool, ShipError> {
-                if !stretch.begin(&part)? {
+            let mut in_flight: VecDeque<PartInFlight<'_>> = VecDeque::new();
+            let mut send = |part: ShipmentPart, window: &mut SendWindow<'_>| -> Result<bool, ShipError> {
+                if !window.begin(&part)? {
                     return Ok(false);
                 }
-                if flying.len() >= FLYING
-                    && let Some(first) = flying.pop_front()
+                if in_flight.len() >= IN_FLIGHT_MAX
+                    && let Some(first) = in_flight.pop_front()
                 {
-                    stretch.land(first)?;
+                    window.acknowledge(first)?;
                 }
-                let Part { sent, bodies, .. } = part;
+                let ShipmentPart { sent, bodies, .. } = part;
                 let carry = move || bodies.iter().try_for_each(|body| carrier.carry(body));
-                flying.push_back(Flight { sent, answer: scope.spawn(carry) });
+                in_flight.push_back(PartInFlight { sent, answer: scope.spawn(carry) });
                 Ok(true)
             };
             let mut ended = Ok(());
             for part in next {
-                match part.and_then(|part| send(part, &mut stretch)) {
+                match part.and_then(|part| send(part, &mut window)) {
                     Ok(true) => {}
                     Ok(false) => break,
                     Err(error) => {
@@ -203,9 +203,9 @@ impl Shipper {
                 }
             }
             // Behind one that did not arrive nothing counts as arrived.
-            flying.into_iter().fold(ended, |ended, flight| ended.and_then(|()| stretch.land(flight)))
+            in_flight.into_iter().fold(ended, |ended, flight| ended.and_then(|()| window.acknowledge(flight)))
         });
-        stretch.end(ended)
+        window.end(ended)
     }
 
     /// Asks the server to delete what was purged here, if it was not asked before.
@@ -225,7 +225,7 @@ impl Shipper {
         let count = tasks.len() as u64;
         let removed = Removed { version: state.highest, tasks };
         let shipment = Shipment { format: FORMAT, removed: Some(removed), ..Shipment::default() };
-        let packed = packed(&shipment, &[]);
+        let packed = pack(&shipment, &[]);
         self.carrier.carry(&packed)?;
         self.cursor.state.removed.retain(|task, _| purged.contains_key(task));
         let sent = SendCounts {
@@ -241,7 +241,7 @@ impl Shipper {
 }
 
 /// Makes one part after the other ready, as fast as they are taken.
-fn make_ready(source: Source<'_>, from: u64, ready: &SyncSender<Result<Part, ShipError>>) {
+fn make_ready(source: PartSource<'_>, from: u64, ready: &SyncSender<Result<ShipmentPart, ShipError>>) {
     let mut place = from;
     for _ in 0..PARTS {
         let Some(part) = source.after(place).transpose() else { return };
@@ -256,15 +256,15 @@ fn make_ready(source: Source<'_>, from: u64, ready: &SyncSender<Result<Part, Shi
 }
 
 /// A part on its way.
-struct Flight<'scope> {
+struct PartInFlight<'scope> {
     sent: SendCounts,
     answer: ScopedJoinHandle<'scope, Result<(), ShipError>>,
 }
 
 /// Holds the state of a step with parts in flight.
-struct Stretch<'shipper> {
+struct SendWindow<'shipper> {
     cursor: &'shipper mut Cursor,
-    /// The newest place of the ledger when the stretch began: nothing of it is behind that.
+    /// The newest place of the ledger when the window began: nothing of it is behind that.
     newest: u64,
     /// Counts that arrived, if any did.
     arrived: Option<SendCounts>,
@@ -272,9 +272,9 @@ struct Stretch<'shipper> {
     again: bool,
 }
 
-impl Stretch<'_> {
+impl SendWindow<'_> {
     /// Remembers what must be on disk before anything of a part is sent. False: it is not to be sent.
-    fn begin(&mut self, part: &Part) -> Result<bool, ShipError> {
+    fn begin(&mut self, part: &ShipmentPart) -> Result<bool, ShipError> {
         for task in &part.held {
             self.cursor.skip(task);
         }
@@ -288,7 +288,7 @@ impl Stretch<'_> {
             self.again = true;
             return Ok(false);
         }
-        // If the machine is lost in between, versions still only grow. Once for the whole stretch: every time waits for
+        // If the machine is lost in between, versions still only grow. Once for the whole window: every time waits for
         // the disk.
         let highest = self.newest.saturating_add(state.base);
         if highest > state.highest {
@@ -299,7 +299,7 @@ impl Stretch<'_> {
     }
 
     /// Waits for the answer to a part, and remembers that it arrived.
-    fn land(&mut self, flight: Flight<'_>) -> Result<(), ShipError> {
+    fn acknowledge(&mut self, flight: PartInFlight<'_>) -> Result<(), ShipError> {
         let lost = |_| Err(ShipError::Unreachable("sending ended early".into()));
         flight.answer.join().unwrap_or_else(lost)?;
         self.cursor.state.until = flight.sent.until;

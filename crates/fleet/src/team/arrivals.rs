@@ -44,9 +44,9 @@ impl Arrivals for Reader {
     }
 }
 
-/// Lists the kinds of news for followers.
+/// Lists the updates for followers.
 #[derive(Debug, PartialEq)]
-pub(crate) enum News {
+pub(crate) enum ArrivalUpdate {
     /// Rows that were not delivered yet, in the order of arrival.
     Rows(Vec<Row>),
     /// Too many between these moments.
@@ -72,27 +72,27 @@ impl ArrivalCursor {
 
     /// Skips the rows that arrived without followers. A follower that starts at this moment may receive a few rows that
     /// it knows: that is harmless, and missing them would not be.
-    pub(crate) fn rest(&mut self, store: &dyn Arrivals) -> Answer<()> {
+    pub(crate) fn skip_unread(&mut self, store: &dyn Arrivals) -> Answer<()> {
         self.newest = store.now()?.saturating_sub(OVERLAP_MS);
         self.delivered.clear();
         Ok(())
     }
 
     /// Returns the rows that arrived and were not delivered yet.
-    pub(crate) fn next(&mut self, store: &dyn Arrivals) -> Answer<News> {
+    pub(crate) fn next(&mut self, store: &dyn Arrivals) -> Answer<ArrivalUpdate> {
         let from = self.newest.saturating_sub(OVERLAP_MS);
         let (count, newest) = store.since(from)?;
         if count > MOST {
             if newest == self.flood {
-                return Ok(News::Rows(Vec::new()));
+                return Ok(ArrivalUpdate::Rows(Vec::new()));
             }
             self.flood = newest;
             // A row that arrived a little before the end of it may become visible after it, and is delivered then.
             let before = std::mem::replace(&mut self.newest, newest.saturating_sub(OVERLAP_MS));
             self.delivered.clear();
-            return Ok(News::Missed(before, newest));
+            return Ok(ArrivalUpdate::Missed(before, newest));
         }
-        self.read(store, from).map(News::Rows)
+        self.read(store, from).map(ArrivalUpdate::Rows)
     }
 
     fn read(&mut self, store: &dyn Arrivals, from: u64) -> Answer<Vec<Row>> {
@@ -171,10 +171,10 @@ mod tests {
         }
     }
 
-    fn delivered(news: News) -> Vec<String> {
-        match news {
-            News::Rows(rows) => rows.into_iter().map(|row| row.id).collect(),
-            missed @ News::Missed(..) => panic!("{missed:?}"),
+    fn delivered(update: ArrivalUpdate) -> Vec<String> {
+        match update {
+            ArrivalUpdate::Rows(rows) => rows.into_iter().map(|row| row.id).collect(),
+            missed @ ArrivalUpdate::Missed(..) => panic!("{missed:?}"),
         }
     }
 
@@ -215,7 +215,7 @@ mod tests {
         let mut follow = ArrivalCursor::from(START);
         table.arrive("long ago", START + 10);
         table.arrive("just now", START + 10 + 10 * OVERLAP_MS);
-        follow.rest(&table).unwrap();
+        follow.skip_unread(&table).unwrap();
         assert_eq!(*table.reads.borrow(), 0);
         table.arrive("then", START + 11 + 10 * OVERLAP_MS);
         assert_eq!(delivered(follow.next(&table).unwrap()), ["just now", "then"]);
@@ -229,13 +229,13 @@ mod tests {
             table.rows.borrow_mut().push((number.to_string(), START + 1 + number % 100));
         }
         table.rows.borrow_mut().sort_by_key(|(_, at)| *at);
-        assert_eq!(follow.next(&table).unwrap(), News::Missed(START, START + 100));
+        assert_eq!(follow.next(&table).unwrap(), ArrivalUpdate::Missed(START, START + 100));
         assert_eq!(delivered(follow.next(&table).unwrap()), [""; 0], "once");
         assert_eq!(*table.reads.borrow(), 0);
         table.arrive("after", START + 100 + 3 * OVERLAP_MS);
         // The flood is still near the edge that is looked at again.
         assert!(
-            matches!(follow.next(&table).unwrap(), News::Missed(_, to) if to == START + 100 + 3 * OVERLAP_MS)
+            matches!(follow.next(&table).unwrap(), ArrivalUpdate::Missed(_, to) if to == START + 100 + 3 * OVERLAP_MS)
         );
         table.arrive("quiet again", START + 101 + 3 * OVERLAP_MS);
         assert_eq!(delivered(follow.next(&table).unwrap()), ["after", "quiet again"]);

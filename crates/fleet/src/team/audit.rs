@@ -33,11 +33,11 @@ const MINUTE_MS: i64 = 60_000;
 const MOST: usize = 10_000;
 
 /// Reader, path and task of an access, with its owner filter.
-type Key = (String, String, String, OwnerFilter);
+type AccessKey = (String, String, String, OwnerFilter);
 
 /// The minute, and what was kept in it.
 #[derive(Debug, Default)]
-pub(crate) struct Audit(Mutex<(i64, HashSet<Key>)>);
+pub(crate) struct Audit(Mutex<(i64, HashSet<AccessKey>)>);
 
 impl Audit {
     /// Keeps a look, unless it is at one's own, or was kept in this minute.
@@ -62,7 +62,7 @@ impl Audit {
         let owner = match &about {
             None => Some(of.to_owned()),
             // Asked as the question itself asks: what is shown is what is kept.
-            Some(task) => match reader.of(look.owners).owner_of(task) {
+            Some(task) => match reader.filtered(look.owners).owner_of(task) {
                 Ok(owner) => Some(owner),
                 // The answer shows nothing: the task does not exist, or several owners have it and none is named.
                 Err(QueryError::NotFound | QueryError::Bad(_)) => None,
@@ -87,7 +87,7 @@ impl Audit {
         Ok(())
     }
 
-    fn has(&self, key: &Key, now: i64) -> bool {
+    fn has(&self, key: &AccessKey, now: i64) -> bool {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let minute = now.div_euclid(MINUTE_MS);
         if kept.0 != minute || kept.1.len() >= MOST {

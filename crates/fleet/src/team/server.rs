@@ -16,7 +16,7 @@ use agent_tracer_server::{
     ShipmentError, SpoolView,
 };
 
-use crate::team::arrivals::{ArrivalCursor, News};
+use crate::team::arrivals::{ArrivalCursor, ArrivalUpdate};
 use crate::team::audit::Audit;
 use crate::team::token::KnownTokens;
 
@@ -119,11 +119,11 @@ impl Team {
                 while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
                     let asked = fleet.tokens().map(|tokens| known.replace(tokens)).map_err(QueryError::from);
                     let followed = match live.is_followed() {
-                        true => follow.next(&reader).map(|news| match news {
-                            News::Rows(rows) => live.publish(&rows),
-                            News::Missed(from, to) => live.publish_missed(from, to),
+                        true => follow.next(&reader).map(|update| match update {
+                            ArrivalUpdate::Rows(rows) => live.publish(&rows),
+                            ArrivalUpdate::Missed(from, to) => live.publish_missed(from, to),
                         }),
-                        false => follow.rest(&reader),
+                        false => follow.skip_unread(&reader),
                     };
                     report(&problems.following, asked.and(followed).err().map(|error| error_text(&error)));
                 }

@@ -15,15 +15,15 @@ const QUARTER_MS: i64 = 15 * 60 * 1000;
 const SUMS_MAX: usize = 10_000;
 
 /// Cost of days up to a quarter-hour of them.
-pub(crate) struct Days<'a> {
+pub(crate) struct DayCosts<'a> {
     pub(crate) store: &'a dyn Store,
     pub(crate) setting: &'a Setting,
     pub(crate) sums: RefCell<HashMap<(i64, i64), Option<PastSpending>>>,
 }
 
-impl Days<'_> {
+impl DayCosts<'_> {
     /// Returns the cost of the day at the beginning of the quarter-hour of a moment.
-    pub(crate) fn until(&self, at: Millis) -> Option<PastSpending> {
+    pub(crate) fn spending_until(&self, at: Millis) -> Option<PastSpending> {
         let midnight = (self.setting.local)(at).midnight;
         let quarter = at.0.div_euclid(QUARTER_MS) * QUARTER_MS;
         let key = (midnight.0, quarter);

@@ -8,7 +8,7 @@ use agent_tracer_event::Millis;
 use agent_tracer_ledger::view::Row;
 
 use crate::backtest::evidence::ReplayEvidence;
-use crate::backtest::missing::{Missing, RuleSplit};
+use crate::backtest::missing::{MissingParts, RuleSplit};
 use crate::backtest::report::{Backtest, Decisions, ReplayMatch, RuleReport, UnevaluatedEvents};
 use crate::evidence::EvidenceHistory;
 
@@ -21,7 +21,7 @@ const NO_HISTORY: &str = "what had happened before is not known";
 pub(crate) struct Judge {
     rules: Vec<(Origin, Rule)>,
     /// The rules split by what is missing; there are few ways in which something can be.
-    splits: HashMap<Missing, Rc<RuleSplit>>,
+    splits: HashMap<MissingParts, Rc<RuleSplit>>,
     found: Vec<RuleReport>,
     outcomes: Decisions,
     pub(crate) moments: u64,
@@ -40,7 +40,7 @@ impl Judge {
                 (origin, rule)
             })
             .collect();
-        let found = rules.iter().map(|(origin, rule)| found(*origin, rule)).collect();
+        let found = rules.iter().map(|(origin, rule)| empty_report(*origin, rule)).collect();
         Self {
             rules,
             splits: HashMap::new(),
@@ -56,7 +56,7 @@ impl Judge {
     pub(crate) fn judge(
         &mut self,
         call: &Call,
-        missing: Missing,
+        missing: MissingParts,
         history: &EvidenceHistory<ReplayEvidence<'_>>,
     ) {
         self.moments += 1;
@@ -65,7 +65,7 @@ impl Judge {
         let split = Rc::clone(split);
         for unjudged in split.unjudged.iter().filter(|unjudged| unjudged.rule.is_about(call)) {
             if let Some(found) = self.found.get_mut(unjudged.place) {
-                not_judged(found, unjudged.reason);
+                count_unjudged(found, unjudged.reason);
             }
         }
         let verdict = split.judged.decide(call, history);
@@ -78,23 +78,23 @@ impl Judge {
                 .position(|(origin, rule)| *origin == fired.origin && rule.name == fired.rule);
             let Some(found) = place.and_then(|place| self.found.get_mut(place)) else { continue };
             if fired.basis == Basis::Outage {
-                not_judged(found, NO_HISTORY);
+                count_unjudged(found, NO_HISTORY);
                 continue;
             }
             if fired.mode == Mode::Enforce && !fired.counted {
                 found.held_back += 1;
             }
-            *decided(&mut found.decisions, fired.decision) += 1;
+            *counter_of(&mut found.decisions, fired.decision) += 1;
             if found.examples.len() < EXAMPLES_MAX {
                 found.examples.push(example(fired, call, history.evidence.row, history.evidence.at));
             }
             if fired.counted {
                 is_warned |= fired.decision == Decision::Warn;
-                outcome = outcome.max(of(fired.decision));
+                outcome = outcome.max(outcome_of(fired.decision));
             }
         }
         match outcome.and_then(Outcome::decision) {
-            Some(decision) => *decided(&mut self.outcomes, decision) += 1,
+            Some(decision) => *counter_of(&mut self.outcomes, decision) += 1,
             None if is_warned => self.outcomes.warned += 1,
             None => {}
         }
@@ -115,7 +115,7 @@ impl Judge {
     }
 }
 
-fn of(decision: Decision) -> Option<Outcome> {
+fn outcome_of(decision: Decision) -> Option<Outcome> {
     match decision {
         Decision::Allow => Some(Outcome::Allow),
         Decision::Rewrite => Some(Outcome::Rewrite),
@@ -126,7 +126,7 @@ fn of(decision: Decision) -> Option<Outcome> {
     }
 }
 
-fn decided(decisions: &mut Decisions, decision: Decision) -> &mut u64 {
+fn counter_of(decisions: &mut Decisions, decision: Decision) -> &mut u64 {
     match decision {
         Decision::Allow => &mut decisions.allowed,
         Decision::Rewrite => &mut decisions.rewritten,
@@ -137,7 +137,7 @@ fn decided(decisions: &mut Decisions, decision: Decision) -> &mut u64 {
     }
 }
 
-fn not_judged(found: &mut RuleReport, reason: &str) {
+fn count_unjudged(found: &mut RuleReport, reason: &str) {
     match found.not_judged.iter_mut().find(|it| it.reason == reason) {
         Some(known) => known.count = Some(known.count.unwrap_or(0) + 1),
         None => found.not_judged.push(UnevaluatedEvents { reason: reason.to_owned(), count: Some(1) }),
@@ -145,7 +145,7 @@ fn not_judged(found: &mut RuleReport, reason: &str) {
 }
 
 /// Starts the report of a rule, with the reasons for which it never can be judged.
-fn found(origin: Origin, rule: &Rule) -> RuleReport {
+fn empty_report(origin: Origin, rule: &Rule) -> RuleReport {
     let mut not_judged = Vec::new();
     let mut never = |is_asked: bool, reason: &str| {
         if is_asked {

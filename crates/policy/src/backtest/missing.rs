@@ -4,7 +4,7 @@ use crate::{Matcher, Origin, Policy, Rule, RuleFile, Trust};
 
 /// A part of a call that was not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Part {
+pub(crate) enum CallPart {
     /// The command.
     Command,
     /// The end of a long command.
@@ -19,7 +19,7 @@ pub(crate) enum Part {
     Address,
 }
 
-impl Part {
+impl CallPart {
     const ALL: [Self; 6] =
         [Self::Command, Self::WholeCommand, Self::Prompt, Self::PermissionMode, Self::Files, Self::Address];
 
@@ -63,15 +63,15 @@ impl Part {
 
 /// The data missing from one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Missing(u8);
+pub(crate) struct MissingParts(u8);
 
-impl Missing {
-    pub(crate) fn add(&mut self, part: Part) {
+impl MissingParts {
+    pub(crate) fn add(&mut self, part: CallPart) {
         self.0 |= part.bit();
     }
 
-    fn parts(self) -> impl Iterator<Item = Part> {
-        Part::ALL.into_iter().filter(move |part| self.0 & part.bit() != 0)
+    fn parts(self) -> impl Iterator<Item = CallPart> {
+        CallPart::ALL.into_iter().filter(move |part| self.0 & part.bit() != 0)
     }
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct RuleSplit {
 }
 
 impl RuleSplit {
-    pub(crate) fn new(rules: &[(Origin, Rule)], missing: Missing) -> Self {
+    pub(crate) fn new(rules: &[(Origin, Rule)], missing: MissingParts) -> Self {
         let mut kept = Vec::new();
         let mut unjudged = Vec::new();
         for (place, (origin, rule)) in rules.iter().enumerate() {
@@ -113,12 +113,12 @@ impl RuleSplit {
                 None => kept.push((*origin, rule.clone())),
             }
         }
-        Self { judged: policy(kept), unjudged }
+        Self { judged: as_policy(kept), unjudged }
     }
 }
 
 /// Rules with their origins, as one policy.
-fn policy(rules: Vec<(Origin, Rule)>) -> Policy {
+fn as_policy(rules: Vec<(Origin, Rule)>) -> Policy {
     let of = |wanted: Origin| RuleFile {
         rules: rules.iter().filter(|(origin, _)| *origin == wanted).map(|(_, rule)| rule.clone()).collect(),
         ..RuleFile::default()
@@ -144,11 +144,11 @@ mod tests {
         )
         .expect("rules");
         let rules: Vec<(Origin, Rule)> = file.rules.into_iter().map(|rule| (Origin::User, rule)).collect();
-        let mut missing = Missing::default();
+        let mut missing = MissingParts::default();
         assert!(RuleSplit::new(&rules, missing).unjudged.is_empty());
-        missing.add(Part::Prompt);
+        missing.add(CallPart::Prompt);
         assert!(RuleSplit::new(&rules, missing).unjudged.is_empty());
-        missing.add(Part::Command);
+        missing.add(CallPart::Command);
         let split = RuleSplit::new(&rules, missing);
         let unjudged: Vec<(usize, &str)> = split.unjudged.iter().map(|it| (it.place, it.reason)).collect();
         assert_eq!(unjudged, [(0, "the command was not kept"), (1, "the command was not kept")]);

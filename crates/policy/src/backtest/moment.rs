@@ -1,7 +1,7 @@
 //! From a row of the history back to what a hook would have been asked.
 //!
 //! The payload is gone; what is left of it is put together again in the agent's own shape, so that rules read it with
-//! the same eyes as a live one. What is not left is named in [`Missing`].
+//! the same eyes as a live one. What is not left is named in [`MissingParts`].
 
 use crate::clients;
 use crate::{Call, Event, Surroundings};
@@ -9,7 +9,7 @@ use agent_tracer_event::{Agent, CallState, Kind, attributes};
 use agent_tracer_ledger::view::Row;
 use serde_json::{Map, Value, json};
 
-use crate::backtest::missing::{Missing, Part};
+use crate::backtest::missing::{CallPart, MissingParts};
 
 /// Commands longer than this were cut when they were recorded.
 const COMMAND_CHARS: usize = 10_000;
@@ -41,12 +41,12 @@ pub(crate) const KINDS: &[Kind] = &[
 pub(crate) struct Moment {
     pub(crate) event: Event,
     pub(crate) fields: Map<String, Value>,
-    pub(crate) missing: Missing,
+    pub(crate) missing: MissingParts,
 }
 
 impl Moment {
     pub(crate) fn call(&self, agent: Agent, around: Surroundings) -> Call {
-        Call::of(agent, self.event, self.fields.clone(), around)
+        Call::from_fields(agent, self.event, self.fields.clone(), around)
     }
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn is_asked(row: &Row, agent: Agent) -> bool {
 
 /// Returns the moment at which a call was about to happen; with another event, the one at which it had ended.
 pub(crate) fn call_moment(row: &Row, event: Event) -> Moment {
-    let mut missing = Missing::default();
+    let mut missing = MissingParts::default();
     let mut fields = common(row, &mut missing);
     let tool = row.tool_name.clone().unwrap_or_default();
     fields.insert("tool_input".to_owned(), input(row, &tool, &mut missing));
@@ -88,13 +88,13 @@ pub(crate) fn call_moment(row: &Row, event: Event) -> Moment {
 
 /// Returns the moment of a prompt.
 pub(crate) fn prompt_moment(row: &Row) -> Moment {
-    let mut missing = Missing::default();
+    let mut missing = MissingParts::default();
     let mut fields = common(row, &mut missing);
     match &row.body {
         Some(prompt) => {
             fields.insert("prompt".to_owned(), prompt.as_str().into());
         }
-        None => missing.add(Part::Prompt),
+        None => missing.add(CallPart::Prompt),
     }
     Moment { event: Event::UserPromptSubmit, fields, missing }
 }
@@ -111,13 +111,13 @@ pub(crate) fn end_moment(row: &Row) -> Option<Moment> {
         Kind::AssistantResponse => Event::Stop,
         _ => return None,
     };
-    let mut missing = Missing::default();
+    let mut missing = MissingParts::default();
     let fields = common(row, &mut missing);
     Some(Moment { event, fields, missing })
 }
 
 /// Returns the members of every payload.
-fn common(row: &Row, missing: &mut Missing) -> Map<String, Value> {
+fn common(row: &Row, missing: &mut MissingParts) -> Map<String, Value> {
     let mut fields = Map::new();
     fields.insert("session_id".to_owned(), row.runtime_session_id.as_str().into());
     if row.is_subagent {
@@ -133,7 +133,7 @@ fn common(row: &Row, missing: &mut Missing) -> Map<String, Value> {
         Some(mode) => {
             fields.insert("permission_mode".to_owned(), mode.into());
         }
-        None => missing.add(Part::PermissionMode),
+        None => missing.add(CallPart::PermissionMode),
     }
     fields
 }
@@ -146,30 +146,30 @@ fn text<'r>(row: &'r Row, key: &str) -> Option<&'r str> {
 const KEPT_INPUT: &[&str] = &["pattern", "glob", "output_mode", "type", "command", "cmd", "script"];
 
 /// Returns the recorded part of a tool's input.
-fn input(row: &Row, tool: &str, missing: &mut Missing) -> Value {
+fn input(row: &Row, tool: &str, missing: &mut MissingParts) -> Value {
     let mut input = Map::new();
     if row.kind == Kind::TerminalCommand || row.metadata.contains_key(attributes::MONITOR_SCRIPT) {
         match text(row, attributes::COMMAND).or_else(|| text(row, attributes::MONITOR_SCRIPT)) {
             Some(command) => {
                 if command.chars().count() >= COMMAND_CHARS {
-                    missing.add(Part::WholeCommand);
+                    missing.add(CallPart::WholeCommand);
                 }
                 input.insert("command".to_owned(), command.into());
             }
-            None => missing.add(Part::Command),
+            None => missing.add(CallPart::Command),
         }
         return Value::Object(input);
     }
     if tool == "apply_patch" {
         let patch = patch(row);
         if patch.is_empty() {
-            missing.add(Part::Files);
+            missing.add(CallPart::Files);
         }
         input.insert("command".to_owned(), patch.into());
         return Value::Object(input);
     }
     if ABOUT_FILES.contains(&tool) && row.file_paths.is_empty() {
-        missing.add(Part::Files);
+        missing.add(CallPart::Files);
     }
     match row.file_paths.as_slice() {
         [] => {}
@@ -192,7 +192,7 @@ fn input(row: &Row, tool: &str, missing: &mut Missing) -> Value {
         Some(url) => {
             input.insert("url".to_owned(), url.into());
         }
-        None if tool == "WebFetch" => missing.add(Part::Address),
+        None if tool == "WebFetch" => missing.add(CallPart::Address),
         None => {}
     }
     if let Some(skill) = text(row, attributes::SKILL_NAME) {

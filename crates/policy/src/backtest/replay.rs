@@ -84,7 +84,7 @@ impl<'r> Replay<'r> {
         if moment::is_call(&row) {
             self.tree.begin_call(&row, self.root.agent);
         } else {
-            let cost = &walk.ask.setting.cost_pico;
+            let cost = &walk.request.setting.cost_pico;
             self.tree.add_row(&row, self.root.agent, |row| cost(row));
         }
         if row.kind == Kind::UserMessage {
@@ -96,7 +96,7 @@ impl<'r> Replay<'r> {
             self.judge(walk, &row, &asked, row.occurred_at);
         } else if moment::is_call(&row) {
             if moment::is_asked(&row, self.root.agent) {
-                if (walk.ask.since..=walk.ask.now).contains(&row.occurred_at) {
+                if (walk.request.since..=walk.request.now).contains(&row.occurred_at) {
                     walk.judge.calls += 1;
                 }
                 self.judge(walk, &row, &moment::call_moment(&row, Event::PreToolUse), row.occurred_at);
@@ -112,7 +112,7 @@ impl<'r> Replay<'r> {
         if row.task_id == self.root.id {
             return self.root.started_at;
         }
-        let task = TaskId::parse(&row.task_id).and_then(|id| walk.store.task(walk.ask.now, &id).ok());
+        let task = TaskId::parse(&row.task_id).and_then(|id| walk.store.task(walk.request.now, &id).ok());
         task.map_or(row.occurred_at, |task| task.started_at)
     }
 
@@ -143,17 +143,17 @@ impl<'r> Replay<'r> {
     }
 
     fn judge(&self, walk: &mut Walk<'_>, row: &Row, moment: &Moment, at: Millis) {
-        if at < walk.ask.since || at > walk.ask.now {
+        if at < walk.request.since || at > walk.request.now {
             return;
         }
         let around = Surroundings {
             project: Some(self.root.project.clone()).filter(|project| !project.is_empty()),
-            home: walk.ask.setting.user_home.clone(),
-            now: (walk.ask.setting.local)(at).local,
+            home: walk.request.setting.user_home.clone(),
+            now: (walk.request.setting.local)(at).local,
         };
         let call = moment.call(self.root.agent, around);
         let Walk { days, judge, .. } = walk;
-        let of_day = |at: Millis| days.until(at);
+        let of_day = |at: Millis| days.spending_until(at);
         let evidence = ReplayEvidence { tree: &self.tree, row, at, of_day: &of_day };
         judge.judge(&call, moment.missing, &EvidenceHistory::new(evidence));
     }

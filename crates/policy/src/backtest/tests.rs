@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::backtest::{LocalMoment, ReplayRequest, Setting, run};
 use crate::daemon::evidence::{LedgerEvidence, LookupCache, QuestionTime};
-use crate::daemon::{Arrivals, StopDeferrals, arrivals::Reach};
+use crate::daemon::{Arrivals, StopDeferrals, arrivals::ArrivalWait};
 use crate::evidence::EvidenceHistory;
 use crate::{Basis, Call, OnOutage, Policy, Surroundings, read};
 
@@ -210,7 +210,7 @@ fn response(at: i64, turn: &str, tokens: u64) -> Observed {
 
 /// The rules that spoke, by event and call or time, and how often each could not be judged.
 #[derive(Debug, Default, PartialEq)]
-struct Spoken {
+struct FiredRules {
     fired: BTreeMap<(String, String), Vec<String>>,
     unknown: BTreeMap<String, u64>,
 }
@@ -220,7 +220,7 @@ fn moment(event: &str, id: Option<&str>, at: Millis) -> (String, String) {
     (event.to_owned(), id.map_or_else(|| at.0.to_string(), str::to_owned))
 }
 
-fn ask_live(ledger: &Ledger, policy: &Policy, payload: &[u8], at: Millis, spoken: &mut Spoken) {
+fn ask_live(ledger: &Ledger, policy: &Policy, payload: &[u8], at: Millis, spoken: &mut FiredRules) {
     let around =
         Surroundings { project: Some("/code".to_owned()), home: Some("/home/dev".to_owned()), now: None };
     let Ok(Some(call)) = Call::read(AGENT, payload, around) else { return };
@@ -231,11 +231,11 @@ fn ask_live(ledger: &Ledger, policy: &Policy, payload: &[u8], at: Millis, spoken
         history: &history,
         store: store.as_ref(),
         time: QuestionTime { now: at, midnight: Millis(EPOCH) },
-        reach: Reach {
+        wait: ArrivalWait {
             arrivals: &Arrived,
             envelope: Some(EnvelopeName::new(1, 2, 3)),
             session: call.session.as_deref(),
-            patience: Duration::ZERO,
+            max_wait: Duration::ZERO,
         },
         deferrals: &deferrals,
         cache: LookupCache::default(),
@@ -250,7 +250,7 @@ fn ask_live(ledger: &Ledger, policy: &Policy, payload: &[u8], at: Millis, spoken
     }
 }
 
-fn replay(ledger: &Ledger, policy: &Policy) -> Spoken {
+fn replay(ledger: &Ledger, policy: &Policy) -> FiredRules {
     let setting = Setting {
         user_home: Some("/home/dev".to_owned()),
         local: Arc::new(|_| LocalMoment { local: None, midnight: Millis(EPOCH) }),
@@ -260,7 +260,7 @@ fn replay(ledger: &Ledger, policy: &Policy) -> Spoken {
         ReplayRequest { policy, since: Millis(0), now: Millis(EPOCH * 2), project: None, setting: &setting };
     let store = ledger.store();
     let found = run(store.as_ref(), &ask, |_| None).expect("a store that answers");
-    let mut spoken = Spoken::default();
+    let mut spoken = FiredRules::default();
     let ids: RefCell<HashMap<String, Option<String>>> = RefCell::default();
     for rule in found.rules {
         assert!(rule.examples.len() < crate::backtest::EXAMPLES_MAX, "all of them are seen");
@@ -291,7 +291,7 @@ fn compare(steps: &[(i64, Step)]) -> Result<usize, TestCaseError> {
     // As a replay does it: with this, a rule that cannot be evaluated says so.
     rules.rules.iter_mut().for_each(|rule| rule.on_outage = OnOutage::Deny);
     let policy = Policy::of_user(rules);
-    let mut live = Spoken::default();
+    let mut live = FiredRules::default();
     for (at, input) in schedule(steps) {
         let (observed, payload) = match input {
             Input::Hook(payload) => {

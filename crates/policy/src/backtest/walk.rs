@@ -10,7 +10,7 @@ use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ledger::view::{Row, Task};
 use agent_tracer_ledger::{Answer, MAX_LIMIT, Paging, QueryError, RowFilter, Store, TaskFilter};
 
-use crate::backtest::days::Days;
+use crate::backtest::days::DayCosts;
 use crate::backtest::judge::Judge;
 use crate::backtest::moment;
 use crate::backtest::replay::Replay;
@@ -80,25 +80,25 @@ pub struct Progress {
 /// If the store cannot answer.
 pub fn run(
     store: &dyn Store,
-    ask: &ReplayRequest<'_>,
+    request: &ReplayRequest<'_>,
     mut go_on: impl FnMut(&Progress) -> Option<&'static str>,
 ) -> Answer<Backtest> {
     let mut walk = Walk {
         store,
-        ask,
-        judge: Judge::new(ask.policy),
-        days: Days { store, setting: ask.setting, sums: RefCell::default() },
+        request,
+        judge: Judge::new(request.policy),
+        days: DayCosts { store, setting: request.setting, sums: RefCell::default() },
         progress: Progress::default(),
         done: HashSet::new(),
     };
     let mut filter = TaskFilter {
-        since: Some(ask.since),
-        project: ask.project.clone(),
+        since: Some(request.since),
+        project: request.project.clone(),
         paging: Paging { cursor: None, limit: MAX_LIMIT },
         ..TaskFilter::default()
     };
     let stopped = 'walk: loop {
-        let page = store.tasks(ask.now, &filter)?;
+        let page = store.tasks(request.now, &filter)?;
         for task in page.items {
             let Some(root) = walk.root_of(task)? else { continue };
             walk.progress.reached = Some(root.last_event_at);
@@ -112,14 +112,14 @@ pub fn run(
             break None;
         }
     };
-    Ok(walk.judge.report(ask.since, ask.now, stopped))
+    Ok(walk.judge.report(request.since, request.now, stopped))
 }
 
 pub(crate) struct Walk<'a> {
     pub(crate) store: &'a dyn Store,
-    pub(crate) ask: &'a ReplayRequest<'a>,
+    pub(crate) request: &'a ReplayRequest<'a>,
     pub(crate) judge: Judge,
-    pub(crate) days: Days<'a>,
+    pub(crate) days: DayCosts<'a>,
     progress: Progress,
     /// Roots that no page will bring by themselves, because they fell silent before the stretch began.
     done: HashSet<String>,
@@ -132,15 +132,15 @@ impl Walk<'_> {
         let mut root = task;
         for _ in 0..DEPTH {
             let Some(parent) = root.parent_task_id.as_deref().and_then(TaskId::parse) else { break };
-            match self.store.task(self.ask.now, &parent) {
+            match self.store.task(self.request.now, &parent) {
                 Ok(parent) => root = parent,
                 // Purged, or never seen: the task is the root of what is left.
                 Err(QueryError::NotFound) => break,
                 Err(error) => return Err(error),
             }
         }
-        let is_listed = root.last_event_at >= self.ask.since
-            && self.ask.project.as_ref().is_none_or(|project| *project == root.project);
+        let is_listed = root.last_event_at >= self.request.since
+            && self.request.project.as_ref().is_none_or(|project| *project == root.project);
         if root.id == own || (!is_listed && self.done.insert(root.id.clone())) {
             return Ok(Some(root));
         }

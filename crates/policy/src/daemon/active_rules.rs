@@ -17,9 +17,9 @@ use crate::daemon::rules::{PROJECT_FILE, Rules, RulesError, TrustList};
 use crate::daemon::table::{self, PROJECTS_MAX, ProjectRules, TableSources};
 
 /// Distinguishes a file from another one at the same place.
-type Mark = Option<(u64, u64, u64, i64, i64)>;
+type FileStamp = Option<(u64, u64, u64, i64, i64)>;
 
-fn mark(path: &Path) -> Mark {
+fn stamp_of(path: &Path) -> FileStamp {
     let facts = fs::metadata(path).ok()?;
     Some((facts.dev(), facts.ino(), facts.len(), facts.mtime(), facts.mtime_nsec()))
 }
@@ -27,12 +27,12 @@ fn mark(path: &Path) -> Mark {
 /// One file of rules, as it was last read.
 #[derive(Default)]
 struct LoadedFile {
-    mark: Mark,
+    stamp: FileStamp,
     /// Its rules, from the last time that they were sound.
     file: Option<RuleFile>,
     hash: String,
     /// The reason why they differ from the file as it is now.
-    wrong: Option<String>,
+    problem: Option<String>,
     /// True if the file could not be read: the obstacle may go away without a change of the file.
     is_unread: bool,
 }
@@ -40,29 +40,29 @@ struct LoadedFile {
 impl LoadedFile {
     /// Reads the file if it changed. Returns whether it did.
     fn reload(&mut self, path: &Path, read: impl Fn() -> Result<Option<Rules>, RulesError>) -> bool {
-        let now = mark(path);
-        if now == self.mark && (now.is_some() || self.file.is_none()) && !self.is_unread {
+        let now = stamp_of(path);
+        if now == self.stamp && (now.is_some() || self.file.is_none()) && !self.is_unread {
             return false;
         }
-        let before = (self.mark, self.wrong.take());
-        self.mark = now;
+        let before = (self.stamp, self.problem.take());
+        self.stamp = now;
         let found = read();
         self.is_unread = matches!(found, Err(RulesError::Read { .. } | RulesError::Refused { .. }));
         match found {
             Ok(None) => self.file = None,
             Ok(Some(rules)) => {
                 let hash = rules.hash.clone();
-                match rules.sound() {
+                match rules.into_rule_file() {
                     Ok(file) => {
                         self.file = Some(file);
                         self.hash = hash;
                     }
-                    Err(error) => self.wrong = Some(problem_text(&error)),
+                    Err(error) => self.problem = Some(problem_text(&error)),
                 }
             }
-            Err(error) => self.wrong = Some(problem_text(&error)),
+            Err(error) => self.problem = Some(problem_text(&error)),
         }
-        !self.is_unread || before != (self.mark, self.wrong.clone())
+        !self.is_unread || before != (self.stamp, self.problem.clone())
     }
 }
 
@@ -75,11 +75,11 @@ fn problem_text(error: &RulesError) -> String {
 struct State {
     user: LoadedFile,
     projects: BTreeMap<PathBuf, LoadedFile>,
-    trust: (Mark, TrustList, Option<String>),
+    trust: (FileStamp, TrustList, Option<String>),
     /// The reason why the table is out of date.
     table: Option<String>,
     /// The table as it was left.
-    left: Mark,
+    table_stamp: FileStamp,
     /// Policies that were asked for, by root.
     policies: BTreeMap<PathBuf, Arc<Policy>>,
 }
@@ -108,7 +108,7 @@ pub struct ActiveRule {
 
 /// A file of rules that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownFile {
+pub struct RuleFileStatus {
     /// The file.
     pub path: PathBuf,
     /// The root of the project, if it is a project's.
@@ -120,7 +120,7 @@ pub struct KnownFile {
     /// The number of its rules in force.
     pub rules: usize,
     /// The reason why they differ from the file as it is now.
-    pub wrong: Option<String>,
+    pub problem: Option<String>,
 }
 
 /// The rules in force.
@@ -147,7 +147,7 @@ impl ActiveRules {
         let state = &mut *state;
         let mut changed = state.user.reload(&self.home.policy_file(), || Rules::of_user(&self.home));
         changed |= self.reload_trust(state);
-        let is_others = mark(&self.home.policy_table()) != state.left;
+        let is_others = stamp_of(&self.home.policy_table()) != state.table_stamp;
         let mut all: BTreeSet<PathBuf> = roots.iter().cloned().collect();
         if is_others {
             // A command may have made a project known.
@@ -157,7 +157,7 @@ impl ActiveRules {
         for root in all {
             // A project without rules is not remembered: there are many, and looking again costs one call.
             let is_new = !state.projects.contains_key(&root) && state.projects.len() < PROJECTS_MAX;
-            if is_new && mark(&root.join(PROJECT_FILE)).is_some() {
+            if is_new && stamp_of(&root.join(PROJECT_FILE)).is_some() {
                 state.projects.insert(root, LoadedFile::default());
             }
         }
@@ -165,7 +165,7 @@ impl ActiveRules {
             let path = root.join(PROJECT_FILE);
             changed |= kept.reload(&path, || Rules::find(&path));
         }
-        state.projects.retain(|_, kept| kept.mark.is_some());
+        state.projects.retain(|_, kept| kept.stamp.is_some());
         let is_missing = !changed && state.table.is_some();
         if changed || is_missing || is_others {
             state.policies.clear();
@@ -175,7 +175,7 @@ impl ActiveRules {
     }
 
     fn reload_trust(&self, state: &mut State) -> bool {
-        let now = mark(&self.home.policy_trust());
+        let now = stamp_of(&self.home.policy_trust());
         if now == state.trust.0 && state.trust.2.is_none() {
             return false;
         }
@@ -196,13 +196,13 @@ impl ActiveRules {
         let sources =
             TableSources { user: state.user.file.clone().unwrap_or_default(), projects: projects.collect() };
         // Where the user's own rules were never sound, the table that is there says more than none.
-        if state.user.wrong.is_some() && state.user.file.is_none() {
-            state.left = mark(&self.home.policy_table());
+        if state.user.problem.is_some() && state.user.file.is_none() {
+            state.table_stamp = stamp_of(&self.home.policy_table());
             return;
         }
         state.table = table::write(&self.home, &self.guard, &sources).err().map(|error| problem_text(&error));
-        // A different mark at the next look means that the table was removed or damaged.
-        state.left = mark(&self.home.policy_table());
+        // A different stamp at the next look means that the table was removed or damaged.
+        state.table_stamp = stamp_of(&self.home.policy_table());
     }
 
     /// Returns the rules that are in force in a project.
@@ -217,7 +217,7 @@ impl ActiveRules {
         let state = &mut *state;
         if !state.projects.contains_key(root)
             && state.projects.len() < PROJECTS_MAX
-            && mark(&root.join(PROJECT_FILE)).is_some()
+            && stamp_of(&root.join(PROJECT_FILE)).is_some()
         {
             let mut kept = LoadedFile::default();
             let path = root.join(PROJECT_FILE);
@@ -242,7 +242,7 @@ impl ActiveRules {
     /// Returns whether the user's rules are known. Where they were never sound, silence would be no answer.
     pub fn knows_user_rules(&self) -> bool {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        state.user.wrong.is_none() || state.user.file.is_some()
+        state.user.problem.is_none() || state.user.file.is_some()
     }
 
     /// Returns the time hooks wait for an answer, in milliseconds.
@@ -277,18 +277,19 @@ impl ActiveRules {
     }
 
     /// Returns the files of rules that are known, the user's first; that one only if it is there.
-    pub fn files(&self) -> Vec<KnownFile> {
+    pub fn files(&self) -> Vec<RuleFileStatus> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        let known = |path: PathBuf, project: Option<PathBuf>, origin: Origin, kept: &LoadedFile| KnownFile {
-            path,
-            project,
-            origin,
-            sha256: kept.hash.clone(),
-            rules: kept.file.as_ref().map_or(0, |file| file.rules.len()),
-            wrong: kept.wrong.clone(),
-        };
+        let known =
+            |path: PathBuf, project: Option<PathBuf>, origin: Origin, kept: &LoadedFile| RuleFileStatus {
+                path,
+                project,
+                origin,
+                sha256: kept.hash.clone(),
+                rules: kept.file.as_ref().map_or(0, |file| file.rules.len()),
+                problem: kept.problem.clone(),
+            };
         let mut files = Vec::new();
-        if state.user.mark.is_some() || state.user.file.is_some() {
+        if state.user.stamp.is_some() || state.user.file.is_some() {
             files.push(known(self.home.policy_file(), None, Origin::User, &state.user));
         }
         for (root, kept) in &state.projects {
@@ -313,7 +314,7 @@ fn trust_of(trusted: &TrustList, root: &Path, kept: &LoadedFile) -> Trust {
 
 fn problems(state: &State) -> Vec<String> {
     let files = [&state.user].into_iter().chain(state.projects.values());
-    let files = files.filter_map(|kept| kept.wrong.clone());
+    let files = files.filter_map(|kept| kept.problem.clone());
     files.chain(state.trust.2.clone()).chain(state.table.clone()).collect()
 }
 

@@ -20,32 +20,32 @@ pub trait Arrivals: Send + Sync {
 }
 
 /// The way to the history up to one event.
-pub(crate) struct Reach<'q> {
+pub(crate) struct ArrivalWait<'q> {
     pub(crate) arrivals: &'q dyn Arrivals,
     /// The event's own envelope; none if it is not recorded.
     pub(crate) envelope: Option<EnvelopeName>,
     pub(crate) session: Option<&'q str>,
-    pub(crate) patience: Duration,
+    pub(crate) max_wait: Duration,
 }
 
-impl Reach<'_> {
+impl ArrivalWait<'_> {
     /// Returns the past with everything up to the event and the event itself; `None` if that could not be had in time.
     pub(crate) fn history(&self, past: &TaskHistory, task: &TaskId) -> Option<TaskHistory> {
         let name = self.envelope.as_ref()?;
-        let until = Instant::now() + self.patience;
-        if !self.arrivals.wait_for_earlier(name, self.session, self.patience) {
+        let until = Instant::now() + self.max_wait;
+        if !self.arrivals.wait_for_earlier(name, self.session, self.max_wait) {
             return None;
         }
-        if let Some(coming) = self.coming(name)
+        if let Some(pending) = self.pending(name)
             && past.knows(task).ok()?
         {
-            return Some(past.with(coming));
+            return Some(past.with(pending));
         }
         let left = until.saturating_duration_since(Instant::now());
         self.arrivals.wait_for(name, left).then(|| past.clone())
     }
 
-    fn coming(&self, name: &EnvelopeName) -> Option<PendingOverlay> {
+    fn pending(&self, name: &EnvelopeName) -> Option<PendingOverlay> {
         let reading = self.arrivals.peek(name)?;
         PendingOverlay::of(reading.entries, Channel::Hook)
     }

@@ -92,7 +92,7 @@ fn fired_value(fired: &FiredRule, root: &Path) -> Value {
         Basis::Applies => "applies",
         Basis::Outage => "outage",
         Basis::NotPossible => "not_possible",
-        Basis::LetGo => "let_go",
+        Basis::DeferralLimit => "let_go",
     };
     let mut rule = json!({
         "rule": fired.rule, "origin": fired.origin.as_str(), "decision": fired.decision.as_str(), "basis": basis,

@@ -1,7 +1,7 @@
 //! Looks up the evidence about the past in the ledger, for one question.
 //!
 //! Law: nothing is looked up that no rule asks for, and everything that is looked up is an index and a bound. What is
-//! not known up to this very event, and with it, is not known ([`Reach`]). How a command of Codex ended is in its own
+//! not known up to this very event, and with it, is not known ([`ArrivalWait`]). How a command of Codex ended is in its own
 //! file, which may be read a moment after the hook: that is waited for, as long as there is time.
 
 use std::cell::{Cell, OnceCell};
@@ -14,7 +14,7 @@ use agent_tracer_event::{Agent, CallState, Channel, Kind, Millis, Subject, TaskI
 use agent_tracer_ledger::view::Task;
 use agent_tracer_ledger::{PastAction, PastPrompt, PastSpending, Store, TaskHistory};
 
-use crate::daemon::arrivals::Reach;
+use crate::daemon::arrivals::ArrivalWait;
 use crate::daemon::decision::LookupTimes;
 use crate::daemon::stop_deferrals::StopDeferrals;
 use crate::evidence::{Evidence, spending_between};
@@ -42,7 +42,7 @@ pub(crate) struct LedgerEvidence<'q> {
     pub(crate) history: &'q TaskHistory,
     pub(crate) store: &'q dyn Store,
     pub(crate) time: QuestionTime,
-    pub(crate) reach: Reach<'q>,
+    pub(crate) wait: ArrivalWait<'q>,
     pub(crate) deferrals: &'q StopDeferrals,
     pub(crate) cache: LookupCache,
 }
@@ -50,7 +50,7 @@ pub(crate) struct LedgerEvidence<'q> {
 /// Lookups that several answers share, and the time that all of them took.
 #[derive(Default)]
 pub(crate) struct LookupCache {
-    known: OnceCell<Option<(Asker, TaskHistory)>>,
+    asker: OnceCell<Option<(Asker, TaskHistory)>>,
     task: OnceCell<Option<Task>>,
     /// The wait until earlier events were in the ledger.
     waited: Cell<Duration>,
@@ -82,15 +82,15 @@ impl LedgerEvidence<'_> {
     }
 
     /// Returns the asker and its history; `None` if it is not known up to now.
-    fn known(&self) -> Option<&(Asker, TaskHistory)> {
+    fn asker(&self) -> Option<&(Asker, TaskHistory)> {
         let look_up = || {
             let asker = self.identify()?;
             let began = Instant::now();
-            let history = self.reach.history(self.history, &asker.task);
+            let history = self.wait.history(self.history, &asker.task);
             self.cache.waited.set(began.elapsed());
             Some((asker, history?))
         };
-        self.cache.known.get_or_init(look_up).as_ref()
+        self.cache.asker.get_or_init(look_up).as_ref()
     }
 
     /// Identifies the asker by the readers, which know the agent that acts; nothing of the reading is stored.
@@ -119,12 +119,12 @@ impl LedgerEvidence<'_> {
 
     /// Returns the task as it stands.
     fn task(&self) -> Option<&Task> {
-        let look_up = || self.store.task(self.time.now, &self.known()?.0.task).ok();
+        let look_up = || self.store.task(self.time.now, &self.asker()?.0.task).ok();
         self.cache.task.get_or_init(look_up).as_ref()
     }
 
     fn look_up_spending(&self, scope: Scope) -> Option<PastSpending> {
-        let (asker, history) = self.known()?;
+        let (asker, history) = self.asker()?;
         match scope {
             Scope::Turn => history.turn(&asker.task, asker.turn.as_deref()?).ok(),
             Scope::Task => Some(PastSpending::of(&self.task()?.usage)),
@@ -156,37 +156,37 @@ impl Evidence for LedgerEvidence<'_> {
 
     fn repeats(&self) -> Option<u64> {
         self.timed(|| {
-            let (asker, history) = self.known()?;
+            let (asker, history) = self.asker()?;
             history.repeats(&asker.task, asker.call.as_deref()?).ok()?
         })
     }
 
     fn failures_in_a_row(&self, most: usize) -> Option<u64> {
         self.timed(|| {
-            let (asker, history) = self.known()?;
+            let (asker, history) = self.asker()?;
             history.failures_in_a_row(&asker.task, most).ok()
         })
     }
 
     fn has_opened(&self, path: &str) -> Option<bool> {
         self.timed(|| {
-            let (asker, history) = self.known()?;
+            let (asker, history) = self.asker()?;
             history.has_opened(&asker.task, path).ok()
         })
     }
 
     fn actions(&self, since: Millis, most: usize) -> Option<Vec<PastAction>> {
         self.timed(|| {
-            let (asker, history) = self.known()?;
+            let (asker, history) = self.asker()?;
             history.actions(&asker.task, since, most).ok()
         })
     }
 
     fn settled_actions(&self, since: Millis, most: usize) -> Option<Vec<PastAction>> {
         self.timed(|| {
-            let (asker, history) = self.known()?;
-            let until = Instant::now() + self.reach.patience.saturating_sub(self.cache.waited.get());
-            settled(
+            let (asker, history) = self.asker()?;
+            let until = Instant::now() + self.wait.max_wait.saturating_sub(self.cache.waited.get());
+            wait_for_exits(
                 self.agent,
                 || history.actions(&asker.task, since, most).ok(),
                 || {
@@ -199,7 +199,7 @@ impl Evidence for LedgerEvidence<'_> {
 
     fn last_prompt(&self) -> Option<Option<PastPrompt>> {
         self.timed(|| {
-            let (asker, history) = self.known()?;
+            let (asker, history) = self.asker()?;
             history.last_prompt(&asker.task).ok()
         })
     }
@@ -216,7 +216,7 @@ impl Evidence for LedgerEvidence<'_> {
         let is_open =
             |state: &str| !matches!(state, "completed" | "cancelled" | "canceled" | "deleted" | "done");
         self.timed(|| {
-            let todos = self.store.todos(&self.known()?.0.task).ok()?;
+            let todos = self.store.todos(&self.asker()?.0.task).ok()?;
             Some(todos.items.iter().filter(|todo| is_open(&todo.state)).count() as u64)
         })
     }
@@ -255,7 +255,7 @@ fn existing_paths(text: &str, from: &Path) -> Vec<String> {
 }
 
 /// Returns actions, read again until the exit of each command is known or the wait is over.
-fn settled(
+fn wait_for_exits(
     agent: Agent,
     mut look: impl FnMut() -> Option<Vec<PastAction>>,
     mut wait: impl FnMut() -> bool,
@@ -292,15 +292,15 @@ mod tests {
     }
 
     /// Returns the number of waits and the last exit code.
-    fn seen(agent: Agent, state: CallState, known_after: usize, patience: usize) -> (usize, Option<i32>) {
+    fn seen(agent: Agent, state: CallState, known_after: usize, max_wait: usize) -> (usize, Option<i32>) {
         let (looks, mut waits) = (Cell::new(0), 0);
         let look = || {
             looks.set(looks.get() + 1);
             Some(vec![ran(state, (looks.get() > known_after).then_some(0))])
         };
-        let actions = settled(agent, look, || {
+        let actions = wait_for_exits(agent, look, || {
             waits += 1;
-            waits < patience
+            waits < max_wait
         });
         (waits, actions.unwrap()[0].exit)
     }
@@ -319,6 +319,6 @@ mod tests {
         for state in [CallState::Running, CallState::Denied] {
             assert_eq!(seen(Agent::CODEX, state, 3, 9), (0, None), "{state:?}");
         }
-        assert!(settled(Agent::CODEX, || None, || true).is_none());
+        assert!(wait_for_exits(Agent::CODEX, || None, || true).is_none());
     }
 }

@@ -17,9 +17,9 @@ pub mod rules;
 mod stop_deferrals;
 pub mod table;
 
-pub use active_rules::{ActiveRule, ActiveRules, KnownFile, ReloadReport};
+pub use active_rules::{ActiveRule, ActiveRules, ReloadReport, RuleFileStatus};
 pub use arrivals::Arrivals;
-pub use policy_server::{Now, PolicyServer, Setup};
+pub use policy_server::{CurrentTime, PolicyServer, Setup};
 pub use question::{Question, Sender};
 pub use rules::{EffectivePolicy, PROJECT_FILE, Rules, RulesError, TrustList, load_effective, project_root};
 pub use stop_deferrals::StopDeferrals;

@@ -25,7 +25,7 @@ use agent_tracer_spool::{EnvelopeName, Home, socket};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::daemon::active_rules::ActiveRules;
-use crate::daemon::arrivals::{Arrivals, Reach};
+use crate::daemon::arrivals::{ArrivalWait, Arrivals};
 use crate::daemon::decision::{self, Decider, Decision, LookupTimes};
 use crate::daemon::evidence::{LedgerEvidence, LookupCache, QuestionTime};
 use crate::daemon::question::Question;
@@ -35,11 +35,11 @@ use crate::evidence::EvidenceHistory;
 /// Threads that answer. Each has one question at a time; who finds none free waits in the system's queue.
 const THREADS: usize = 8;
 /// The time one question may take to arrive and its answer to leave.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The local time of the human.
 #[derive(Clone, Copy, Debug)]
-pub struct Now {
+pub struct CurrentTime {
     /// The moment, in nanoseconds since the epoch.
     pub nanos: u64,
     /// The day of the week and the minute.
@@ -62,7 +62,7 @@ pub struct Setup {
     /// Envelopes on their way to the ledger.
     pub arrivals: Arc<dyn Arrivals>,
     /// Returns the current time.
-    pub now: Arc<dyn Fn() -> Now + Send + Sync>,
+    pub now: Arc<dyn Fn() -> CurrentTime + Send + Sync>,
     /// The user's home.
     pub user_home: Option<String>,
 }
@@ -106,7 +106,7 @@ impl PolicyServer {
         for number in 0..THREADS {
             let (acceptor, worker) = (Arc::clone(&acceptor), Arc::clone(&worker));
             let work = move || {
-                while let Some(stream) = next(&acceptor) {
+                while let Some(stream) = accept(&acceptor) {
                     // A panic is an outage for this hook alone.
                     drop(catch_unwind(AssertUnwindSafe(|| worker.serve(stream))));
                 }
@@ -148,7 +148,7 @@ struct Acceptor {
 }
 
 /// Waits for a question; `None` once the server stops, even if the socket's file was removed meanwhile.
-fn next(acceptor: &Mutex<Acceptor>) -> Option<UnixStream> {
+fn accept(acceptor: &Mutex<Acceptor>) -> Option<UnixStream> {
     let acceptor = acceptor.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         let mut watched = [
@@ -208,10 +208,10 @@ struct ReceivedQuestion {
 impl Worker {
     fn serve(&self, mut stream: UnixStream) {
         let began = Instant::now();
-        if !is_of(&stream, self.owner) {
+        if !is_from(&stream, self.owner) {
             return;
         }
-        let Ok(asked) = read(&mut stream, began + PATIENCE) else { return };
+        let Ok(asked) = read(&mut stream, began + TIMEOUT) else { return };
         // A question that cannot be judged here gets no answer, and the hook judges it by itself.
         if !self.setup.rules.knows_user_rules() {
             return;
@@ -251,18 +251,18 @@ impl Worker {
         let identity = question.identity().clone();
         let call = question.into_call(around);
         // The hook began to wait a little before; half of its time is left for the rest.
-        let patience = Duration::from_millis(u64::from(self.setup.rules.deadline_ms()) / 2);
+        let max_wait = Duration::from_millis(u64::from(self.setup.rules.deadline_ms()) / 2);
         let history = EvidenceHistory::new(LedgerEvidence {
             agent: asked.agent,
             payload: &asked.payload,
             history: &self.setup.history,
             store: self.setup.store.as_ref(),
             time: QuestionTime { now: Millis::from_nanos(now.nanos), midnight: now.midnight },
-            reach: Reach {
+            wait: ArrivalWait {
                 arrivals: self.setup.arrivals.as_ref(),
                 envelope: asked.envelope,
                 session: call.session.as_deref(),
-                patience,
+                max_wait,
             },
             deferrals: &self.deferrals,
             cache: LookupCache::default(),
@@ -292,7 +292,7 @@ struct DecidedAnswer {
 }
 
 /// Returns whether the peer is this user. The file's mode keeps others out too.
-fn is_of(stream: &UnixStream, owner: u32) -> bool {
+fn is_from(stream: &UnixStream, owner: u32) -> bool {
     peer_user(stream).is_ok_and(|peer| peer == owner || peer == 0)
 }
 
@@ -309,11 +309,11 @@ fn peer_user(stream: &UnixStream) -> nix::Result<u32> {
 
 fn read(stream: &mut UnixStream, until: Instant) -> io::Result<ReceivedQuestion> {
     let mut head = [0; QUESTION_HEAD];
-    fill(stream, &mut head, until)?;
+    read_exactly(stream, &mut head, until)?;
     let head = QuestionHead::read(&head).ok_or(io::ErrorKind::InvalidData)?;
     let mut text = |length: usize| -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; length];
-        fill(stream, &mut bytes, until)?;
+        read_exactly(stream, &mut bytes, until)?;
         Ok(bytes)
     };
     let (name, folder) = (text(head.name)?, text(head.folder)?);
@@ -325,16 +325,16 @@ fn read(stream: &mut UnixStream, until: Instant) -> io::Result<ReceivedQuestion>
     })
 }
 
-fn fill(stream: &mut UnixStream, mut room: &mut [u8], until: Instant) -> io::Result<()> {
-    while !room.is_empty() {
+fn read_exactly(stream: &mut UnixStream, mut buffer: &mut [u8], until: Instant) -> io::Result<()> {
+    while !buffer.is_empty() {
         let left = until.saturating_duration_since(Instant::now());
         if left < Duration::from_micros(1) {
             return Err(io::ErrorKind::TimedOut.into());
         }
         stream.set_read_timeout(Some(left))?;
-        match stream.read(room)? {
+        match stream.read(buffer)? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            read => room = room.get_mut(read..).unwrap_or_default(),
+            read => buffer = buffer.get_mut(read..).unwrap_or_default(),
         }
     }
     Ok(())
@@ -343,6 +343,6 @@ fn fill(stream: &mut UnixStream, mut room: &mut [u8], until: Instant) -> io::Res
 fn send(stream: &mut UnixStream, answer: &Answer) -> io::Result<()> {
     let head = AnswerHead { exit: answer.exit, stdout: answer.stdout.len(), stderr: answer.stderr.len() };
     let head = head.bytes().ok_or(io::ErrorKind::InvalidData)?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
     stream.write_all(&[&head[..], answer.stdout.as_bytes(), answer.stderr.as_bytes()].concat())
 }

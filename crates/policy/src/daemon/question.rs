@@ -50,14 +50,14 @@ impl Sender {
 
 impl<'de> Deserialize<'de> for Sender {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Members)
+        deserializer.deserialize_map(SenderVisitor)
     }
 }
 
 /// Takes the members that are wanted. The others are skipped, which no nesting stops.
-struct Members;
+struct SenderVisitor;
 
-impl<'de> Visitor<'de> for Members {
+impl<'de> Visitor<'de> for SenderVisitor {
     type Value = Sender;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -128,7 +128,7 @@ impl Question {
     /// Returns the call that rules are evaluated on.
     #[must_use]
     pub fn into_call(self, around: Surroundings) -> Call {
-        Call::of(self.agent, self.event, self.fields, around)
+        Call::from_fields(self.agent, self.event, self.fields, around)
     }
 }
 

@@ -119,7 +119,7 @@ impl Rules {
     }
 
     /// Returns its rules, or the reason why they are not in force.
-    pub fn sound(self) -> Result<RuleFile, RulesError> {
+    pub fn into_rule_file(self) -> Result<RuleFile, RulesError> {
         self.content.map_err(|faults| RulesError::Broken {
             path: self.path,
             // A file that is refused has a fault; an empty list would be a fault of the reader and must not panic here.
@@ -183,14 +183,14 @@ pub struct EffectivePolicy {
 /// not take the user's away.
 pub fn load_effective(home: &Home, root: &Path) -> Result<EffectivePolicy, RulesError> {
     let user = match Rules::of_user(home)? {
-        Some(rules) => Policy::of_user(rules.sound()?),
+        Some(rules) => Policy::of_user(rules.into_rule_file()?),
         None => Policy::default(),
     };
     let path = root.join(PROJECT_FILE);
     let project = match Rules::find(&path) {
         Ok(Some(rules)) => {
             let trust = TrustList::load(home).map(|trusted| trusted.trust(&path, &rules.hash))?;
-            rules.sound().map(|file| Some((file, trust)))
+            rules.into_rule_file().map(|file| Some((file, trust)))
         }
         Ok(None) => Ok(None),
         Err(error) => Err(error),

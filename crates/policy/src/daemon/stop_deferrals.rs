@@ -12,15 +12,15 @@ use crate::{Basis, Call, Decision, Event, Verdict};
 const REMEMBERED: usize = 10_000;
 
 /// The session, the stop, and the rule.
-type Key = (Option<String>, Option<String>, Event, String);
+type DeferralKey = (Option<String>, Option<String>, Event, String);
 
 /// The deferrals of stops.
 #[derive(Debug, Default)]
 pub struct StopDeferrals {
-    times: Mutex<HashMap<Key, u64>>,
+    times: Mutex<HashMap<DeferralKey, u64>>,
 }
 
-fn key(call: &Call, rule: &str) -> Key {
+fn key(call: &Call, rule: &str) -> DeferralKey {
     (call.session.clone(), call.agent_id.clone(), call.event, rule.to_owned())
 }
 
@@ -56,7 +56,7 @@ impl StopDeferrals {
                     times.insert(key(call, &fired.rule), before + 1);
                 }
                 // Let go: the next end begins anew.
-                (Basis::LetGo, _) => {
+                (Basis::DeferralLimit, _) => {
                     times.remove(&key(call, &fired.rule));
                 }
                 _ => {}

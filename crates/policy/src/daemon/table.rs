@@ -12,7 +12,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::{Origin, Place, Rule, RuleFile, Trust, compile};
+use crate::{Origin, Rule, RuleFile, RuleScope, Trust, compile};
 use agent_tracer_policy_abi::{BYTES_MAX, Row, Table};
 use agent_tracer_spool::Home;
 use agent_tracer_spool::settings_file::{self, Refusal};
@@ -64,7 +64,7 @@ pub fn known_projects(home: &Home) -> BTreeSet<PathBuf> {
 /// were; an error of the user's own file changes nothing.
 pub fn refresh(home: &Home, guard: &Path, more: &[PathBuf]) -> Result<Vec<RulesError>, RulesError> {
     let user = match Rules::of_user(home)? {
-        Some(rules) => rules.sound()?,
+        Some(rules) => rules.into_rule_file()?,
         None => RuleFile::default(),
     };
     let trusted = TrustList::load(home)?;
@@ -78,7 +78,7 @@ pub fn refresh(home: &Home, guard: &Path, more: &[PathBuf]) -> Result<Vec<RulesE
             Ok(None) => {}
             Ok(Some(rules)) => {
                 let trust = trusted.trust(&path, &rules.hash);
-                let file = match rules.sound() {
+                let file = match rules.into_rule_file() {
                     Ok(file) => Some(file),
                     Err(error) => {
                         broken.push(error);
@@ -124,9 +124,9 @@ fn has_rows(bytes: &[u8]) -> bool {
 
 /// Returns the bytes of the table.
 fn bytes_of(rules: &TableSources, before: Option<&[u8]>, guard: &Path) -> Result<Vec<u8>, RulesError> {
-    let mut placed: Vec<(Place<'_>, &Rule)> = Vec::new();
-    let everywhere = Place { origin: Origin::User, project: None };
-    placed.extend(rules.user.rules.iter().map(|rule| (everywhere, rule)));
+    let mut scoped: Vec<(RuleScope<'_>, &Rule)> = Vec::new();
+    let everywhere = RuleScope { origin: Origin::User, project: None };
+    scoped.extend(rules.user.rules.iter().map(|rule| (everywhere, rule)));
     let names: Vec<(&ProjectRules, Vec<String>)> =
         rules.projects.iter().take(PROJECTS_MAX).map(|project| (project, names_of(&project.root))).collect();
     let mut kept: Vec<Row<'_>> = Vec::new();
@@ -139,8 +139,8 @@ fn bytes_of(rules: &TableSources, before: Option<&[u8]>, guard: &Path) -> Result
         for name in names {
             match (&project.file, &old) {
                 (Some(file), _) => {
-                    let place = Place { origin, project: Some(name) };
-                    placed.extend(file.rules.iter().map(|rule| (place, rule)));
+                    let scope = RuleScope { origin, project: Some(name) };
+                    scoped.extend(file.rules.iter().map(|rule| (scope, rule)));
                 }
                 (None, Some(old)) => {
                     kept.extend(old.rows().filter(|row| row.project == name.as_bytes()));
@@ -151,7 +151,7 @@ fn bytes_of(rules: &TableSources, before: Option<&[u8]>, guard: &Path) -> Result
     }
     let deadline = rules.user.deadline_ms.unwrap_or(DEADLINE_MS);
     let guard = guard.as_os_str().as_encoded_bytes();
-    Ok(compile(placed, &kept, deadline, guard)?)
+    Ok(compile(scoped, &kept, deadline, guard)?)
 }
 
 /// Returns the names of a folder that agents may use: as found, and without links.

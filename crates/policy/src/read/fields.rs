@@ -21,13 +21,13 @@ fn get<'a, 'i>(table: &'a DeTable<'i>, key: &str) -> Option<SpannedValue<'a, 'i>
 
 impl Reader<'_> {
     /// Complains about every key that is not known.
-    pub(super) fn known(&mut self, table: &DeTable<'_>, keys: &[&str], owner: &str) {
+    pub(super) fn check_keys(&mut self, table: &DeTable<'_>, keys: &[&str], owner: &str) {
         for (key, _) in table {
             let name = key.get_ref().as_ref();
             if !keys.contains(&name) {
                 let hint = match nearest(name, keys.iter().copied()) {
                     Some(meant) => format!("did you mean `{meant}`?"),
-                    None => format!("it has {}", listed(keys)),
+                    None => format!("it has {}", join_words(keys)),
                 };
                 self.fault(key.span().start, format!("{owner} has no key `{name}`"), Some(hint));
             }
@@ -95,7 +95,7 @@ impl Reader<'_> {
         if parsed.is_none() {
             let hint = match nearest(&text, words.iter().copied()) {
                 Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("it is one of {}", listed(words)),
+                None => format!("it is one of {}", join_words(words)),
             };
             self.fault(at, format!("`{key}` cannot be `{text}`"), Some(hint));
         }
@@ -222,7 +222,7 @@ impl Reader<'_> {
 }
 
 /// Words as a person lists them.
-pub(super) fn listed(words: &[&str]) -> String {
+pub(super) fn join_words(words: &[&str]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     match quoted.split_last() {
         None => "nothing".to_owned(),

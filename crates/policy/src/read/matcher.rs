@@ -44,14 +44,14 @@ pub(crate) fn agents() -> Vec<&'static str> {
 
 impl Reader<'_> {
     pub(super) fn matcher(&mut self, table: &DeTable<'_>, owner: &str) -> Matcher {
-        self.known(table, MATCH_KEYS, owner);
+        self.check_keys(table, MATCH_KEYS, owner);
         let mut named = Vec::new();
-        for said in self.texts(table, "agent") {
-            named.extend(self.word("agent", said, Agent::from_any_spelling, &agents()));
+        for spelled in self.texts(table, "agent") {
+            named.extend(self.word("agent", spelled, Agent::from_any_spelling, &agents()));
         }
         let thread = self
             .text(table, "thread")
-            .and_then(|said| self.word("thread", said, Thread::parse, &["main", "subagent"]));
+            .and_then(|spelled| self.word("thread", spelled, Thread::parse, &["main", "subagent"]));
         let command = self.table(table, "command").map(|(table, at)| self.command(table, at));
         let time = self.table(table, "time").and_then(|(table, at)| self.time(table, at));
         Matcher {
@@ -88,7 +88,7 @@ impl Reader<'_> {
     }
 
     fn command(&mut self, table: &DeTable<'_>, at: usize) -> CommandMatcher {
-        self.known(table, COMMAND_KEYS, "`command`");
+        self.check_keys(table, COMMAND_KEYS, "`command`");
         let mut names = vec!["delete"];
         names.extend(Effect::GRAVEST_FIRST.into_iter().map(Effect::as_str));
         let parse = |text: &str| match text {
@@ -99,8 +99,8 @@ impl Reader<'_> {
                 .map(EffectWord::Effect),
         };
         let mut effects = Vec::new();
-        for said in self.texts(table, "effect") {
-            effects.extend(self.word("effect", said, parse, &names));
+        for spelled in self.texts(table, "effect") {
+            effects.extend(self.word("effect", spelled, parse, &names));
         }
         let command = CommandMatcher {
             program: self.globs(table, "program"),
@@ -120,14 +120,14 @@ impl Reader<'_> {
     }
 
     fn time(&mut self, table: &DeTable<'_>, at: usize) -> Option<TimeMatcher> {
-        self.known(table, TIME_KEYS, "`time`");
+        self.check_keys(table, TIME_KEYS, "`time`");
         let names: Vec<&str> = Weekday::ALL.iter().map(|day| day.as_str()).collect();
         let mut days = Vec::new();
-        for said in self.texts(table, "days") {
-            match said.0.as_str() {
+        for spelled in self.texts(table, "days") {
+            match spelled.0.as_str() {
                 "weekdays" => days.extend(Weekday::ALL.iter().take(5)),
                 "weekend" => days.extend(Weekday::ALL.iter().skip(5)),
-                _ => days.extend(self.word("days", said, Weekday::parse, &names)),
+                _ => days.extend(self.word("days", spelled, Weekday::parse, &names)),
             }
         }
         let from = self.minute(table, "from");

@@ -102,7 +102,7 @@ impl Reader<'_> {
                 return (Vec::new(), None);
             }
         };
-        self.known(&table, FILE_KEYS, "the file");
+        self.check_keys(&table, FILE_KEYS, "the file");
         match self.integer(&table, "version") {
             Some((1, _)) => {}
             Some((other, at)) => {

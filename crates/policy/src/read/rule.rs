@@ -4,7 +4,7 @@ use agent_tracer_event::Agent;
 use toml::de::DeTable;
 
 use super::Reader;
-use super::fields::listed;
+use super::fields::join_words;
 use super::matcher;
 use crate::criteria::Criteria;
 use crate::history::Condition;
@@ -55,18 +55,18 @@ pub const EXAMPLE_KEYS: &[&str] = &["agent", "event", "tool", "input", "payload"
 const AT_MOST: u64 = 3;
 pub(crate) const AT_MOST_MAX: u64 = 20;
 
-pub(super) fn words<T: Copy>(all: &[T], spelled: fn(T) -> &'static str) -> Vec<&'static str> {
-    all.iter().map(|word| spelled(*word)).collect()
+pub(super) fn words<T: Copy>(all: &[T], spell: fn(T) -> &'static str) -> Vec<&'static str> {
+    all.iter().map(|word| spell(*word)).collect()
 }
 
 impl Reader<'_> {
     pub(super) fn rule(&mut self, table: &DeTable<'_>, at: usize) -> Option<Rule> {
-        self.known(table, RULE_KEYS, "a rule");
+        self.check_keys(table, RULE_KEYS, "a rule");
         let name = self.name(table, at);
         let events = self.events(table, at);
         let decision = match self.text(table, "decision") {
-            Some(said) => {
-                self.word("decision", said, Decision::parse, &words(Decision::ALL, Decision::as_str))
+            Some(spelled) => {
+                self.word("decision", spelled, Decision::parse, &words(Decision::ALL, Decision::as_str))
             }
             None => {
                 if !table.contains_key("decision") {
@@ -83,8 +83,8 @@ impl Reader<'_> {
             self.fault(at, "`reason` is missing".to_owned(), hint);
         }
         let mut choice = |key: &str, all: &[&str]| -> Option<String> {
-            let said = self.text(table, key)?;
-            self.word(key, said, |text| all.contains(&text).then(|| text.to_owned()), all)
+            let spelled = self.text(table, key)?;
+            self.word(key, spelled, |text| all.contains(&text).then(|| text.to_owned()), all)
         };
         let severity = choice("severity", &words(Severity::ALL, Severity::as_str));
         let mode = choice("mode", &words(Mode::ALL, Mode::as_str));
@@ -103,7 +103,7 @@ impl Reader<'_> {
             self.table(table, "require").map(|(table, at)| self.require(table, at)).unwrap_or_default();
         let rewrite = self.table(table, "rewrite").map(|(table, _)| self.rewrite(table)).unwrap_or_default();
         let verify = self.verify(table);
-        let says = self.says(table);
+        let says = self.answer_extras(table);
         let at_most = self.integer(table, "at_most");
         let mut rule = Rule {
             name: name?,
@@ -166,9 +166,10 @@ impl Reader<'_> {
             self.fault(at, "`on` is missing".to_owned(), hint);
         }
         let mut events = Vec::new();
-        for said in self.texts(table, "on") {
-            let place = said.1;
-            let Some(event) = self.word("on", said, Event::parse, &words(Event::ALL, Event::as_str)) else {
+        for spelled in self.texts(table, "on") {
+            let place = spelled.1;
+            let Some(event) = self.word("on", spelled, Event::parse, &words(Event::ALL, Event::as_str))
+            else {
                 continue;
             };
             if events.contains(&event) {
@@ -181,38 +182,41 @@ impl Reader<'_> {
     }
 
     fn when(&mut self, table: &DeTable<'_>) -> Vec<Condition> {
-        self.known(table, WHEN_KEYS, "`when`");
+        self.check_keys(table, WHEN_KEYS, "`when`");
         let scopes = words(Scope::ALL, Scope::as_str);
         let moments = words(Moment::ALL, Moment::as_str);
         let mut conditions = Vec::new();
         if let Some((inner, at)) = self.table(table, "tokens") {
-            self.known(inner, &["per", "over"], "`tokens`");
-            let per = self.text(inner, "per").and_then(|said| self.word("per", said, Scope::parse, &scopes));
+            self.check_keys(inner, &["per", "over"], "`tokens`");
+            let per =
+                self.text(inner, "per").and_then(|spelled| self.word("per", spelled, Scope::parse, &scopes));
             let over = self.integer(inner, "over");
             match (per, over) {
                 (Some(per), Some((over, _))) => conditions.push(Condition::Tokens { per, over }),
-                _ => self.both(inner, at, "tokens", "per", "over"),
+                _ => self.require_both(inner, at, "tokens", "per", "over"),
             }
         }
         if let Some((inner, at)) = self.table(table, "cost_usd") {
-            self.known(inner, &["per", "over"], "`cost_usd`");
-            let per = self.text(inner, "per").and_then(|said| self.word("per", said, Scope::parse, &scopes));
+            self.check_keys(inner, &["per", "over"], "`cost_usd`");
+            let per =
+                self.text(inner, "per").and_then(|spelled| self.word("per", spelled, Scope::parse, &scopes));
             let over = self.millionths(inner, "over");
             match (per, over) {
                 (Some(per), Some(over_micros)) => conditions.push(Condition::Cost { per, over_micros }),
-                _ => self.both(inner, at, "cost_usd", "per", "over"),
+                _ => self.require_both(inner, at, "cost_usd", "per", "over"),
             }
         }
         if let Some((inner, at)) = self.table(table, "minutes_since") {
-            self.known(inner, &["last", "over"], "`minutes_since`");
-            let last =
-                self.text(inner, "last").and_then(|said| self.word("last", said, Moment::parse, &moments));
+            self.check_keys(inner, &["last", "over"], "`minutes_since`");
+            let last = self
+                .text(inner, "last")
+                .and_then(|spelled| self.word("last", spelled, Moment::parse, &moments));
             let over = self.integer(inner, "over");
             match (last, over) {
                 (Some(moment), Some((over, _))) => {
                     conditions.push(Condition::MinutesSince { moment, over });
                 }
-                _ => self.both(inner, at, "minutes_since", "last", "over"),
+                _ => self.require_both(inner, at, "minutes_since", "last", "over"),
             }
         }
         if let Some((times, _)) = self.integer(table, "repeated") {
@@ -228,7 +232,7 @@ impl Reader<'_> {
     }
 
     fn require(&mut self, table: &DeTable<'_>, at: usize) -> Criteria {
-        self.known(table, REQUIRE_KEYS, "`require`");
+        self.check_keys(table, REQUIRE_KEYS, "`require`");
         let mut asked = |key: &str| self.flag(table, key).is_some_and(|(flag, _)| flag);
         let criteria = Criteria {
             tests_passed: asked("tests_passed"),
@@ -244,7 +248,7 @@ impl Reader<'_> {
     }
 
     /// Complains if one of two keys is missing; one that is there and wrong has been complained about.
-    fn both(&mut self, table: &DeTable<'_>, at: usize, owner: &str, one: &str, other: &str) {
+    fn require_both(&mut self, table: &DeTable<'_>, at: usize, owner: &str, one: &str, other: &str) {
         for key in [one, other] {
             if !table.contains_key(key) {
                 self.fault(at, format!("`{owner}` needs `{one}` and `{other}`"), None);
@@ -254,7 +258,7 @@ impl Reader<'_> {
     }
 
     fn rewrite(&mut self, table: &DeTable<'_>) -> Rewrite {
-        self.known(table, REWRITE_KEYS, "`rewrite`");
+        self.check_keys(table, REWRITE_KEYS, "`rewrite`");
         Rewrite {
             set: self.json(table, "set").unwrap_or_default(),
             remove: self.texts(table, "remove").into_iter().map(|(text, _)| text).collect(),
@@ -263,7 +267,7 @@ impl Reader<'_> {
         }
     }
 
-    fn says(&mut self, table: &DeTable<'_>) -> AnswerExtras {
+    fn answer_extras(&mut self, table: &DeTable<'_>) -> AnswerExtras {
         let permissions = self.values(table, "permissions");
         if let Some((values, at)) = &permissions
             && !values.iter().all(serde_json::Value::is_object)
@@ -285,7 +289,7 @@ impl Reader<'_> {
             self.check_event(rule, *event, agents, at);
         }
         if rule.decision == Decision::Rewrite && rule.rewrite.is_empty() {
-            let hint = Some(format!("add `[rule.rewrite]` with {}", listed(REWRITE_KEYS)));
+            let hint = Some(format!("add `[rule.rewrite]` with {}", join_words(REWRITE_KEYS)));
             self.fault(at, format!("rule `{}` rewrites nothing", rule.name), hint);
         }
         if rule.decision != Decision::Rewrite && !rule.rewrite.is_empty() {
@@ -329,10 +333,10 @@ impl Reader<'_> {
                     .filter(|agent| legality::has_event(**agent, event))
                     .map(|agent| agent.as_str())
                     .collect();
-                format!("only {} has `{event}`", listed(&names))
+                format!("only {} has `{event}`", join_words(&names))
             } else {
                 let names: Vec<&str> = possible.iter().map(|decision| decision.as_str()).collect();
-                format!("at `{event}` it can be {}", listed(&names))
+                format!("at `{event}` it can be {}", join_words(&names))
             };
             let what = format!("rule `{}` cannot `{}` at `{event}`", rule.name, rule.decision);
             self.fault(at, what, Some(hint));
@@ -367,13 +371,13 @@ impl Reader<'_> {
     }
 
     fn example(&mut self, table: &DeTable<'_>, at: usize, rule: &Rule) -> Option<Example> {
-        self.known(table, EXAMPLE_KEYS, "an example");
+        self.check_keys(table, EXAMPLE_KEYS, "an example");
         let agent = match self.text(table, "agent") {
-            Some(said) => self.word("agent", said, Agent::from_any_spelling, &matcher::agents())?,
+            Some(spelled) => self.word("agent", spelled, Agent::from_any_spelling, &matcher::agents())?,
             None => rule.matches.agent.first().copied().unwrap_or_default(),
         };
         let event = match self.text(table, "event") {
-            Some(said) => self.word("event", said, Event::parse, &words(Event::ALL, Event::as_str))?,
+            Some(spelled) => self.word("event", spelled, Event::parse, &words(Event::ALL, Event::as_str))?,
             None => *rule.events.first()?,
         };
         let Some((expect, place)) = self.text(table, "expect") else {

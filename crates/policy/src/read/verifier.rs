@@ -16,14 +16,14 @@ const CONDITION_CHARS: usize = 2000;
 impl Reader<'_> {
     pub(super) fn verify(&mut self, table: &DeTable<'_>) -> Option<Verify> {
         let condition = self.text(table, "condition");
-        let Some(said) = self.text(table, "verify") else {
+        let Some(spelled) = self.text(table, "verify") else {
             if let Some((_, at)) = condition {
                 let hint = Some("write `verify = \"prompt\"`, or take `condition` away".to_owned());
                 self.fault(at, "`condition` is for a rule with `verify`".to_owned(), hint);
             }
             return None;
         };
-        let by = self.word("verify", said, Verifier::parse, &words(Verifier::ALL, Verifier::as_str))?;
+        let by = self.word("verify", spelled, Verifier::parse, &words(Verifier::ALL, Verifier::as_str))?;
         if let Some((text, at)) = &condition
             && (text.trim().is_empty() || text.chars().count() > CONDITION_CHARS)
         {

@@ -1,7 +1,7 @@
 //! Decisions of rules, alone and together.
 
 use agent_tracer_event::Agent;
-use agent_tracer_policy::{Basis, Call, Moment, NoHistory, Outcome, Policy, Scope, Since, Trust};
+use agent_tracer_policy::{Basis, Call, Elapsed, Moment, NoHistory, Outcome, Policy, Scope, Trust};
 use serde_json::{Value, json};
 
 use crate::world::{FixedHistory, bash, call_of, decide, rules, tool};
@@ -357,10 +357,10 @@ fn each_condition_on_the_past_holds_fails_or_is_unknown() {
         ("unread_edit = true", &edit, read(&["/code/app/a.rs"]), Silent),
         ("unread_edit = true", &edit, FixedHistory::default(), Ask),
         ("unread_edit = true", &call, FixedHistory::default(), Silent),
-        ("minutes_since = { last = \"test\", over = 30 }", &call, since(Since::Minutes(31)), Deny),
-        ("minutes_since = { last = \"test\", over = 30 }", &call, since(Since::Minutes(30)), Silent),
-        ("minutes_since = { last = \"test\", over = 30 }", &call, since(Since::Never), Deny),
-        ("minutes_since = { last = \"edit\", over = 30 }", &call, since(Since::Never), Ask),
+        ("minutes_since = { last = \"test\", over = 30 }", &call, since(Elapsed::Minutes(31)), Deny),
+        ("minutes_since = { last = \"test\", over = 30 }", &call, since(Elapsed::Minutes(30)), Silent),
+        ("minutes_since = { last = \"test\", over = 30 }", &call, since(Elapsed::Never), Deny),
+        ("minutes_since = { last = \"edit\", over = 30 }", &call, since(Elapsed::Never), Ask),
     ] {
         assert_eq!(outcome(when, call, &past), expected, "{when} {past:?}");
     }

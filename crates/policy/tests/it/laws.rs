@@ -2,7 +2,7 @@
 
 use agent_tracer_event::Agent;
 use agent_tracer_policy::{
-    Basis, Call, Event, NoHistory, Origin, Outcome, Place, Policy, Surroundings, Trust, answer, compile,
+    Basis, Call, Event, NoHistory, Origin, Outcome, Policy, RuleScope, Surroundings, Trust, answer, compile,
     legality, read,
 };
 use agent_tracer_policy_abi::{Outage, Question, Table};
@@ -174,8 +174,8 @@ proptest! {
             (Trust::NotTrusted, Origin::Project)
         };
         let policy = Policy::of_user(user.clone()).with_project(project.clone(), trust);
-        let placed = user.rules.iter().map(|rule| (Place { origin: Origin::User, project: None }, rule)).chain(
-            project.rules.iter().map(|rule| (Place { origin, project: Some("/code/app") }, rule)));
+        let placed = user.rules.iter().map(|rule| (RuleScope { origin: Origin::User, project: None }, rule)).chain(
+            project.rules.iter().map(|rule| (RuleScope { origin, project: Some("/code/app") }, rule)));
         let bytes = compile(placed, &[], 50, b"/bin/guard").unwrap();
         let table = Table::open(&bytes).unwrap();
         let question = Question {

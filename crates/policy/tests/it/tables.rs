@@ -1,6 +1,6 @@
 //! The table that rules become.
 
-use agent_tracer_policy::{Origin, Place, compile};
+use agent_tracer_policy::{Origin, RuleScope, compile};
 use agent_tracer_policy_abi::{Outage, Table};
 
 use crate::world::rules;
@@ -8,7 +8,7 @@ use crate::world::rules;
 /// The rows of the user's rules: agent, event, tool, outage, what is printed then.
 fn rows(text: &str) -> Vec<String> {
     let file = rules(text);
-    let placed = file.rules.iter().map(|rule| (Place { origin: Origin::User, project: None }, rule));
+    let placed = file.rules.iter().map(|rule| (RuleScope { origin: Origin::User, project: None }, rule));
     let bytes = compile(placed, &[], 50, b"/bin/guard").expect("small");
     let table = Table::open(&bytes).expect("sound");
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
@@ -85,7 +85,7 @@ fn rules_that_only_the_server_can_judge_need_no_guard() {
         (format!("{end}require.todos_closed = true\n"), true, Outage::Allow),
     ] {
         let file = rules(&text);
-        let placed = file.rules.iter().map(|rule| (Place { origin: Origin::User, project: None }, rule));
+        let placed = file.rules.iter().map(|rule| (RuleScope { origin: Origin::User, project: None }, rule));
         let bytes = compile(placed, &[], 50, b"/bin/guard").expect("small");
         let table = Table::open(&bytes).expect("sound");
         assert!(table.rows().count() > 0);
@@ -102,7 +102,7 @@ fn rules_that_may_do_nothing_have_no_row() {
     let file =
         rules("[[rule]]\nname = \"r\"\non = \"PreToolUse\"\ndecision = \"allow\"\nmatch.tool = \"Read\"\n");
     for (origin, expected) in [(Origin::Project, 0), (Origin::TrustedProject, 2)] {
-        let placed = file.rules.iter().map(|rule| (Place { origin, project: Some("/code/app") }, rule));
+        let placed = file.rules.iter().map(|rule| (RuleScope { origin, project: Some("/code/app") }, rule));
         let bytes = compile(placed, &[], 50, b"/bin/guard").expect("small");
         let table = Table::open(&bytes).expect("sound");
         assert_eq!(table.rows().count(), expected);

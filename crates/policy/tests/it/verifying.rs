@@ -1,7 +1,7 @@
 //! Criteria that the client's own hook verifies: written as text, never judged here.
 
 use agent_tracer_event::Agent;
-use agent_tracer_policy::{NoHistory, Origin, Place, Policy, Verifier, compile, read};
+use agent_tracer_policy::{NoHistory, Origin, Policy, RuleScope, Verifier, compile, read};
 use agent_tracer_policy_abi::Table;
 use serde_json::json;
 
@@ -41,7 +41,7 @@ fn the_text_names_its_rule_and_says_the_condition_or_what_is_required() {
 #[test]
 fn a_rule_that_the_client_verifies_is_not_judged_here() {
     let file = rules(&format!("{DOCS}verify = \"prompt\"\nrequire.tests_passed = true"));
-    let place = Place { origin: Origin::User, project: None };
+    let place = RuleScope { origin: Origin::User, project: None };
     let bytes = compile(file.rules.iter().map(|rule| (place, rule)), &[], 50, b"/guard").unwrap();
     assert_eq!(Table::open(&bytes).unwrap().rows().count(), 0);
     let stop = call_of(Agent::CLAUDE_CODE, json!({"hook_event_name": "Stop", "stop_hook_active": false}));

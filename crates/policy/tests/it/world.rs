@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use agent_tracer_event::Agent;
 use agent_tracer_policy::{
-    Call, History, LocalTime, Moment, NoHistory, Policy, RuleFile, Scope, Since, Surroundings, Verdict,
+    Call, Elapsed, History, LocalTime, Moment, NoHistory, Policy, RuleFile, Scope, Surroundings, Verdict,
     Weekday, Work, read,
 };
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ pub(crate) struct FixedHistory {
     pub(crate) repeats: Option<u64>,
     pub(crate) failures: Option<u64>,
     pub(crate) read: Option<Vec<String>>,
-    pub(crate) since: BTreeMap<Moment, Since>,
+    pub(crate) since: BTreeMap<Moment, Elapsed>,
     pub(crate) put_off: Option<u64>,
     pub(crate) work: Option<Work>,
 }
@@ -87,7 +87,7 @@ impl History for FixedHistory {
     fn was_read(&self, _: &Call, path: &str) -> Option<bool> {
         self.read.as_ref().map(|read| read.iter().any(|known| known == path))
     }
-    fn since(&self, _: &Call, moment: Moment) -> Option<Since> {
+    fn since(&self, _: &Call, moment: Moment) -> Option<Elapsed> {
         self.since.get(&moment).copied()
     }
     fn deferrals(&self, _: &Call, _: &str) -> Option<u64> {

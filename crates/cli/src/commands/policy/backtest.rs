@@ -64,7 +64,7 @@ fn meant(
 ) -> Result<Policy, Failure> {
     if let Some(path) = &arguments.path {
         let rules = super::existing(&policy_files::named(path, environment))?;
-        return Ok(Policy::of_user(rules.sound()?));
+        return Ok(Policy::of_user(rules.into_rule_file()?));
     }
     let in_force = load_effective(&reading.home, &super::root(environment))?;
     match in_force.broken {

@@ -27,7 +27,7 @@ pub(super) fn run(
     let mut trials: Vec<Value> = Vec::new();
     for rules in super::meant(arguments.path.as_deref(), home, environment)? {
         let path = rules.path.clone();
-        let file = rules.sound()?;
+        let file = rules.into_rule_file()?;
         for trial in try_examples(&file, &around) {
             tried += 1;
             let (expected, got) = (word(trial.example.expect), word(trial.got));

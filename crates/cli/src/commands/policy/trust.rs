@@ -35,7 +35,7 @@ pub(super) fn run(
     }
     let rules = super::existing(&path)?;
     let hash = rules.hash.clone();
-    let file = rules.sound()?;
+    let file = rules.into_rule_file()?;
     if trusted.trust(&path, &hash) == Trust::Trusted {
         output.say(&format!("`{}` is trusted already", path.display()))?;
         return Ok(ExitCode::SUCCESS);

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agent_tracer_event::{Millis, Reading};
 use agent_tracer_intake::DrainWatcher;
-use agent_tracer_policy::daemon::{Arrivals, Now, PolicyServer, Setup};
+use agent_tracer_policy::daemon::{Arrivals, CurrentTime, PolicyServer, Setup};
 use agent_tracer_spool::EnvelopeName;
 
 use super::server_deps::Shared;
@@ -28,7 +28,7 @@ pub(super) fn open(
         now: Arc::new(move || {
             let nanos = nanos();
             let now = Millis::from_nanos(nanos);
-            Now { nanos, local: zone.of_week(now), midnight: zone.midnight(now) }
+            CurrentTime { nanos, local: zone.of_week(now), midnight: zone.midnight(now) }
         }),
         user_home: environment.user_home().ok().and_then(|home| home.to_str().map(str::to_owned)),
     })

@@ -9,7 +9,7 @@ use clickhouse::Row;
 use serde::Deserialize;
 
 use super::mark::{Mark, OwnersDay, version};
-use super::{CLOSES_MS, DAY_MS, DURATIONS, GRACE_MS, added, counted, day_of, joined};
+use super::{CLOSES_MS, DAY_MS, DURATIONS, GRACE_MS, added_columns, counted_columns, day_of, joined_arrays};
 use crate::clickhouse::fleet::{Fleet, FleetError, any_of, as_it_is, literal};
 use crate::clickhouse::read::join_tasks;
 use crate::clickhouse::schema;
@@ -55,7 +55,7 @@ pub struct RollupReport {
 
 /// Counts the facts of an owner in one day.
 #[derive(Clone, Debug, Row, Deserialize)]
-struct Unit {
+struct OwnerDayFacts {
     owner: String,
     day: i64,
     facts: u64,
@@ -63,7 +63,7 @@ struct Unit {
 
 /// Days and how many facts they have together.
 #[derive(Row, Deserialize)]
-struct Whole {
+struct DayFacts {
     day: i64,
     facts: u64,
 }
@@ -137,7 +137,7 @@ impl Fleet {
         }
         let begin = begin.unwrap_or(i64::MIN / 2);
         let day = day_of("occurred");
-        let days: Vec<Whole> = self.ask(&format!(
+        let days: Vec<DayFacts> = self.ask(&format!(
             "SELECT {day} AS day, count() AS facts FROM fact WHERE {} GROUP BY day ORDER BY day",
             facts_between(begin, end)
         ))?;
@@ -147,7 +147,7 @@ impl Fleet {
             if !go_on() {
                 return Ok(made);
             }
-            let units: Vec<Unit> = self.ask(&format!(
+            let units: Vec<OwnerDayFacts> = self.ask(&format!(
                 "SELECT owner, {day} AS day, count() AS facts FROM fact WHERE {} GROUP BY owner, day ORDER BY owner, day",
                 facts_between(first.day, last.day.saturating_add(DAY_MS))
             ))?;
@@ -176,10 +176,10 @@ impl Fleet {
         let mut made = 0;
         for marks in marks.chunks(DAYS_AT_ONCE) {
             let days: BTreeSet<OwnersDay> = marks.iter().map(|mark| (mark.owner.clone(), mark.day)).collect();
-            let facts: Vec<Unit> = self.ask(&format!(
+            let facts: Vec<OwnerDayFacts> = self.ask(&format!(
                 "SELECT owner, {} AS day, count() AS facts FROM fact WHERE {} GROUP BY owner, day",
                 day_of("occurred"),
-                facts_of(&days)
+                facts_filter(&days)
             ))?;
             let weight = |mark: &Mark| {
                 let unit = facts.iter().find(|unit| unit.day == mark.day && unit.owner == mark.owner);
@@ -237,24 +237,24 @@ impl Fleet {
 }
 
 /// Builds the condition that a row is of some days of owners; never of none.
-fn among(days: &BTreeSet<OwnersDay>, day: &str) -> String {
+fn days_filter(days: &BTreeSet<OwnersDay>, day: &str) -> String {
     let pairs: Vec<String> = days.iter().map(|(owner, day)| format!("({}, {day})", literal(owner))).collect();
-    format!("{} AND (owner, {day}) IN ({})", of_owners(days), pairs.join(", "))
+    format!("{} AND (owner, {day}) IN ({})", owners_filter(days), pairs.join(", "))
 }
 
 /// Builds the condition that a row is of one of their owners.
-fn of_owners(days: &BTreeSet<OwnersDay>) -> String {
+fn owners_filter(days: &BTreeSet<OwnersDay>) -> String {
     format!("owner IN {}", any_of(days.iter().map(|(owner, _)| owner.as_str())))
 }
 
 /// Returns the same for facts, which are found by their tasks.
-fn facts_of(days: &BTreeSet<OwnersDay>) -> String {
-    format!("{} AND (owner, task) IN ({})", among(days, &day_of("occurred")), tasks_of(days))
+fn facts_filter(days: &BTreeSet<OwnersDay>) -> String {
+    format!("{} AND (owner, task) IN ({})", days_filter(days, &day_of("occurred")), tasks_of(days))
 }
 
 /// Returns the tasks that have facts in some days of owners.
 fn tasks_of(days: &BTreeSet<OwnersDay>) -> String {
-    format!("SELECT owner, task FROM task_day WHERE {}", among(days, "day"))
+    format!("SELECT owner, task FROM task_day WHERE {}", days_filter(days, "day"))
 }
 
 /// Returns the condition that selects the facts of some days, of every owner.
@@ -284,16 +284,16 @@ fn sums(days: &BTreeSet<OwnersDay>, version: i64) -> String {
          ) GROUP BY {KEY} SETTINGS max_execution_time = {LONGEST_S}",
         each(&str::to_owned),
         each(&|name| format!("sum(f_{name}) AS {name}")),
-        added(),
+        added_columns(),
         day_of("occurred"),
         Level::Quarter.end(0),
         by_quarters(),
-        counted(),
-        joined(),
-        facts_of(days),
-        join_tasks(&of_owners(days), &tasks_of(days)),
+        counted_columns(),
+        joined_arrays(),
+        facts_filter(days),
+        join_tasks(&owners_filter(days), &tasks_of(days)),
         each(&|name| format!("toInt64(0) AS f_{name}")),
-        among(days, "day"),
+        days_filter(days, "day"),
     )
 }
 
@@ -313,9 +313,9 @@ fn durations(days: &BTreeSet<OwnersDay>, version: i64) -> String {
              FROM day_sum FINAL WHERE {} AND dim = {DURATIONS} \
            ) GROUP BY {KEY} SETTINGS max_execution_time = {LONGEST_S}",
         day_of("occurred"),
-        facts_of(days),
-        join_tasks(&of_owners(days), &tasks_of(days)),
-        among(days, "day"),
+        facts_filter(days),
+        join_tasks(&owners_filter(days), &tasks_of(days)),
+        days_filter(days, "day"),
     )
 }
 

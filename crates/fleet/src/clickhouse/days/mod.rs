@@ -39,28 +39,28 @@ pub(crate) const GRACE_MS: i64 = 120_000;
 /// The dimension of durations, beside those of the ledger.
 pub(crate) const DURATIONS: i64 = 100;
 
-/// Names what every fact of a dimension adds, in a statement whose facts have [`counted`] columns.
-pub(crate) fn added() -> String {
+/// Names what every fact of a dimension adds, in a statement whose facts have [`counted_columns`] columns.
+pub(crate) fn added_columns() -> String {
     measures::list(measures::of_team(), |MeasureColumn { name, array, .. }| match array {
         Some(_) => format!("own_{name} AS f_{name}"),
         None => format!("if(spends = 1, {name}, 0) AS f_{name}"),
     })
 }
 
-/// Returns the columns of facts that count, of which the first ones are [`joined`].
-pub(crate) fn counted() -> String {
+/// Returns the columns of facts that count, of which the first ones are [`joined_arrays`].
+pub(crate) fn counted_columns() -> String {
     let spent = measures::of_team().filter(|column| column.array.is_none());
     let names = spent.map(|column| column.name.to_owned());
-    own().map(|(own, _)| own).chain(["spends".to_owned()]).chain(names).collect::<Vec<_>>().join(", ")
+    own_columns().map(|(own, _)| own).chain(["spends".to_owned()]).chain(names).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the arrays with which facts are joined: what each adds in each dimension.
-pub(crate) fn joined() -> String {
-    let arrays = own().map(|(own, array)| format!("{array} AS {own}"));
+pub(crate) fn joined_arrays() -> String {
+    let arrays = own_columns().map(|(own, array)| format!("{array} AS {own}"));
     arrays.chain(["sums.spends AS spends".to_owned()]).collect::<Vec<_>>().join(", ")
 }
 
-fn own() -> impl Iterator<Item = (String, &'static str)> {
+fn own_columns() -> impl Iterator<Item = (String, &'static str)> {
     measures::of_team().filter_map(|column| Some((format!("own_{}", column.name), column.array?)))
 }
 

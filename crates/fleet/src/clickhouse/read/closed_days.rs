@@ -18,7 +18,7 @@ const MOST_MARKED: usize = 500;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ClosedDays {
     /// The condition that something is of an owner who is asked about.
-    mine: String,
+    scope: String,
     /// The end of the last closed day; none if there is none.
     until: Option<i64>,
     /// Earlier days with outdated sums, by owner and day.
@@ -34,7 +34,7 @@ struct DayMark {
 
 /// Facts that are in no closed day.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Open {
+pub(crate) struct OpenFacts {
     /// The condition that a fact is one of them.
     pub(crate) facts: String,
     /// The statement that tells their tasks, and some more.
@@ -42,20 +42,20 @@ pub(crate) struct Open {
 }
 
 impl ClosedDays {
-    fn of(mine: String, marks: Vec<DayMark>) -> Self {
+    fn from_marks(scope: String, marks: Vec<DayMark>) -> Self {
         let until = marks.iter().filter(|mark| mark.owner.is_empty()).map(|mark| mark.day).max();
-        let Some(end) = until else { return Self { mine, ..Self::default() } };
+        let Some(end) = until else { return Self { scope, ..Self::default() } };
         let marked = marks.into_iter().filter(|mark| !mark.owner.is_empty() && mark.day < end);
         let mut marked: Vec<OwnersDay> = marked.map(|mark| (mark.owner, mark.day)).collect();
         marked.sort_unstable();
         if marked.len() > MOST_MARKED {
-            return Self { mine, until: marked.iter().map(|(_, day)| *day).min(), marked: Vec::new() };
+            return Self { scope, until: marked.iter().map(|(_, day)| *day).min(), marked: Vec::new() };
         }
-        Self { mine, until, marked }
+        Self { scope, until, marked }
     }
 
     /// Returns the facts of a span that are in no closed day; `None` if none can be.
-    pub(crate) fn open(&self, (from, to): Span) -> Option<Open> {
+    pub(crate) fn open(&self, (from, to): Span) -> Option<OpenFacts> {
         let (mut facts, mut days) = (Vec::new(), Vec::new());
         let mut add = |owner: Option<&str>, from: i64, to: i64| {
             let (first, last) = (Level::Day.start(from), Level::Day.start(to.saturating_sub(1)));
@@ -78,14 +78,14 @@ impl ClosedDays {
             return None;
         }
         let tasks =
-            format!("SELECT owner, task FROM task_day WHERE {} AND ({})", self.mine, days.join(" OR "));
+            format!("SELECT owner, task FROM task_day WHERE {} AND ({})", self.scope, days.join(" OR "));
         let facts = format!("({})", facts.join(" OR "));
         // Tasks lie by their ids, which say nothing of time. Where everything is asked for, nothing is left out.
         let facts = match begin <= ALWAYS.0 {
             true => facts,
             false => format!("{facts} AND (owner, task) IN ({tasks})"),
         };
-        Some(Open { facts, tasks })
+        Some(OpenFacts { facts, tasks })
     }
 
     /// Returns the condition for the rows of sums that count into a span with edges at quarter-hours, or `None` if none
@@ -96,7 +96,7 @@ impl ClosedDays {
         if from >= to {
             return None;
         }
-        let (first, last) = (up(from), Level::Day.start(to));
+        let (first, last) = (next_day_start(from), Level::Day.start(to));
         let mut ways = Vec::new();
         let mut quarters = |from: i64, to: i64| {
             if from < to {
@@ -131,24 +131,24 @@ impl ClosedDays {
 }
 
 /// Returns the first beginning of a day that is not before a moment.
-const fn up(at: i64) -> i64 {
+const fn next_day_start(at: i64) -> i64 {
     if Level::Day.start(at) == at { at } else { Level::Day.end(at) }
 }
 
 impl Reader {
     /// Returns the days that are closed now.
     pub(crate) fn closed(&self) -> Answer<ClosedDays> {
-        let mine = self.my_owners();
+        let scope = self.owner_filter();
         let marks = self.rows::<DayMark>(&format!(
             "SELECT '' AS owner, max(until) AS day FROM closed_day HAVING count() > 0 \
-             UNION ALL SELECT owner, day FROM day_mark FINAL WHERE {mine}"
+             UNION ALL SELECT owner, day FROM day_mark FINAL WHERE {scope}"
         ))?;
-        Ok(ClosedDays::of(mine, marks))
+        Ok(ClosedDays::from_marks(scope, marks))
     }
 }
 
 /// Builds the condition that a row of sums is of the range's project, agent and type of agent.
-pub(crate) fn of_sums(range: &Range) -> String {
+pub(crate) fn sums_filter(range: &Range) -> String {
     let mut all = vec!["1".to_owned()];
     all.extend(range.project.as_ref().map(|project| format!("project = {}", literal(project))));
     all.extend(range.agent.map(|agent| format!("agent = {}", literal(&word(agent)))));
@@ -164,7 +164,7 @@ mod tests {
     const Q: i64 = 900_000;
 
     fn closed(marks: &[(&str, i64)]) -> ClosedDays {
-        ClosedDays::of(
+        ClosedDays::from_marks(
             "1".to_owned(),
             marks.iter().map(|(owner, day)| DayMark { owner: (*owner).to_owned(), day: *day }).collect(),
         )

@@ -8,7 +8,7 @@ use clickhouse::Row;
 use serde::Deserialize;
 
 use super::task::PLACE;
-use super::{Key, Reader, columns};
+use super::{Reader, TaskKey, columns};
 use crate::clickhouse::fact_columns::{FactColumns, fact_columns};
 use crate::clickhouse::fleet::{any_of, literal};
 
@@ -32,7 +32,7 @@ fact_columns! {
 /// Holds a fact with its owner and the time of its last change.
 #[derive(Clone, Debug)]
 pub(crate) struct StoredFact {
-    pub(crate) key: Key,
+    pub(crate) key: TaskKey,
     pub(crate) version: u64,
     /// Time of arrival; of a repeated fact, the last.
     pub(crate) arrived: i64,
@@ -43,7 +43,7 @@ pub(crate) struct StoredFact {
 impl From<FactAnswer> for StoredFact {
     fn from(answer: FactAnswer) -> Self {
         Self {
-            key: Key { owner: answer.owner.clone(), task: answer.task.clone() },
+            key: TaskKey { owner: answer.owner.clone(), task: answer.task.clone() },
             version: answer.version,
             arrived: answer.arrived,
             place: answer.place,
@@ -55,7 +55,7 @@ impl From<FactAnswer> for StoredFact {
 /// A version of a fact.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Version {
-    pub(crate) key: Key,
+    pub(crate) key: TaskKey,
     pub(crate) fact: i64,
     pub(crate) version: u64,
 }
@@ -79,9 +79,9 @@ impl Reader {
             any_of(versions.iter().map(|one| one.key.owner.as_str())),
             facts.into_iter().collect::<Vec<_>>().join(", ")
         ))?;
-        let mut newest: HashMap<(Key, i64), FactAnswer> = HashMap::new();
+        let mut newest: HashMap<(TaskKey, i64), FactAnswer> = HashMap::new();
         for row in rows {
-            let key = (Key { owner: row.owner.clone(), task: row.task.clone() }, row.fact);
+            let key = (TaskKey { owner: row.owner.clone(), task: row.task.clone() }, row.fact);
             if newest
                 .get(&key)
                 .is_none_or(|known| (known.version, known.arrived) <= (row.version, row.arrived))

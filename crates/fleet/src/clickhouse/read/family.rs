@@ -10,8 +10,8 @@ use agent_tracer_ledger::{Answer, QueryError};
 use clickhouse::{Row, RowOwned, RowRead};
 use serde::Deserialize;
 
-use super::task::parsed;
-use super::{Key, Reader, TaskRef, columns, keys_in};
+use super::task::parse_word;
+use super::{Reader, TaskKey, TaskRef, columns, keys_in};
 use crate::clickhouse::fleet::literal;
 use crate::clickhouse::write::TaskLine;
 
@@ -27,7 +27,7 @@ const DEEPEST: u32 = 64;
 /// A row of `task`, in some of its columns.
 pub(crate) trait TaskColumns: RowOwned + RowRead {
     /// Returns the key of the task.
-    fn key(&self) -> Key;
+    fn key(&self) -> TaskKey;
 }
 
 /// The same with what tells versions apart.
@@ -64,14 +64,14 @@ pub(crate) struct Member {
 }
 
 impl TaskColumns for Member {
-    fn key(&self) -> Key {
-        Key { owner: self.owner.clone(), task: self.task.clone() }
+    fn key(&self) -> TaskKey {
+        TaskKey { owner: self.owner.clone(), task: self.task.clone() }
     }
 }
 
 impl TaskColumns for TaskLine {
-    fn key(&self) -> Key {
-        Key { owner: self.owner.clone(), task: self.task.clone() }
+    fn key(&self) -> TaskKey {
+        TaskKey { owner: self.owner.clone(), task: self.task.clone() }
     }
 }
 
@@ -141,8 +141,11 @@ impl Reader {
 
     /// Returns the task with this id, unless two owners have one.
     pub(crate) fn one<T: TaskColumns>(&self, id: &TaskId) -> Answer<T> {
-        let rest =
-            format!("WHERE {} AND task = {} ORDER BY owner LIMIT 3", self.mine(), literal(id.as_str()));
+        let rest = format!(
+            "WHERE {} AND task = {} ORDER BY owner LIMIT 3",
+            self.task_filter(),
+            literal(id.as_str())
+        );
         let mut found: Vec<T> = self.task_rows(&rest)?;
         match found.len() {
             // To choose one would let anybody stand before another with a session of the same id.
@@ -168,8 +171,8 @@ impl Reader {
 
     /// Returns these tasks and all their descendants, parents before children.
     pub(crate) fn families<T: Versioned>(&self, roots: Vec<T>) -> Answer<Vec<T>> {
-        let mut seen: HashSet<Key> = roots.iter().map(TaskColumns::key).collect();
-        let mut next: Vec<Key> = roots.iter().map(TaskColumns::key).collect();
+        let mut seen: HashSet<TaskKey> = roots.iter().map(TaskColumns::key).collect();
+        let mut next: Vec<TaskKey> = roots.iter().map(TaskColumns::key).collect();
         let mut all = roots;
         for _ in 0..DEEPEST {
             if next.is_empty() || all.len() >= MOST_DESCENDANTS {
@@ -186,8 +189,8 @@ impl Reader {
 
     /// Returns the newest versions of some tasks, in no order. They are few: reading all versions costs less than to
     /// let the engine deduplicate everything that lies around them.
-    pub(crate) fn newest_tasks<T: Versioned>(&self, keys: &[Key]) -> Answer<HashMap<Key, T>> {
-        let mut newest: HashMap<Key, T> = HashMap::new();
+    pub(crate) fn newest_tasks<T: Versioned>(&self, keys: &[TaskKey]) -> Answer<HashMap<TaskKey, T>> {
+        let mut newest: HashMap<TaskKey, T> = HashMap::new();
         for part in keys.chunks(AT_ONCE) {
             let rows = self.rows::<T>(&format!(
                 "SELECT {} FROM task WHERE (owner, task) IN {}",
@@ -207,21 +210,21 @@ impl Reader {
 
     /// Returns the children of some tasks, in the order in which they began. Which they are is found in few columns,
     /// whatever the version.
-    fn below<T: Versioned>(&self, parents: &[Key]) -> Answer<Vec<T>> {
-        let mut any: BTreeSet<Key> = BTreeSet::new();
+    fn below<T: Versioned>(&self, parents: &[TaskKey]) -> Answer<Vec<T>> {
+        let mut any: BTreeSet<TaskKey> = BTreeSet::new();
         for part in parents.chunks(AT_ONCE) {
             let found: Vec<TaskRef> = self.rows(&format!(
                 "SELECT DISTINCT owner, task FROM task WHERE (owner, parent) IN {}",
                 keys_in(part)
             ))?;
-            any.extend(found.into_iter().map(Key::from));
+            any.extend(found.into_iter().map(TaskKey::from));
         }
-        let any: Vec<Key> = any.into_iter().collect();
-        let parents: HashSet<&Key> = parents.iter().collect();
-        let mut children: Vec<(Key, T)> = self.newest_tasks::<T>(&any)?.into_iter().collect();
+        let any: Vec<TaskKey> = any.into_iter().collect();
+        let parents: HashSet<&TaskKey> = parents.iter().collect();
+        let mut children: Vec<(TaskKey, T)> = self.newest_tasks::<T>(&any)?.into_iter().collect();
         children.retain(|(key, child)| {
             self.machine.as_ref().is_none_or(|machine| child.machine() == machine)
-                && parents.contains(&Key { owner: key.owner.clone(), task: child.parent().to_owned() })
+                && parents.contains(&TaskKey { owner: key.owner.clone(), task: child.parent().to_owned() })
         });
         children.sort_by(|(one, first), (two, second)| {
             (&one.owner, first.started(), &one.task).cmp(&(&two.owner, second.started(), &two.task))
@@ -236,8 +239,8 @@ impl Reader {
     }
 
     /// Returns the fields that the rows of each task share.
-    pub(crate) fn abouts(&self, members: &[Member]) -> Answer<HashMap<Key, About>> {
-        let keys: Vec<Key> = members.iter().map(TaskColumns::key).collect();
+    pub(crate) fn abouts(&self, members: &[Member]) -> Answer<HashMap<TaskKey, About>> {
+        let keys: Vec<TaskKey> = members.iter().map(TaskColumns::key).collect();
         if keys.is_empty() {
             return Ok(HashMap::new());
         }
@@ -248,9 +251,9 @@ impl Reader {
             keys_in(&keys),
             List::SessionStart.code()
         ))?;
-        let mut resumed: HashMap<Key, Vec<i64>> = HashMap::new();
+        let mut resumed: HashMap<TaskKey, Vec<i64>> = HashMap::new();
         for start in starts.into_iter().filter(|start| start.resumes == 1) {
-            let key = Key { owner: start.owner, task: start.task };
+            let key = TaskKey { owner: start.owner, task: start.task };
             resumed.entry(key).or_default().push(start.occurred);
         }
         let about = |member: &Member| {
@@ -260,7 +263,7 @@ impl Reader {
             let about = About {
                 uid: task_id(&member.task),
                 owner: Some(member.owner.clone()),
-                agent: parsed(&member.agent).unwrap_or_default(),
+                agent: parse_word(&member.agent).unwrap_or_default(),
                 session: member.session.clone(),
                 agent_type: member.agent_type.clone(),
                 background: member.background == 1,

@@ -17,7 +17,7 @@ use agent_tracer_ledger::{Answer, Range};
 use clickhouse::Row;
 use serde::Deserialize;
 
-use super::closed_days::{ClosedDays, of_sums};
+use super::closed_days::{ClosedDays, sums_filter};
 use super::sums::{QuerySpan, Span, join_tasks};
 use super::{Reader, texts_in};
 use crate::clickhouse::days::day_of;
@@ -92,13 +92,13 @@ impl Reader {
     /// Selects the uses of files in the days of a span by tasks of the range's project, agent and type of agent: of all
     /// files or of some.
     fn uses(&self, closed: &ClosedDays, span: Span, range: &Range, paths: Option<&str>) -> String {
-        let (mine, facts, dim) = (self.mine(), self.my_facts(), Dim::File.code());
-        let of = of_sums(range);
+        let (scope, facts, dim) = (self.task_filter(), self.fact_filter(), Dim::File.code());
+        let of = sums_filter(range);
         let among = |path: &str| paths.map_or_else(String::new, |paths| format!(" AND {path} IN {paths}"));
         let made = closed.made(span, Level::Day).map(|made| {
             format!(
                 "SELECT day, key AS path, {FILE_READS} AS read, {FILE_CHANGES} AS changed, project, agent, agent_type FROM day_sum FINAL \
-                 WHERE {mine} AND dim = {dim} AND {made} AND {of}{}",
+                 WHERE {scope} AND dim = {dim} AND {made} AND {of}{}",
                 among("key")
             )
         });
@@ -111,7 +111,7 @@ impl Reader {
                 day_of("occurred"),
                 open.facts,
                 among("path"),
-                join_tasks(&mine, &open.tasks)
+                join_tasks(&scope, &open.tasks)
             )
         });
         let parts: Vec<String> = made.into_iter().chain(open).collect();
@@ -171,10 +171,10 @@ impl Reader {
     /// Returns the beginnings of the months that had anything. They are counted here: the engine's own dates end in
     /// 2299, and a clock may be wrong by more.
     fn months(&self, closed: &ClosedDays, span: Span) -> Answer<String> {
-        let (mine, facts) = (self.mine(), self.my_facts());
+        let (scope, facts) = (self.task_filter(), self.fact_filter());
         let made = closed.made(span, Level::Day).map(|made| {
             let dim = Dim::Activity.code();
-            format!("SELECT DISTINCT day FROM day_sum FINAL WHERE {mine} AND dim = {dim} AND {made}")
+            format!("SELECT DISTINCT day FROM day_sum FINAL WHERE {scope} AND dim = {dim} AND {made}")
         });
         let open = closed.open(span).map(|open| {
             let (day, open) = (day_of("occurred"), open.facts);
@@ -202,7 +202,7 @@ impl Reader {
     ) -> Answer<HashMap<String, String>> {
         let projects: Vec<String> = self.rows(&format!(
             "SELECT DISTINCT toString(project) FROM task FINAL WHERE {} AND events > 0",
-            self.mine()
+            self.task_filter()
         ))?;
         let stretches: HashMap<&str, Span> =
             ranked.iter().map(|file| (file.path.as_str(), file.stretch)).collect();

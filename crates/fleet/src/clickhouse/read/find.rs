@@ -16,8 +16,8 @@ use serde::Deserialize;
 
 use super::fact::{StoredFact, Version};
 use super::family::{Member, TaskColumns};
-use super::task::{PLACE, ask, holds};
-use super::{Key, Reader, keys_in};
+use super::task::{PLACE, parse_question, terms_filter};
+use super::{Reader, TaskKey, keys_in};
 use crate::clickhouse::days::DAY_MS;
 use crate::clickhouse::fleet::literal;
 use crate::clickhouse::write::word;
@@ -45,7 +45,7 @@ fn place_of(stored: &StoredFact) -> [i64; 4] {
 }
 
 /// Builds the condition that a fact stands behind a place.
-fn behind([occurred, order, fact, task]: [i64; 4]) -> String {
+fn position_filter([occurred, order, fact, task]: [i64; 4]) -> String {
     format!("(occurred, ord, fact, {PLACE}) < ({occurred}, {order}, {fact}, {task})")
 }
 
@@ -54,12 +54,12 @@ const DAYS_BACK: [i64; 3] = [1, 16, 256];
 
 /// A part of the history that is searched at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stretch {
+struct SearchWindow {
     from: Option<i64>,
     to: Option<i64>,
 }
 
-impl Stretch {
+impl SearchWindow {
     /// Builds the conditions that a fact is in it.
     fn conditions(self) -> impl Iterator<Item = String> {
         let from = self.from.map(|from| format!("occurred >= {from}"));
@@ -67,7 +67,7 @@ impl Stretch {
         from.into_iter().chain(to)
     }
 
-    /// Returns the stretches before an end, newest first. The first has no end of its own, the last no beginning.
+    /// Returns the windows before an end, newest first. The first has no end of its own, the last no beginning.
     fn before(newest: i64) -> Vec<Self> {
         let edges = DAYS_BACK.map(|days| Some(newest.saturating_sub(days * DAY_MS)));
         let to = std::iter::once(None).chain(edges);
@@ -79,29 +79,29 @@ impl Stretch {
 impl Reader {
     /// Returns the parts of the history that are searched one after the other, newest first: who looks for a word that
     /// is everywhere is answered from the last days alone.
-    fn stretches(&self, filter: &SearchFilter, begin: i64, end: Option<i64>) -> Answer<Vec<Stretch>> {
+    fn windows(&self, filter: &SearchFilter, begin: i64, end: Option<i64>) -> Answer<Vec<SearchWindow>> {
         // The rows of a task are neighbours.
         if filter.task.is_some() {
-            return Ok(vec![Stretch { from: None, to: None }]);
+            return Ok(vec![SearchWindow { from: None, to: None }]);
         }
         let before = end.map_or_else(String::new, |end| format!(" AND day < {end}"));
         let newest: Vec<i64> = self.rows(&format!(
             "SELECT day FROM task_day WHERE {}{before} ORDER BY day DESC LIMIT 1",
-            self.my_owners()
+            self.owner_filter()
         ))?;
         let Some(newest) = newest.first() else { return Ok(Vec::new()) };
-        let mut stretches = Stretch::before(newest.saturating_add(DAY_MS));
+        let mut windows = SearchWindow::before(newest.saturating_add(DAY_MS));
         // Nothing older than the range is in it.
-        stretches.retain(|stretch| stretch.to.is_none_or(|to| to > begin));
-        Ok(stretches)
+        windows.retain(|window| window.to.is_none_or(|to| to > begin));
+        Ok(windows)
     }
 
     /// Returns the conditions that a search has beside its words, or `None` without a filter.
     fn narrow_search(&self, filter: &SearchFilter) -> Answer<Option<Vec<String>>> {
-        let ask = ask(&filter.q);
+        let ask = parse_question(&filter.q);
         let mut all = Vec::new();
         if !ask.is_empty() {
-            all.push(holds(&ask));
+            all.push(terms_filter(&ask));
         }
         all.extend(filter.tool.as_ref().map(|tool| format!("has(terms, {})", literal(&mark('t', tool)))));
         if let Some(state) = &filter.state {
@@ -117,7 +117,7 @@ impl Reader {
         if all.is_empty() {
             return Ok(None);
         }
-        all.push(self.my_facts());
+        all.push(self.fact_filter());
         // What the embedded store does not index cannot be found here either.
         all.push(format!(
             "kind NOT IN ('', {}) AND list <> {}",
@@ -127,13 +127,13 @@ impl Reader {
         all.extend(filter.longer_than_ms.map(|ms| format!("duration >= {ms}")));
         // The type of agent is that of the row, if it says one, else that of its task.
         let of = agent_tracer_ledger::Range { agent_type: None, ..filter.range.clone() };
-        all.extend(self.of_range(&of));
+        all.extend(self.range_filter(&of));
         if let Some(wanted) = &filter.range.agent_type {
             let wanted = literal(wanted);
             all.push(format!(
                 "if(ifNull(agent_type, '') <> '', ifNull(agent_type, '') = {wanted}, \
                  (owner, task) IN (SELECT owner, task FROM task FINAL WHERE {} AND agent_type = {wanted}))",
-                self.mine()
+                self.task_filter()
             ));
         }
         Ok(Some(all))
@@ -149,7 +149,7 @@ impl Reader {
         let (mut found, mut before) = (Vec::new(), None);
         loop {
             let mut all = all.to_vec();
-            all.extend(before.map(behind));
+            all.extend(before.map(position_filter));
             let any = self.rows::<HitPosition>(&format!(
                 "SELECT owner, task, fact, version, occurred, ord, {PLACE} AS place FROM fact WHERE {} \
                  ORDER BY occurred DESC, ord DESC, fact DESC, place DESC, version DESC LIMIT {limit}",
@@ -159,7 +159,7 @@ impl Reader {
             before = Some([last.occurred, last.ord, last.fact, last.place]);
             let is_last = any.len() < limit;
             let versions = any.into_iter().map(|row| Version {
-                key: Key { owner: row.owner, task: row.task },
+                key: TaskKey { owner: row.owner, task: row.task },
                 fact: row.fact,
                 version: row.version,
             });
@@ -180,23 +180,24 @@ impl Search for Reader {
         let place = cursor::place::<4>(Listing::Search, &filter.range.paging)?;
         let limit = cursor::limit(&filter.range.paging);
         let Some(mut all) = self.narrow_search(filter)? else { return Ok(Page::whole(Vec::new())) };
-        all.extend(place.map(behind));
+        all.extend(place.map(position_filter));
         let end = [place.map(|[occurred, ..]| occurred.saturating_add(1)), filter.range.until.map(|at| at.0)];
         let begin = filter.range.since.map_or(i64::MIN, |since| since.0);
         let mut found = Vec::new();
-        for stretch in self.stretches(filter, begin, end.into_iter().flatten().min())? {
+        for window in self.windows(filter, begin, end.into_iter().flatten().min())? {
             let mut all = all.clone();
-            all.extend(stretch.conditions());
+            all.extend(window.conditions());
             found.extend(self.newest_that_hold(&all, limit + 1 - found.len())?);
             if found.len() > limit {
                 break;
             }
         }
         let page = cursor::cut(Listing::Search, limit, found, place_of);
-        let ask = ask(&filter.q);
+        let ask = parse_question(&filter.q);
         let lines = self.members_of(&page.items)?;
         let abouts = self.abouts(&lines)?;
-        let titles: HashMap<Key, &str> = lines.iter().map(|line| (line.key(), line.title.as_str())).collect();
+        let titles: HashMap<TaskKey, &str> =
+            lines.iter().map(|line| (line.key(), line.title.as_str())).collect();
         let hits = page.items.iter().filter_map(|stored| {
             Some(Hit {
                 row: abouts.get(&stored.key)?.row(&stored.row, stored.version),
@@ -214,9 +215,9 @@ mod tests {
 
     #[test]
     fn stretches_go_back_from_the_newest_without_a_gap() {
-        let found = Stretch::before(300 * DAY_MS);
+        let found = SearchWindow::before(300 * DAY_MS);
         let days = |at: Option<i64>| at.map(|at| at / DAY_MS);
-        let edges: Vec<_> = found.iter().map(|stretch| (days(stretch.from), days(stretch.to))).collect();
+        let edges: Vec<_> = found.iter().map(|window| (days(window.from), days(window.to))).collect();
         assert_eq!(
             edges,
             [(Some(299), None), (Some(284), Some(299)), (Some(44), Some(284)), (None, Some(44))]
@@ -225,6 +226,6 @@ mod tests {
             found[1].conditions().collect::<Vec<_>>(),
             [format!("occurred >= {}", 284 * DAY_MS), format!("occurred < {}", 299 * DAY_MS)]
         );
-        assert_eq!(Stretch { from: None, to: None }.conditions().count(), 0);
+        assert_eq!(SearchWindow { from: None, to: None }.conditions().count(), 0);
     }
 }

@@ -22,8 +22,8 @@ use super::closed_days::ClosedDays;
 use super::fact::{StoredFact, Version};
 use super::family::{Member, TaskColumns};
 use super::sums::ALWAYS;
-use super::task::parsed;
-use super::{Key, Reader, keys_in};
+use super::task::parse_word;
+use super::{Reader, TaskKey, keys_in};
 use crate::clickhouse::schema;
 
 /// Limit of rows in one answer, whatever limit the caller gives.
@@ -52,15 +52,15 @@ struct MarkRow {
 
 impl MarkRow {
     fn mark(self, picture: &Picture) -> Mark<String> {
-        let state: Option<CallState> = parsed(&self.state);
+        let state: Option<CallState> = parse_word(&self.state);
         let is_running = self.ended.is_none() && state == Some(CallState::Running);
         Mark {
             start: self.occurred,
             end: picture.end_of(self.occurred, self.ended, is_running),
-            lane: parsed(&self.lane).unwrap_or(agent_tracer_event::Lane::Telemetry),
-            kind: parsed(&self.kind),
+            lane: parse_word(&self.lane).unwrap_or(agent_tracer_event::Lane::Telemetry),
+            kind: parse_word(&self.kind),
             tool: Some(self.name).filter(|name| !name.is_empty()),
-            certainty: parsed(&self.certainty).unwrap_or(agent_tracer_event::Certainty::Guessed),
+            certainty: parse_word(&self.certainty).unwrap_or(agent_tracer_event::Certainty::Guessed),
             is_failure: matches!(state, Some(CallState::Failed | CallState::Denied)),
             is_running,
             fact: self.fact,
@@ -87,7 +87,7 @@ struct ArrivedRow {
 /// Names of one task's rows.
 struct Namer<'reader> {
     reader: &'reader Reader,
-    key: Key,
+    key: TaskKey,
 }
 
 impl Names<String> for Namer<'_> {
@@ -144,8 +144,8 @@ impl Reader {
     }
 
     /// Returns the rows of each task in a picture, by when they began, with those before it that still ran in it.
-    fn drawn(&self, family: &[Member], picture: &Picture) -> Answer<HashMap<Key, Vec<Mark<String>>>> {
-        let keys: Vec<Key> = family.iter().map(TaskColumns::key).collect();
+    fn drawn(&self, family: &[Member], picture: &Picture) -> Answer<HashMap<TaskKey, Vec<Mark<String>>>> {
+        let keys: Vec<TaskKey> = family.iter().map(TaskColumns::key).collect();
         let columns = format!(
             "SELECT owner, task, fact, occurred, ended, toString(state) AS state, toString(lane) AS lane, \
              toString(kind) AS kind, ifNull(toString(tool), '') AS name, toString(certainty) AS certainty FROM fact FINAL \
@@ -164,11 +164,11 @@ impl Reader {
             picture.from,
             picture.end()
         ))?;
-        let mut marks: HashMap<Key, Vec<Mark<String>>> = HashMap::new();
+        let mut marks: HashMap<TaskKey, Vec<Mark<String>>> = HashMap::new();
         for (drawn, is_before) in
             before.into_iter().map(|row| (row, true)).chain(inside.into_iter().map(|row| (row, false)))
         {
-            let key = Key { owner: drawn.owner.clone(), task: drawn.task.clone() };
+            let key = TaskKey { owner: drawn.owner.clone(), task: drawn.task.clone() };
             let mark = drawn.mark(picture);
             if !is_before || mark.end > picture.from {
                 marks.entry(key).or_default().push(mark);
@@ -195,8 +195,8 @@ impl Reader {
 
     /// Returns the tasks of some facts.
     pub(crate) fn members_of(&self, facts: &[StoredFact]) -> Answer<Vec<Member>> {
-        let keys: BTreeSet<&Key> = facts.iter().map(|stored| &stored.key).collect();
-        let keys: Vec<Key> = keys.into_iter().cloned().collect();
+        let keys: BTreeSet<&TaskKey> = facts.iter().map(|stored| &stored.key).collect();
+        let keys: Vec<TaskKey> = keys.into_iter().cloned().collect();
         Ok(self.newest_tasks(&keys)?.into_values().collect())
     }
 
@@ -205,7 +205,7 @@ impl Reader {
     fn arrival(&self, after: u64, limit: u32) -> Answer<Option<u64>> {
         let found: Vec<i64> = self.rows(&format!(
             "SELECT arrived FROM fact WHERE {} AND arrived > {after} ORDER BY arrived LIMIT {limit}",
-            self.my_facts()
+            self.fact_filter()
         ))?;
         Ok(found.last().and_then(|at| u64::try_from(*at).ok()))
     }
@@ -214,7 +214,7 @@ impl Reader {
     fn arrived(&self, after: u64, last: u64) -> Answer<Vec<Shown>> {
         let between = format!(
             "{} AND arrived > {after} AND arrived <= {last} AND list <> {} AND kind <> ''",
-            self.my_facts(),
+            self.fact_filter(),
             List::Turn.code()
         );
         let any =
@@ -222,7 +222,7 @@ impl Reader {
         let versions: Vec<Version> = any
             .into_iter()
             .map(|row| Version {
-                key: Key { owner: row.owner, task: row.task },
+                key: TaskKey { owner: row.owner, task: row.task },
                 fact: row.fact,
                 version: row.version,
             })
@@ -264,7 +264,7 @@ impl Reader {
     pub fn arrivals(&self, after: u64) -> Answer<(u64, u64)> {
         let found: Vec<(u64, i64)> = self.rows(&format!(
             "SELECT count(), max(arrived) FROM fact WHERE {} AND arrived > {after}",
-            self.my_facts()
+            self.fact_filter()
         ))?;
         let (count, newest) = found.first().copied().unwrap_or_default();
         Ok((count, u64::try_from(newest).unwrap_or(0)))
@@ -272,11 +272,11 @@ impl Reader {
 
     /// Returns the number of events.
     fn events(&self, closed: &ClosedDays) -> Answer<u64> {
-        let (mine, facts) = (self.mine(), self.my_facts());
+        let (scope, facts) = (self.task_filter(), self.fact_filter());
         let made = closed.made(ALWAYS, Level::Day).map(|made| {
             let dim = Dim::Activity.code();
             format!(
-                "SELECT toUInt64(sum(n)) AS rows FROM day_sum FINAL WHERE {mine} AND dim = {dim} AND {made}"
+                "SELECT toUInt64(sum(n)) AS rows FROM day_sum FINAL WHERE {scope} AND dim = {dim} AND {made}"
             )
         });
         let open = closed.open(ALWAYS).map(|open| {
@@ -296,7 +296,7 @@ impl Reader {
     /// # Errors
     /// If the database cannot answer.
     pub fn health(&self) -> Answer<StoreHealth> {
-        let mine = self.mine();
+        let scope = self.task_filter();
         let one = |statement: String| -> Answer<u64> {
             Ok(self.rows::<u64>(&statement)?.first().copied().unwrap_or(0))
         };
@@ -306,7 +306,7 @@ impl Reader {
             bytes,
             entries: 0,
             events: self.events(&self.closed()?)?,
-            tasks: one(format!("SELECT count() FROM task FINAL WHERE {mine} AND events > 0"))?,
+            tasks: one(format!("SELECT count() FROM task FINAL WHERE {scope} AND events > 0"))?,
             search_lag: 0,
             schema: schema::VERSION,
         })

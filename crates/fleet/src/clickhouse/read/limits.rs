@@ -14,8 +14,8 @@ use clickhouse::Row;
 use serde::Deserialize;
 
 use super::family::TaskColumns;
-use super::task::{PLACE, parsed};
-use super::{Key, Reader, keys_in};
+use super::task::{PLACE, parse_word};
+use super::{Reader, TaskKey, keys_in};
 use crate::clickhouse::fleet::literal;
 use crate::clickhouse::write::word;
 
@@ -31,8 +31,8 @@ struct Session {
 }
 
 impl TaskColumns for Session {
-    fn key(&self) -> Key {
-        Key { owner: self.owner.clone(), task: self.task.clone() }
+    fn key(&self) -> TaskKey {
+        TaskKey { owner: self.owner.clone(), task: self.task.clone() }
     }
 }
 
@@ -44,16 +44,16 @@ impl Reader {
     pub fn limits(&self, now: Millis) -> Answer<Page<Limit>> {
         let newest: Vec<Session> = self.task_rows(&format!(
             "WHERE {} AND events > 0 AND last <= {} ORDER BY last DESC, {PLACE} DESC LIMIT {MOST_TASKS} BY owner LIMIT {}",
-            self.mine(),
+            self.task_filter(),
             now.0.saturating_add(AHEAD_MS),
             MOST_TASKS * MOST_OWNERS
         ))?;
         if newest.is_empty() {
             return Ok(Page::whole(Vec::new()));
         }
-        let agents: BTreeMap<Key, Agent> = newest
+        let agents: BTreeMap<TaskKey, Agent> = newest
             .iter()
-            .map(|session| (session.key(), parsed(&session.agent).unwrap_or_default()))
+            .map(|session| (session.key(), parse_word(&session.agent).unwrap_or_default()))
             .collect();
         let snapshots = self.facts(&format!(
             "WHERE (owner, task) IN {} AND list = {} AND kind = {} ORDER BY occurred DESC \

@@ -12,7 +12,7 @@ use agent_tracer_ledger::{Answer, RowFilter, Timeline};
 use super::fact::StoredFact;
 use super::family::{Member, TaskColumns};
 use super::task::PLACE;
-use super::{Key, Reader, keys_in, texts_in};
+use super::{Reader, TaskKey, keys_in, texts_in};
 
 fn listing(filter: &RowFilter) -> Listing {
     if filter.newest_first { Listing::RowsNewestFirst } else { Listing::Rows }
@@ -35,7 +35,7 @@ impl Reader {
         let family: Vec<Member> = self.family(id, filter.tree)?;
         let after = cursor::place::<4>(listing(filter), &filter.paging)?;
         let limit = cursor::limit(&filter.paging);
-        let keys: Vec<Key> = family.iter().map(TaskColumns::key).collect();
+        let keys: Vec<TaskKey> = family.iter().map(TaskColumns::key).collect();
         let mut all = vec![format!("(owner, task) IN {}", keys_in(&keys))];
         all.push(match lists {
             [] => "kind <> ''".to_owned(),

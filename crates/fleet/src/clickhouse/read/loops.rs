@@ -12,8 +12,8 @@ use clickhouse::Row;
 use serde::Deserialize;
 
 use super::numbers::tasks_of;
-use super::task::{PLACE, narrowed};
-use super::{Key, Reader, keys_in};
+use super::task::{PLACE, tasks_filter};
+use super::{Reader, TaskKey, keys_in};
 
 /// Calls that were made fewer times are no loop.
 const LEAST: u32 = 3;
@@ -55,7 +55,7 @@ impl Reader {
             return Err(QueryError::Bad("`since` is after `until`".to_owned()));
         }
         let limit = cursor::limit(&range.paging);
-        let (mine, facts) = (self.mine(), self.my_facts());
+        let (scope, facts) = (self.task_filter(), self.fact_filter());
         let after = match after {
             Some([n, place, repeated]) => format!(" AND (-n, place, repeated) > ({n}, {place}, {repeated})"),
             None => String::new(),
@@ -65,17 +65,17 @@ impl Reader {
                toInt64(sum(failed)) AS failures, min(occurred) AS first, max(occurred) AS last, \
                argMax(fact, (occurred, ord, fact)) AS newest \
              FROM fact FINAL WHERE {facts} AND is_call = 1 AND signature IS NOT NULL \
-               AND (owner, task) IN (SELECT owner, task FROM task FINAL WHERE {mine} AND {}) \
+               AND (owner, task) IN (SELECT owner, task FROM task FINAL WHERE {scope} AND {}) \
              GROUP BY owner, task, repeated HAVING n >= {LEAST}{after} ORDER BY n DESC, place, repeated LIMIT {}",
-            narrowed(&tasks_of(range)).join(" AND "),
+            tasks_filter(&tasks_of(range)).join(" AND "),
             limit + 1
         ))?;
         let page =
             cursor::cut(Listing::Loops, limit, found, |repeat| [-repeat.n, repeat.place, repeat.repeated]);
-        let mut called = self.called(&page.items)?;
+        let mut names = self.repeat_names(&page.items)?;
         Ok(page.map(|repeat| {
-            let key = Key { owner: repeat.owner, task: repeat.task };
-            let (tool, title) = called.remove(&(key.clone(), repeat.newest)).unwrap_or_default();
+            let key = TaskKey { owner: repeat.owner, task: repeat.task };
+            let (tool, title) = names.remove(&(key.clone(), repeat.newest)).unwrap_or_default();
             Loop {
                 last_id: FactId::from_number(&task_id(&key.task), repeat.newest.cast_unsigned()).to_string(),
                 task_id: key.task,
@@ -91,13 +91,13 @@ impl Reader {
     }
 
     /// Returns the tool and the title of the newest call of each: read of those that are shown alone.
-    fn called(&self, repeats: &[Repeat]) -> Answer<HashMap<(Key, i64), (String, String)>> {
+    fn repeat_names(&self, repeats: &[Repeat]) -> Answer<HashMap<(TaskKey, i64), (String, String)>> {
         if repeats.is_empty() {
             return Ok(HashMap::new());
         }
-        let keys: BTreeSet<Key> = repeats
+        let keys: BTreeSet<TaskKey> = repeats
             .iter()
-            .map(|repeat| Key { owner: repeat.owner.clone(), task: repeat.task.clone() })
+            .map(|repeat| TaskKey { owner: repeat.owner.clone(), task: repeat.task.clone() })
             .collect();
         let facts: Vec<String> = repeats.iter().map(|repeat| repeat.newest.to_string()).collect();
         let called = self.rows::<RepeatName>(&format!(
@@ -106,8 +106,9 @@ impl Reader {
             keys_in(&keys),
             facts.join(", ")
         ))?;
-        let one =
-            |row: RepeatName| ((Key { owner: row.owner, task: row.task }, row.fact), (row.called, row.shown));
+        let one = |row: RepeatName| {
+            ((TaskKey { owner: row.owner, task: row.task }, row.fact), (row.called, row.shown))
+        };
         Ok(called.into_iter().map(one).collect())
     }
 }

@@ -47,7 +47,7 @@ pub struct Reader {
 
 /// Identifies a task by owner and id: two owners may have the same id, and these are two tasks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Key {
+pub(crate) struct TaskKey {
     pub(crate) owner: String,
     pub(crate) task: String,
 }
@@ -59,7 +59,7 @@ struct TaskRef {
     task: String,
 }
 
-impl From<TaskRef> for Key {
+impl From<TaskRef> for TaskKey {
     fn from(named: TaskRef) -> Self {
         Self { owner: named.owner, task: named.task }
     }
@@ -82,7 +82,7 @@ impl Reader {
 
     /// Narrows the reader to one of its owners, or to one machine.
     #[must_use]
-    pub fn of(&self, filter: &OwnerFilter) -> Self {
+    pub fn filtered(&self, filter: &OwnerFilter) -> Self {
         let mut reader = self.clone();
         if let Some(owner) = &filter.owner {
             let has = self.owners.as_ref().is_none_or(|owners| owners.contains(owner));
@@ -101,27 +101,27 @@ impl Reader {
 
     /// Builds the condition that a row of `task` or `day_sum`, which know their machine, is of an owner and a machine
     /// that are asked about.
-    fn mine(&self) -> String {
+    fn task_filter(&self) -> String {
         let machine = self.machine.as_ref().map(|machine| format!(" AND machine = {}", literal(machine)));
-        format!("{}{}", self.my_owners(), machine.unwrap_or_default())
+        format!("{}{}", self.owner_filter(), machine.unwrap_or_default())
     }
 
     /// Returns the same for a fact, which is where its task is.
-    fn my_facts(&self) -> String {
-        let owners = self.my_owners();
+    fn fact_filter(&self) -> String {
+        let owners = self.owner_filter();
         match self.machine {
             None => owners,
             Some(_) => {
                 format!(
                     "{owners} AND (owner, task) IN (SELECT owner, task FROM task FINAL WHERE {})",
-                    self.mine()
+                    self.task_filter()
                 )
             }
         }
     }
 
     /// Builds the condition that a row is of an owner who is asked about.
-    fn my_owners(&self) -> String {
+    fn owner_filter(&self) -> String {
         match &self.owners {
             None => "1".to_owned(),
             Some(owners) if owners.is_empty() => "0".to_owned(),
@@ -138,9 +138,9 @@ fn texts_in<T: AsRef<str>>(texts: &[T]) -> String {
 
 /// Lists tasks behind `(owner, task) IN`, never none, and once more their owners: by pairs a cluster does not know
 /// which of its shards to ask.
-fn keys_in<'key>(keys: impl IntoIterator<Item = &'key Key>) -> String {
+fn keys_in<'key>(keys: impl IntoIterator<Item = &'key TaskKey>) -> String {
     let (mut pairs, mut owners) = (Vec::new(), Vec::new());
-    for Key { owner, task } in keys {
+    for TaskKey { owner, task } in keys {
         pairs.push(format!("({}, {})", literal(owner), literal(task)));
         owners.push(owner.as_str());
     }
@@ -152,7 +152,7 @@ fn keys_in<'key>(keys: impl IntoIterator<Item = &'key Key>) -> String {
 
 impl Store for Reader {
     fn narrowed(&self, owners: &OwnerFilter) -> Option<Arc<dyn Store>> {
-        Some(Arc::new(self.of(owners)))
+        Some(Arc::new(self.filtered(owners)))
     }
 }
 

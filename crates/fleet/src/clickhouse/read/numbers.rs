@@ -14,7 +14,7 @@ use serde::Deserialize;
 use super::Reader;
 use super::closed_days::ClosedDays;
 use super::sums::QuerySpan;
-use super::task::narrowed;
+use super::task::tasks_filter;
 
 /// The number of tasks of one agent type, and how long they ran.
 #[derive(Row, Deserialize)]
@@ -79,8 +79,8 @@ impl Rollups for Reader {
             "SELECT toString(agent_type) AS name, toInt64(count()) AS tasks, \
                sum(greatest(last - started, 0)) AS run_ms \
              FROM task FINAL WHERE {} AND {} GROUP BY name",
-            self.mine(),
-            narrowed(&tasks_of(range)).join(" AND ")
+            self.task_filter(),
+            tasks_filter(&tasks_of(range)).join(" AND ")
         ))?;
         let count =
             |line: TaskCountLine| TaskCount { agent_type: line.name, tasks: line.tasks, run_ms: line.run_ms };
@@ -92,11 +92,11 @@ impl Rollups for Reader {
     }
 
     fn usage_by_time(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
-        self.spent_by_time(range, by, zone)
+        self.usage_over_time(range, by, zone)
     }
 
     fn usage_by_task(&self, range: &Range) -> Answer<Page<UsageBucket>> {
-        self.spent_by_task(range)
+        self.usage_of_tasks(range)
     }
 }
 

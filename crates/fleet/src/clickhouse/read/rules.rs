@@ -31,10 +31,10 @@ struct LastDecision {
 impl Reader {
     /// Returns the time of each rule's last decision, by its name and its project.
     fn last_of_rules(&self, closed: &ClosedDays) -> Answer<HashMap<(String, String), i64>> {
-        let (mine, facts, dim) = (self.mine(), self.my_facts(), Dim::Rule.code());
+        let (scope, facts, dim) = (self.task_filter(), self.fact_filter(), Dim::Rule.code());
         let made = closed.made(ALWAYS, Level::Day).map(|made| {
             format!(
-                "SELECT key AS rule, day_sum.last AS moment FROM day_sum FINAL WHERE {mine} AND dim = {dim} AND {made}"
+                "SELECT key AS rule, day_sum.last AS moment FROM day_sum FINAL WHERE {scope} AND dim = {dim} AND {made}"
             )
         });
         let open = closed.open(ALWAYS).map(|open| {
@@ -65,7 +65,7 @@ impl Decisions for Reader {
     fn decisions(&self, filter: &DecisionFilter) -> Answer<Page<RuleDecision>> {
         let after = cursor::place::<4>(Listing::Decisions, &filter.paging)?;
         let limit = cursor::limit(&filter.paging);
-        let mut all = vec![self.my_facts(), format!("list = {}", List::Rule.code())];
+        let mut all = vec![self.fact_filter(), format!("list = {}", List::Rule.code())];
         if let Some(id) = &filter.task {
             all.push(format!("(owner, task) IN {}", keys_in([&self.one::<Member>(id)?.key()])));
         }
@@ -106,7 +106,7 @@ impl Decisions for Reader {
         let Some(QuerySpan { span, closed }) = self.query_span(range)? else {
             return Ok(Page::whole(Vec::new()));
         };
-        let sums = self.sums(&closed, Dim::Rule, span, range, GroupBy::Key)?;
+        let sums = self.sums(&closed, Dim::Rule, span, range, GroupBy::TaskKey)?;
         let sums = sums.into_iter().map(|summed| (RuleKey::parse(&summed.key), summed.sums));
         let stats: Vec<(i64, RuleStat)> = (0..).zip(presenters::rule_stats(sums)).collect();
         let last = if stats.is_empty() { HashMap::new() } else { self.last_of_rules(&closed)? };

@@ -15,8 +15,8 @@ use clickhouse::Row;
 use serde::Deserialize;
 
 use super::Reader;
-use super::closed_days::{ClosedDays, Open, of_sums};
-use crate::clickhouse::days::{DURATIONS, added, counted, joined};
+use super::closed_days::{ClosedDays, OpenFacts, sums_filter};
+use crate::clickhouse::days::{DURATIONS, added_columns, counted_columns, joined_arrays};
 use crate::clickhouse::fleet::literal;
 use crate::clickhouse::spend_row::{SpendRow, spend_row};
 use crate::clickhouse::write::word;
@@ -98,9 +98,9 @@ fn group_start(by: GroupBy, moment: &str) -> String {
 }
 
 /// Returns the join that supplies columns of tasks, where the grouping needs them.
-fn group_join(by: GroupBy, mine: &str, tasks: &str) -> String {
+fn group_join(by: GroupBy, scope: &str, tasks: &str) -> String {
     match by {
-        GroupBy::Project | GroupBy::Agent | GroupBy::AgentType | GroupBy::Machine => join_tasks(mine, tasks),
+        GroupBy::Project | GroupBy::Agent | GroupBy::AgentType | GroupBy::Machine => join_tasks(scope, tasks),
         GroupBy::Key | GroupBy::Owner | GroupBy::Time(_) => String::new(),
     }
 }
@@ -124,21 +124,21 @@ pub(crate) struct QuerySpan {
 pub(crate) const ALWAYS: Span = (i64::MIN / 2, i64::MAX / 2);
 
 /// Lists what is added up, each in its own words.
-fn each(one: impl Fn(&str) -> String) -> String {
+fn sum_list(one: impl Fn(&str) -> String) -> String {
     measures::list(measures::of_team(), |column| one(column.name))
 }
 
 /// Joins owner columns for the tasks that a statement selects; missing tasks yield defaults.
-pub(crate) fn join_tasks(mine: &str, tasks: &str) -> String {
+pub(crate) fn join_tasks(scope: &str, tasks: &str) -> String {
     // Owners are named again, so that their shards alone are asked.
     format!(
         "LEFT ANY JOIN (SELECT owner, task, project, agent, agent_type, machine FROM task FINAL \
-           WHERE {mine} AND (owner, task) IN ({tasks})) AS task_owner USING (owner, task)"
+           WHERE {scope} AND (owner, task) IN ({tasks})) AS task_owner USING (owner, task)"
     )
 }
 
 /// Returns the ends of all extents together; `None` if nothing is in any.
-fn together(extents: &[Extent]) -> Option<(i64, i64)> {
+fn union_of(extents: &[Extent]) -> Option<(i64, i64)> {
     let some = || extents.iter().filter(|extent| extent.n > 0);
     some().map(|extent| extent.first).min().zip(some().map(|extent| extent.last).max())
 }
@@ -157,16 +157,16 @@ impl Reader {
     /// Builds the newest versions of tasks that meet a condition which few do, as a statement names them behind `FROM`.
     /// Only those are deduplicated of which any version meets it.
     pub(crate) fn tasks_that(&self, condition: &str) -> String {
-        let mine = self.mine();
+        let scope = self.task_filter();
         format!(
-            "task FINAL WHERE {mine} AND (owner, task) IN (SELECT owner, task FROM task WHERE {mine} AND {condition}) AND \
+            "task FINAL WHERE {scope} AND (owner, task) IN (SELECT owner, task FROM task WHERE {scope} AND {condition}) AND \
              {condition}"
         )
     }
 
     /// Builds the condition that the task of a row is of the range's project, agent and type of agent; `None` if any
     /// is.
-    pub(crate) fn of_range(&self, range: &Range) -> Option<String> {
+    pub(crate) fn range_filter(&self, range: &Range) -> Option<String> {
         let mut all = Vec::new();
         all.extend(range.project.as_ref().map(|project| format!("project = {}", literal(project))));
         all.extend(range.agent.map(|agent| format!("agent = {}", literal(&word(agent)))));
@@ -176,7 +176,7 @@ impl Reader {
         }
         Some(format!(
             "(owner, task) IN (SELECT owner, task FROM task FINAL WHERE {} AND {})",
-            self.mine(),
+            self.task_filter(),
             all.join(" AND ")
         ))
     }
@@ -187,7 +187,7 @@ impl Reader {
     /// ends of all versions are found first, which reads one column, and then it is seen whether the newest versions stand
     /// there.
     fn moments(&self, closed: &ClosedDays) -> Answer<Option<(i64, i64)>> {
-        let mine = self.mine();
+        let scope = self.task_filter();
         let ends = |facts: &str, tasks: &str| {
             let mut parts = vec![format!(
                 "SELECT toInt64(min({ACCOUNT_AT})) AS first, toInt64(max({ACCOUNT_AT})) AS last, count() AS n \
@@ -203,15 +203,15 @@ impl Reader {
             parts.extend(closed.made(ALWAYS, Level::Day).map(|made| {
                 format!(
                     "SELECT toInt64(min(day)) AS first, toInt64(max(day_sum.last)) AS last, count() AS n FROM day_sum FINAL \
-                     WHERE {mine} AND dim = {} AND {made}",
+                     WHERE {scope} AND dim = {} AND {made}",
                     Dim::Activity.code()
                 )
             }));
             // The order of the parts is the server's; which is which does not matter for the ends of all together.
-            self.rows::<Extent>(&parts.join(" UNION ALL ")).map(|extents| together(&extents))
+            self.rows::<Extent>(&parts.join(" UNION ALL ")).map(|extents| union_of(&extents))
         };
-        let counting = format!("{} AND kind <> ''", self.my_facts());
-        let all = ends(&format!("fact WHERE {counting}"), &format!("task WHERE {mine} AND {HAS_ACCOUNT}"))?;
+        let counting = format!("{} AND kind <> ''", self.fact_filter());
+        let all = ends(&format!("fact WHERE {counting}"), &format!("task WHERE {scope} AND {HAS_ACCOUNT}"))?;
         let Some((first, last)) = all else { return Ok(None) };
         let at_ends = format!("fact FINAL WHERE {counting} AND (occurred <= {first} OR occurred >= {last})");
         let accounts = format!("{HAS_ACCOUNT} AND ({ACCOUNT_AT} <= {first} OR {ACCOUNT_AT} >= {last})");
@@ -237,7 +237,7 @@ impl Reader {
         if let Some(project) = &range.project {
             let named: Vec<u8> = self.rows(&format!(
                 "SELECT toUInt8(1) FROM task FINAL WHERE {} AND project = {} LIMIT 1",
-                self.mine(),
+                self.task_filter(),
                 literal(project)
             ))?;
             if named.is_empty() {
@@ -273,7 +273,7 @@ impl Reader {
         }
         let lines = self.rows::<SumLine>(&format!(
             "SELECT f_key AS key, f_name AS name, f_at AS at, {} FROM ({}) GROUP BY key, name, at",
-            each(|name| format!("sum(f_{name}) AS {name}")),
+            sum_list(|name| format!("sum(f_{name}) AS {name}")),
             parts.join(" UNION ALL ")
         ))?;
         Ok(lines.into_iter().map(|line| line.key_sums(dim)).collect())
@@ -286,17 +286,17 @@ impl Reader {
              GROUP BY f_key, f_name, f_at",
             group_name(by),
             group_start(by, "at"),
-            each(|name| format!("sum(day_sum.{name}) AS f_{name}")),
-            self.mine(),
+            sum_list(|name| format!("sum(day_sum.{name}) AS f_{name}")),
+            self.task_filter(),
             dim.code(),
-            of_sums(range)
+            sums_filter(range)
         )
     }
 
     /// Returns the statement that yields the facts of open days one by one.
-    fn open_sums(&self, open: &Open, dim: Dim, range: &Range, by: GroupBy) -> String {
-        let (mine, facts) = (self.mine(), self.my_facts());
-        let of = self.of_range(range).map_or_else(String::new, |of| format!(" AND {of}"));
+    fn open_sums(&self, open: &OpenFacts, dim: Dim, range: &Range, by: GroupBy) -> String {
+        let (scope, facts) = (self.task_filter(), self.fact_filter());
+        let of = self.range_filter(range).map_or_else(String::new, |of| format!(" AND {of}"));
         format!(
             "SELECT own_key AS f_key, {} AS f_name, {} AS f_at, {} FROM ( \
                SELECT owner, task, occurred, own_dim, own_key, {} \
@@ -304,11 +304,11 @@ impl Reader {
                WHERE {facts} AND {}{of}) AS counted {} WHERE own_dim = {}",
             group_name(by),
             group_start(by, "occurred"),
-            added(),
-            counted(),
-            joined(),
+            added_columns(),
+            counted_columns(),
+            joined_arrays(),
             open.facts,
-            group_join(by, &mine, &open.tasks),
+            group_join(by, &scope, &open.tasks),
             dim.code()
         )
     }
@@ -331,9 +331,9 @@ impl Reader {
              WHERE moment >= {from} AND moment < {to}",
             group_name(by),
             group_start(by, "moment"),
-            each(|name| format!("{} AS f_{name}", line(name))),
+            sum_list(|name| format!("{} AS f_{name}", line(name))),
             self.tasks_that(HAS_ACCOUNT),
-            of_sums(range)
+            sums_filter(range)
         )
     }
 
@@ -345,16 +345,16 @@ impl Reader {
         range: &Range,
     ) -> Answer<HashMap<String, Durations>> {
         let span = Level::Day.around(span);
-        let (mine, facts) = (self.mine(), self.my_facts());
+        let (scope, facts) = (self.task_filter(), self.fact_filter());
         let made = closed.made(span, Level::Day).map(|made| {
             format!(
                 "SELECT key AS tool_name, sumMap(buckets, calls).1 AS f_buckets, sumMap(buckets, calls).2 AS f_calls \
-                 FROM day_sum FINAL WHERE {mine} AND dim = {DURATIONS} AND {made} AND {} GROUP BY tool_name",
-                of_sums(range)
+                 FROM day_sum FINAL WHERE {scope} AND dim = {DURATIONS} AND {made} AND {} GROUP BY tool_name",
+                sums_filter(range)
             )
         });
         let open = closed.open(span).map(|open| {
-            let of = self.of_range(range).map_or_else(String::new, |of| format!(" AND {of}"));
+            let of = self.range_filter(range).map_or_else(String::new, |of| format!(" AND {of}"));
             format!(
                 "SELECT ifNull(toString(tool), '') AS tool_name, [toInt64(assumeNotNull(bucket))] AS f_buckets, \
                    [toUInt64(1)] AS f_calls FROM fact FINAL WHERE {facts} AND bucket IS NOT NULL AND {}{of}",

@@ -15,7 +15,7 @@ use agent_tracer_ledger::{Answer, MAX_LIMIT, QueryError, TaskFilter, Tasks};
 use serde_json::Value;
 
 use super::family::{Member, TaskColumns};
-use super::{Key, Reader, TaskRef, columns, keys_in};
+use super::{Reader, TaskKey, TaskRef, columns, keys_in};
 use crate::clickhouse::fleet::literal;
 use crate::clickhouse::schema::{BEGINNING, BEGINNINGS};
 use crate::clickhouse::spend_row::SpendRow;
@@ -28,12 +28,12 @@ const LONGEST_QUESTION: usize = 1_000;
 pub(crate) const PLACE: &str = "reinterpretAsInt64(cityHash64(owner, task))";
 
 /// Reads the words of a question.
-pub(crate) fn ask(question: &str) -> Ask {
+pub(crate) fn parse_question(question: &str) -> Ask {
     Ask::of(question.get(..question.floor_char_boundary(LONGEST_QUESTION)).unwrap_or_default())
 }
 
 /// Builds the condition that `terms` hold all words of a question.
-pub(crate) fn holds(ask: &Ask) -> String {
+pub(crate) fn terms_filter(ask: &Ask) -> String {
     let needs = ask.needs.iter().map(|need| {
         let ways: Vec<String> = need
             .ways
@@ -42,7 +42,7 @@ pub(crate) fn holds(ask: &Ask) -> String {
                 let (whole, beginning) = need.asked_by(way);
                 let mut parts: Vec<String> =
                     whole.iter().map(|term| format!("has(terms, {})", literal(term))).collect();
-                parts.extend(beginning.map(begins));
+                parts.extend(beginning.map(prefix_filter));
                 format!("({})", parts.join(" AND "))
             })
             .collect();
@@ -52,7 +52,7 @@ pub(crate) fn holds(ask: &Ask) -> String {
 }
 
 /// Builds the condition that one of the terms begins like this. Where it is long enough an index narrows it down.
-fn begins(beginning: &str) -> String {
+fn prefix_filter(beginning: &str) -> String {
     let begins = format!("arrayExists(term -> startsWith(term, {}), terms)", literal(beginning));
     match beginning.get(..BEGINNING) {
         Some(known) => format!("has({BEGINNINGS}, {}) AND {begins}", literal(known)),
@@ -61,29 +61,29 @@ fn begins(beginning: &str) -> String {
 }
 
 /// Parses a word of a closed set.
-pub(crate) fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
+pub(crate) fn parse_word<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
     serde_json::from_value(Value::from(text)).ok()
 }
 
-fn some(text: &str) -> Option<String> {
+fn non_empty(text: &str) -> Option<String> {
     Some(text.to_owned()).filter(|text| !text.is_empty())
 }
 
 impl TaskLine {
-    pub(crate) fn parent_key(&self) -> Option<Key> {
-        some(&self.parent).map(|task| Key { owner: self.owner.clone(), task })
+    pub(crate) fn parent_key(&self) -> Option<TaskKey> {
+        non_empty(&self.parent).map(|task| TaskKey { owner: self.owner.clone(), task })
     }
 
     pub(crate) fn agent(&self) -> Agent {
-        parsed(&self.agent).unwrap_or_default()
+        parse_word(&self.agent).unwrap_or_default()
     }
 
     fn status(&self) -> TaskStatus {
-        parsed(&self.status).unwrap_or(TaskStatus::Completed)
+        parse_word(&self.status).unwrap_or(TaskStatus::Completed)
     }
 
     fn waiting(&self) -> Option<WaitingReason> {
-        parsed(&self.waiting)
+        parse_word(&self.waiting)
     }
 
     pub(crate) fn reported_state(&self, has_open_call: bool) -> staleness::ReportedState {
@@ -118,20 +118,20 @@ impl TaskLine {
             agent: self.agent(),
             session: self.session.clone(),
             background: self.background == 1,
-            parent: some(&self.parent),
+            parent: non_empty(&self.parent),
             parent_certainty: Certainty::parse(&self.parent_certainty),
-            parent_tool_use_id: some(&self.parent_tool_use_id),
-            continues: some(&self.continues),
-            forked: some(&self.forked),
+            parent_tool_use_id: non_empty(&self.parent_tool_use_id),
+            continues: non_empty(&self.continues),
+            forked: non_empty(&self.forked),
             title: self.title.clone(),
             agent_type: self.agent_type.clone(),
-            agent_id: some(&self.agent_id),
+            agent_id: non_empty(&self.agent_id),
             cwd: self.cwd.clone(),
             project: self.project.clone(),
-            model: some(&self.model),
+            model: non_empty(&self.model),
             machine: self.machine.clone(),
-            git_branch: some(&self.git_branch),
-            client_version: some(&self.client_version),
+            git_branch: non_empty(&self.git_branch),
+            client_version: non_empty(&self.client_version),
             started: self.started,
             last: self.last,
             ended: self.ended,
@@ -152,7 +152,7 @@ impl TaskLine {
 }
 
 /// Builds the conditions of a list of tasks, beside status and words.
-pub(crate) fn narrowed(filter: &TaskFilter) -> Vec<String> {
+pub(crate) fn tasks_filter(filter: &TaskFilter) -> Vec<String> {
     let mut all = vec!["events > 0".to_owned()];
     all.extend(filter.since.map(|since| format!("last >= {}", since.0)));
     all.extend(filter.until.map(|until| format!("started < {}", until.0)));
@@ -175,7 +175,7 @@ pub(crate) fn narrowed(filter: &TaskFilter) -> Vec<String> {
 }
 
 /// Builds the condition that a task is in one of the stretches.
-fn within(stretches: &[StatusWindow]) -> String {
+fn status_filter(stretches: &[StatusWindow]) -> String {
     let ways: Vec<String> = stretches
         .iter()
         .map(|stretch| {
@@ -193,8 +193,8 @@ fn within(stretches: &[StatusWindow]) -> String {
 
 impl Reader {
     /// Returns those of the tasks that have an unfinished call, as far as that matters now.
-    fn with_open_calls(&self, now: Millis, lines: &[TaskLine]) -> Answer<HashSet<Key>> {
-        let may_be_stale: Vec<Key> = lines
+    fn with_open_calls(&self, now: Millis, lines: &[TaskLine]) -> Answer<HashSet<TaskKey>> {
+        let may_be_stale: Vec<TaskKey> = lines
             .iter()
             .filter(|line| staleness::may_be_stale(line.status(), line.last, now.0))
             .map(TaskLine::key)
@@ -211,21 +211,21 @@ impl Reader {
     fn with_an_open<'key>(
         &self,
         versions: &str,
-        tasks: impl IntoIterator<Item = &'key Key>,
-    ) -> Answer<HashSet<Key>> {
+        tasks: impl IntoIterator<Item = &'key TaskKey>,
+    ) -> Answer<HashSet<TaskKey>> {
         let open = self.rows::<TaskRef>(&format!(
             "SELECT DISTINCT owner, task FROM {versions} WHERE (owner, task) IN {} AND open = 1",
             keys_in(tasks)
         ))?;
-        Ok(open.into_iter().map(Key::from).collect())
+        Ok(open.into_iter().map(TaskKey::from).collect())
     }
 
     /// Presents tasks as they are at a moment, in the same order.
-    fn show(&self, now: Millis, lines: Vec<TaskLine>) -> Answer<Vec<Task>> {
+    fn present(&self, now: Millis, lines: Vec<TaskLine>) -> Answer<Vec<Task>> {
         let shown = lines.len();
         let open = self.with_open_calls(now, &lines)?;
         let all = self.families(lines)?;
-        let mut below: HashMap<Key, Vec<usize>> = HashMap::new();
+        let mut below: HashMap<TaskKey, Vec<usize>> = HashMap::new();
         for (place, line) in all.iter().enumerate() {
             if let Some(parent) = line.parent_key() {
                 below.entry(parent).or_default().push(place);
@@ -268,32 +268,32 @@ impl Tasks for Reader {
     fn tasks(&self, now: Millis, filter: &TaskFilter) -> Answer<Page<Task>> {
         let limit = cursor::limit(&filter.paging);
         let before = cursor::place::<2>(List::Tasks, &filter.paging)?;
-        let mut all = vec![self.mine()];
-        all.extend(narrowed(filter));
+        let mut all = vec![self.task_filter()];
+        all.extend(tasks_filter(filter));
         if let Some(parent) = &filter.parent {
             let parent: Member = self.one(parent)?;
             all.push(format!("(owner, parent) IN {}", keys_in(&[parent.key()])));
         }
         if !filter.status.is_empty() {
             let stretches = staleness::stretches(&filter.status, now.0);
-            all.push(if stretches.is_empty() { "0".to_owned() } else { within(&stretches) });
+            all.push(if stretches.is_empty() { "0".to_owned() } else { status_filter(&stretches) });
         }
-        if let Some(ask) = filter.q.as_deref().map(ask).filter(|ask| !ask.is_empty()) {
-            all.push(holds(&ask));
+        if let Some(ask) = filter.q.as_deref().map(parse_question).filter(|ask| !ask.is_empty()) {
+            all.push(terms_filter(&ask));
         }
         let listed = if filter.failed_calls {
-            self.listed_with_failures(&all, before, limit + 1)?
+            self.failing_positions(&all, before, limit + 1)?
         } else {
-            self.listed(&all, before, limit + 1)?
+            self.task_positions(&all, before, limit + 1)?
         };
         let page = cursor::cut(List::Tasks, limit, listed, |listed| [listed.last, listed.place]);
-        Ok(Page { items: self.show(now, self.lines_of(&page.items)?)?, next_cursor: page.next_cursor })
+        Ok(Page { items: self.present(now, self.lines_of(&page.items)?)?, next_cursor: page.next_cursor })
     }
 
     /// Returns one task.
     fn task(&self, now: Millis, id: &TaskId) -> Answer<Task> {
         let line: TaskLine = self.one(id)?;
-        self.show(now, vec![line])?.pop().ok_or(QueryError::NotFound)
+        self.present(now, vec![line])?.pop().ok_or(QueryError::NotFound)
     }
 
     /// Returns a task and its descendants, each below its parent.
@@ -305,7 +305,7 @@ impl Tasks for Reader {
             below.entry(line.parent.clone()).or_default().push((line.started, line.task.clone()));
         }
         let mut shown: HashMap<String, Task> =
-            self.show(now, family)?.into_iter().map(|task| (task.id.clone(), task)).collect();
+            self.present(now, family)?.into_iter().map(|task| (task.id.clone(), task)).collect();
         let mut next = vec![(0_u32, root.task)];
         let mut nodes = Vec::new();
         while let Some((depth, id)) = next.pop() {
@@ -377,9 +377,9 @@ mod tests {
 
     #[test]
     fn a_beginning_that_is_long_enough_is_looked_up_in_the_index_of_beginnings() {
-        assert_eq!(begins("file"), "arrayExists(term -> startsWith(term, 'file'), terms)");
+        assert_eq!(prefix_filter("file"), "arrayExists(term -> startsWith(term, 'file'), terms)");
         assert_eq!(
-            begins("file_4812"),
+            prefix_filter("file_4812"),
             "has(arrayMap(term -> substring(term, 1, 5), terms), 'file_') \
              AND arrayExists(term -> startsWith(term, 'file_4812'), terms)"
         );

@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::family::TaskColumns;
 use super::task::PLACE;
-use super::{Key, Reader};
+use super::{Reader, TaskKey};
 use crate::clickhouse::write::TaskLine;
 
 /// Factor by which the next step reads further where many older versions are in the way.
@@ -28,14 +28,14 @@ pub(crate) struct TaskPosition {
 }
 
 impl TaskPosition {
-    fn key(&self) -> Key {
-        Key { owner: self.owner.clone(), task: self.task.clone() }
+    fn key(&self) -> TaskKey {
+        TaskKey { owner: self.owner.clone(), task: self.task.clone() }
     }
 }
 
 impl Reader {
     /// Builds the tasks that meet all conditions and stand behind a place, newest first, so many at most.
-    pub(crate) fn listed(
+    pub(crate) fn task_positions(
         &self,
         all: &[String],
         behind: Option<[i64; 2]>,
@@ -72,7 +72,7 @@ impl Reader {
     }
 
     /// Returns those of the listed tasks that have a failed call in their tree.
-    pub(crate) fn listed_with_failures(
+    pub(crate) fn failing_positions(
         &self,
         all: &[String],
         mut behind: Option<[i64; 2]>,
@@ -80,7 +80,7 @@ impl Reader {
     ) -> Answer<Vec<TaskPosition>> {
         let mut found = Vec::new();
         loop {
-            let part = self.listed(all, behind, limit)?;
+            let part = self.task_positions(all, behind, limit)?;
             let is_last = part.len() < limit;
             behind = part.last().map(|listed| [listed.last, listed.place]);
             let failing = self.with_failures(&part)?;
@@ -93,9 +93,9 @@ impl Reader {
     }
 
     /// Returns the listed tasks with a failed call in their tree.
-    fn with_failures(&self, listed: &[TaskPosition]) -> Answer<HashSet<Key>> {
+    fn with_failures(&self, listed: &[TaskPosition]) -> Answer<HashSet<TaskKey>> {
         let family = self.families(self.lines_of(listed)?)?;
-        let parents: HashMap<Key, Key> =
+        let parents: HashMap<TaskKey, TaskKey> =
             family.iter().filter_map(|line| Some((line.key(), line.parent_key()?))).collect();
         let mut failing = HashSet::new();
         for line in family.iter().filter(|line| line.failures > 0) {
@@ -110,8 +110,8 @@ impl Reader {
 
     /// Returns the rows of listed tasks, in the same order.
     pub(crate) fn lines_of(&self, listed: &[TaskPosition]) -> Answer<Vec<TaskLine>> {
-        let keys: Vec<Key> = listed.iter().map(TaskPosition::key).collect();
-        let mut lines: HashMap<Key, TaskLine> = self.newest_tasks(&keys)?;
+        let keys: Vec<TaskKey> = listed.iter().map(TaskPosition::key).collect();
+        let mut lines: HashMap<TaskKey, TaskLine> = self.newest_tasks(&keys)?;
         Ok(keys.iter().filter_map(|key| lines.remove(key)).collect())
     }
 }

@@ -21,7 +21,7 @@ use serde::Deserialize;
 
 use super::fact::StoredFact;
 use super::family::{Member, TaskColumns};
-use super::{Key, Reader, keys_in};
+use super::{Reader, TaskKey, keys_in};
 use crate::clickhouse::spend_row::{SpendRow, spend_row};
 use crate::clickhouse::write::TaskLine;
 
@@ -61,13 +61,13 @@ struct TaskFileUse {
 const IN_ORDER: &str = "ORDER BY occurred, ord, fact";
 
 impl Reader {
-    fn list_of(&self, key: &Key, list: List, rest: &str) -> Answer<Vec<StoredFact>> {
+    fn list_of(&self, key: &TaskKey, list: List, rest: &str) -> Answer<Vec<StoredFact>> {
         self.facts(&format!("WHERE (owner, task) IN {} AND list = {} {rest}", keys_in([key]), list.code()))
     }
 
     /// Returns the use of each file by each of these tasks.
     fn used<T: TaskColumns>(&self, family: &[T]) -> Answer<Vec<TaskFileUse>> {
-        let keys: Vec<Key> = family.iter().map(TaskColumns::key).collect();
+        let keys: Vec<TaskKey> = family.iter().map(TaskColumns::key).collect();
         self.rows::<TaskFileUse>(&format!(
             "SELECT owner, task, path, sum(reads) AS reads, sum(changes) AS changes, \
              toInt64(sum(failed)) AS failures, min(occurred) AS first, max(occurred) AS last \
@@ -96,7 +96,7 @@ impl Reader {
     }
 
     /// Returns the times of the facts in these lists, in their order.
-    fn moments_of(&self, key: &Key, lists: &[List]) -> Answer<Vec<i64>> {
+    fn moments_of(&self, key: &TaskKey, lists: &[List]) -> Answer<Vec<i64>> {
         let mut all = Vec::new();
         let rest = format!("{IN_ORDER} LIMIT {}", presenters::MOST_SESSIONS);
         for list in lists {
@@ -107,7 +107,7 @@ impl Reader {
     }
 
     /// Returns whether a hook saw one of these tasks.
-    fn is_hooked(&self, keys: &[Key]) -> Answer<bool> {
+    fn is_hooked(&self, keys: &[TaskKey]) -> Answer<bool> {
         let lists: Vec<String> =
             presenters::HOOKED_LISTS.iter().map(|list| list.code().to_string()).collect();
         let found: Vec<u64> = self.rows(&format!(
@@ -120,7 +120,7 @@ impl Reader {
     }
 
     /// Returns the times during which some tasks waited for people.
-    fn waits(&self, keys: &[Key]) -> Answer<Vec<TimeSpan>> {
+    fn waits(&self, keys: &[TaskKey]) -> Answer<Vec<TimeSpan>> {
         let lists: Vec<String> =
             presenters::WAITING_LISTS.iter().map(|list| list.code().to_string()).collect();
         let rest = format!("WHERE (owner, task) IN {} AND list IN ({})", keys_in(keys), lists.join(", "));
@@ -128,13 +128,13 @@ impl Reader {
     }
 
     /// Returns the number of compactions of the context.
-    fn compactions(&self, key: &Key) -> Answer<u64> {
+    fn compactions(&self, key: &TaskKey) -> Answer<u64> {
         let compactions = self.list_of(key, List::Context, "")?;
         Ok(presenters::compactions(compactions.iter().map(|stored| &stored.row)))
     }
 
     /// Returns the stays of the process.
-    fn sessions(&self, key: &Key, about: &About, started: i64) -> Answer<Vec<SessionView>> {
+    fn sessions(&self, key: &TaskKey, about: &About, started: i64) -> Answer<Vec<SessionView>> {
         let most = presenters::MOST_SESSIONS;
         let select = |list| self.list_of(key, list, &format!("{IN_ORDER} LIMIT {most}"));
         let (starts, ends) = (select(List::SessionStart)?, select(List::SessionEnd)?);
@@ -157,7 +157,7 @@ impl TaskDetails for Reader {
             calls += member.calls;
             failures += member.failures;
         }
-        let keys: Vec<Key> = family.iter().map(TaskColumns::key).collect();
+        let keys: Vec<TaskKey> = family.iter().map(TaskColumns::key).collect();
         let permissions: Vec<u64> = self.rows(&format!(
             "SELECT count() FROM fact FINAL WHERE (owner, task) IN {} AND list = {}",
             keys_in(&keys),
@@ -263,7 +263,7 @@ impl TaskDetails for Reader {
     /// Returns the files of a task, and of its subagents if they are wanted: those used most first.
     fn task_files(&self, id: &TaskId, tree: bool, paging: &Paging) -> Answer<Page<FileUse>> {
         let family: Vec<Member> = self.family(id, tree)?;
-        let types: HashMap<Key, &str> =
+        let types: HashMap<TaskKey, &str> =
             family.iter().map(|line| (line.key(), line.agent_type.as_str())).collect();
         let mut files: BTreeMap<String, FileUse> = BTreeMap::new();
         for used in self.used(&family)? {
@@ -282,7 +282,7 @@ impl TaskDetails for Reader {
             file.failures += count(used.failures);
             file.first_at = file.first_at.min(first);
             file.last_at = file.last_at.max(last);
-            let key = Key { owner: used.owner, task: used.task };
+            let key = TaskKey { owner: used.owner, task: used.task };
             file.by.push(FileUser {
                 agent_type: types.get(&key).map(|text| (*text).to_owned()).unwrap_or_default(),
                 task_id: key.task,

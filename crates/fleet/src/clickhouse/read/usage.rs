@@ -17,8 +17,8 @@ use serde::Deserialize;
 
 use super::family::TaskColumns;
 use super::numbers::tasks_of;
-use super::task::narrowed;
-use super::{Key, Reader, keys_in};
+use super::task::tasks_filter;
+use super::{Reader, TaskKey, keys_in};
 use crate::clickhouse::spend_row::{SpendRow, spend_row};
 use crate::clickhouse::write::TaskLine;
 
@@ -63,7 +63,7 @@ spend_row! {
 }
 
 /// Returns the usage of the tasks, grouped by a property that they share with others. The first is the root.
-fn spent_by_member(family: &[TaskLine], by: UsageBy) -> UsageParts {
+fn usage_by_member(family: &[TaskLine], by: UsageBy) -> UsageParts {
     let mut parts = UsageParts::default();
     for (place, line) in family.iter().enumerate() {
         let key = match by {
@@ -85,7 +85,7 @@ fn spent_by_member(family: &[TaskLine], by: UsageBy) -> UsageParts {
 
 impl Reader {
     /// Days, weeks or months of the asker, oldest first. Those without any response are left out.
-    pub(super) fn spent_by_time(
+    pub(super) fn usage_over_time(
         &self,
         range: &Range,
         by: UsageBy,
@@ -111,7 +111,7 @@ impl Reader {
     }
 
     /// Tasks with events in the range, newest first, each with all that it spent.
-    pub(super) fn spent_by_task(&self, range: &Range) -> Answer<Page<UsageBucket>> {
+    pub(super) fn usage_of_tasks(&self, range: &Range) -> Answer<Page<UsageBucket>> {
         let before = cursor::place::<2>(Listing::Usage, &range.paging)?;
         if let (Some(since), Some(until)) = (range.since, range.until)
             && since > until
@@ -119,9 +119,9 @@ impl Reader {
             return Err(QueryError::Bad("`since` is after `until`".to_owned()));
         }
         let limit = cursor::limit(&range.paging);
-        let mut all = vec![self.mine()];
-        all.extend(narrowed(&tasks_of(range)));
-        let found = self.listed(&all, before, limit + 1)?;
+        let mut all = vec![self.task_filter()];
+        all.extend(tasks_filter(&tasks_of(range)));
+        let found = self.task_positions(&all, before, limit + 1)?;
         let page = cursor::cut(Listing::Usage, limit, found, |listed| [listed.last, listed.place]);
         let items = self.lines_of(&page.items)?.into_iter().map(|line| UsageBucket {
             usage: line.spent().view(),
@@ -139,20 +139,20 @@ impl Reader {
     pub fn task_usage(&self, id: &TaskId, by: UsageBy) -> Answer<Page<UsageBucket>> {
         let family: Vec<TaskLine> = self.family(id, true)?;
         let parts = match by {
-            UsageBy::Skill => self.spent_by_skill(&family)?,
+            UsageBy::Skill => self.usage_by_skill(&family)?,
             UsageBy::Project
             | UsageBy::Agent
             | UsageBy::AgentType
             | UsageBy::Task
             | UsageBy::Owner
-            | UsageBy::Machine => spent_by_member(&family, by),
-            UsageBy::Model | UsageBy::Day | UsageBy::Week | UsageBy::Month => self.spent_by_model(&family)?,
+            | UsageBy::Machine => usage_by_member(&family, by),
+            UsageBy::Model | UsageBy::Day | UsageBy::Week | UsageBy::Month => self.usage_by_model(&family)?,
         };
         Ok(parts.page())
     }
 
-    fn spent_by_skill(&self, family: &[TaskLine]) -> Answer<UsageParts> {
-        let keys: Vec<Key> = family.iter().map(TaskColumns::key).collect();
+    fn usage_by_skill(&self, family: &[TaskLine]) -> Answer<UsageParts> {
+        let keys: Vec<TaskKey> = family.iter().map(TaskColumns::key).collect();
         let answered = self.rows::<SkillRow>(&format!(
             "SELECT key AS name, sum({SKILL_RESPONSES}) AS n, sum(input) AS f_input, sum(output) AS f_output, \
                sum(cache_read) AS f_cache_read, sum(cache_write) AS f_cache_write, sum(reasoning) AS f_reasoning, \
@@ -172,8 +172,8 @@ impl Reader {
         Ok(skills)
     }
 
-    fn spent_by_model(&self, family: &[TaskLine]) -> Answer<UsageParts> {
-        let keys: Vec<Key> = family.iter().map(TaskColumns::key).collect();
+    fn usage_by_model(&self, family: &[TaskLine]) -> Answer<UsageParts> {
+        let keys: Vec<TaskKey> = family.iter().map(TaskColumns::key).collect();
         let answered = self.rows::<ModelRow>(&format!(
             "SELECT toString(model) AS name, copied AS was_copied, toInt64(count()) AS n, sum(input) AS f_input, \
              sum(output) AS f_output, sum(cache_read) AS f_cache_read, sum(cache_write) AS f_cache_write, \

@@ -12,7 +12,7 @@ use std::time::Duration;
 use agent_tracer_agents::{Context, Observation, Source, read};
 use agent_tracer_event::{Agent, Channel, Millis, Reading};
 use agent_tracer_ledger::{Batch, Ledger, Observed, Options, Verdict};
-use agent_tracer_policy::daemon::{ActiveRules, Arrivals, Now, PolicyServer, Setup};
+use agent_tracer_policy::daemon::{ActiveRules, Arrivals, CurrentTime, PolicyServer, Setup};
 use agent_tracer_policy_abi::wire::{ANSWER_HEAD, AnswerHead, QuestionHead};
 use agent_tracer_spool::EnvelopeName;
 
@@ -82,7 +82,7 @@ impl Office {
             history: ledger.history(),
             store: ledger.store(),
             arrivals: Arc::new(Never(Arc::clone(&waited))),
-            now: Arc::new(|| Now { nanos: 7_000_000, local: None, midnight: Millis(0) }),
+            now: Arc::new(|| CurrentTime { nanos: 7_000_000, local: None, midnight: Millis(0) }),
             user_home: None,
         };
         let desk = Some(PolicyServer::open(&setup).expect("a desk"));
