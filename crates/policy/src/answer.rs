@@ -56,6 +56,8 @@ pub fn answer_to(agent: Agent, event: Event, verdict: &Verdict) -> Answer {
     if let Some(form) = form {
         writer.decide(form, verdict);
     }
+    // A client that takes no context here would drop the warning without a word. The human reads it instead: better
+    // than no reader at all.
     let mut messages = verdict.messages.clone();
     match legality::answer_form(call.agent, call.event, Decision::Warn) {
         _ if verdict.context.is_empty() => {}
@@ -113,6 +115,8 @@ impl Writer {
                 let word = match verdict.outcome {
                     Outcome::Allow => "allow",
                     Outcome::Ask => "ask",
+                    // A decision that has no word of its own here becomes the stricter one: an answer is never weaker
+                    // than its rule.
                     Outcome::Rewrite | Outcome::Silent | Outcome::Deny | Outcome::Stop => "deny",
                 };
                 self.permission(word, reason);
@@ -133,6 +137,7 @@ impl Writer {
                         "ask the user first"
                     }
                 };
+                // The client cannot carry the wish out, so the model is asked to: the reason says what to do instead.
                 let reason = format!("{reason}\n{instead}: this agent cannot be made to from here");
                 if self.call.event == Event::PermissionRequest {
                     self.behavior("deny", Some(reason));
@@ -248,6 +253,8 @@ fn plain(text: &str) -> String {
             '\u{1b}' => skip_sequence(&mut letters),
             '\u{9b}' => skip_parameters(&mut letters),
             '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' => {}
+            // A name of a file or a rule may carry these; what is printed by a hook reaches the user's terminal as it
+            // is.
             _ if letter.is_control() => {}
             _ => out.push(letter),
         }

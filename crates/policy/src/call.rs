@@ -167,6 +167,7 @@ impl Call {
         let given = |names: &[&str]| names.iter().find_map(|name| input.get(name).and_then(Value::as_str));
         let command = command::parse_input(&tool, &input, from);
         let mut touches = touch::from_input(&tool, &input, made_in);
+        // Codex sends a patch as the bare input or under one of three names, by version and by the way it was called.
         if tool == "apply_patch" {
             let mut patches = |patch: &str| touches.join(touch::from_patch(patch, made_in));
             input.as_str().into_iter().for_each(&mut patches);
@@ -195,6 +196,8 @@ impl Call {
         self.started_in = started_in;
         self.mcp = tool.strip_prefix("mcp__").map(|rest| {
             let (name, tool) = rest.split_once("__").unwrap_or((rest, ""));
+            // The payload names the server exactly; the part of the tool's name is the client's spelling of it, and a
+            // guess.
             (server.unwrap_or_else(|| name.to_owned()), tool.to_owned())
         });
         let is_skill = SKILLS.contains(&tool.as_str());

@@ -21,6 +21,8 @@ pub(crate) const SHELLS: &[(&str, Dialect)] = &[
     ("local_shell_call", Dialect::Bash),
     ("container.exec", Dialect::Bash),
     ("user_shell", Dialect::Bash),
+    // What is typed into a running shell is a command of that shell; Codex asks no hook before it, but a replay sees
+    // it.
     ("write_stdin", Dialect::Bash),
     ("PowerShell", Dialect::PowerShell),
 ];
@@ -96,6 +98,8 @@ const TYPED_KEYS: &[&str] =
 
 /// Returns whether the name of a server's tool means typing into a terminal or an interpreter.
 fn types_text(tool: &str) -> bool {
+    // A guess by name, on purpose: a server names its tools as it likes. Wrong guesses make a call not understood,
+    // which asks; a missing one would let typed commands pass unseen.
     let name = tool.strip_prefix("mcp__").unwrap_or_default().to_ascii_lowercase();
     let words = [
         "shell", "term", "tmux", "exec", "process", "bash", "repl", "console", "ssh", "keys", "stdin", "pty",
@@ -187,6 +191,7 @@ fn dialect_of(tool: &str) -> Option<Dialect> {
 
 /// Joins two commands into one with all of their steps, and all that either hides.
 fn join(mut call: ShellCall, other: ShellCall) -> ShellCall {
+    // The most dangerous effect and the least certain reading win, as for the steps of one command.
     let (all, more) = (&mut call.analysis, other.analysis);
     all.raw.push('\n');
     all.raw.push_str(&more.raw);
@@ -233,6 +238,7 @@ fn collect_fields(fields: &Map<String, Value>, found: &mut CommandTexts) {
         let Some(value) = fields.get(*key) else { continue };
         let text = match value {
             Value::Null => continue,
+            // `shell: "bash"` names the interpreter and `shell: "rm -rf x"` a command; servers use the key for both.
             Value::String(text) if *key == "shell" && is_shell(text) => continue,
             Value::Bool(_) if *key == "shell" => continue,
             Value::String(text) => text.clone(),

@@ -93,6 +93,7 @@ impl Criteria {
             }
         }
         match (missing.is_empty(), unknown) {
+            // Each deferral costs a turn of the agent, so one names everything that is missing.
             (false, _) => CriterionState::No(missing.join("; ")),
             (true, true) => CriterionState::Unknown,
             (true, false) => CriterionState::Yes,
@@ -140,6 +141,7 @@ impl<'w> WorkReview<'w> {
     fn tests_passed(&self) -> CriterionState {
         let Some((changed, name)) = self.last_change() else { return CriterionState::Yes };
         let mut verdict: Option<CriterionState> = None;
+        // `>=` and not `>`: one command may change a file and then run the tests (`sed -i … && cargo test`).
         for (place, shell) in self.shells.iter().filter(|(place, _)| *place >= changed) {
             let Some(WorkAction::Ran { command, directory, exit }) = self.work.actions.get(*place) else {
                 continue;
@@ -212,6 +214,7 @@ impl<'w> WorkReview<'w> {
             if shell.analysis.overall_effect <= Effect::ReadOnly {
                 continue;
             }
+            // The kind, not the text: an agent that repairs a command rarely repeats it word by word.
             let what = kind(shell);
             open.retain(|(other, _)| *other != what);
             if *exit != 0 {

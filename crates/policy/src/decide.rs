@@ -204,6 +204,8 @@ impl Policy {
     pub fn decide(&self, call: &Call, history: &dyn History) -> Verdict {
         let mut verdict = Verdict::silent();
         let mut decided: Option<Outcome> = None;
+        // All rules are asked, also after one has denied: the record names every rule that spoke, and the strictest
+        // wins in whatever order they stand.
         for (origin, rule) in self.rules.iter().filter(|(_, rule)| rule.decision != Decision::Rewrite) {
             let outcome = rule_decision(rule, call, call, history)
                 .and_then(|ruling| verdict.take(*origin, rule, ruling));
@@ -254,6 +256,7 @@ impl Policy {
     fn decide_again(&self, call: &Call, history: &dyn History, verdict: &mut Verdict) {
         for (origin, rule) in &self.rules {
             let forbids = matches!(rule.decision, Decision::Ask | Decision::Deny | Decision::Stop);
+            // A rule that spoke about the old input has had its say; asked again, it would stand in the record twice.
             let spoke = verdict.fired.iter().any(|it| it.rule == rule.name && it.origin == *origin);
             if !forbids || spoke {
                 continue;
@@ -350,6 +353,8 @@ fn may_defer(rule: &Rule, call: &Call, history: &dyn History, why: Option<String
     match history.deferrals(call, &rule.name) {
         Some(times) if times < rule.at_most => plain(Decision::Deny, Basis::Applies),
         Some(_) => plain(Decision::Warn, Basis::DeferralLimit),
+        // Without a count one deferral is safe only where the client itself marks the repeated stop. Elsewhere it
+        // could go on for ever, and an agent that cannot end is worse than one that ends too early.
         None if matches!(call.event, Event::Stop | Event::SubagentStop) && !call.again => {
             plain(Decision::Deny, Basis::Applies)
         }
@@ -386,6 +391,7 @@ impl Verdict {
             self.context.push(reason_text(origin, rule, &ruling));
             return None;
         }
+        // The first one is shown: the client has one line for it.
         if ruling.decision == Decision::Stop && self.stop_reason.is_none() {
             let own = rule.says.stop_reason.clone().filter(|_| origin != Origin::Project);
             self.stop_reason = Some(own.unwrap_or_else(|| reason_text(origin, rule, &ruling)));

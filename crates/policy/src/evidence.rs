@@ -185,6 +185,8 @@ fn is_edit(action: &PastAction) -> bool {
 }
 
 fn is_commit(action: &PastAction) -> bool {
+    // By text and not by the analysis: this runs over hundreds of recorded commands while an agent waits. A wrong hit
+    // resets a timer, nothing more.
     let commits = |command: &String| command.contains("git ") && command.contains("commit");
     action.state == CallState::Succeeded && action.command.as_ref().is_some_and(commits)
 }
@@ -193,6 +195,8 @@ fn is_commit(action: &PastAction) -> bool {
 fn work_actions(action: &PastAction) -> Vec<WorkAction> {
     if let Some(command) = &action.command {
         let (directory, exit) = (action.directory.clone(), action.exit);
+        // A command that was denied did not run, so it neither passes tests nor fails. One that still runs has no
+        // exit code, and counts as unknown.
         let is_denied = action.state == CallState::Denied;
         return if is_denied {
             Vec::new()

@@ -99,6 +99,8 @@ impl PathGlob {
         let is_open = |name: &&str| name.contains(['*', '?']);
         let fixed: Vec<&str> = rest.split('/').take_while(|name| !is_open(name)).collect();
         let pattern = Pattern::of_path(rest.chars());
+        // Only a pattern without any slash is looked for in every folder; `src/x` means one place, that of the
+        // project.
         let pattern = if anchor == Anchor::Anywhere { pattern.anywhere() } else { pattern };
         Self { text: text.to_owned(), anchor, pattern, fixed: fixed.join("/") }
     }

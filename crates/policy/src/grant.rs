@@ -36,6 +36,8 @@ const PRINTING: &[&str] = &[
 ];
 
 /// Wrappers that change when a program runs and how long, and nothing else.
+// `env`, `xargs`, `nohup` and the like are missing on purpose: they set variables, add words or let a program outlive
+// the call.
 const TIMING: &[&str] = &["time", "timeout", "gtimeout", "nice", "command", "stdbuf"];
 
 fn only_prints(variable: &str) -> bool {
@@ -120,6 +122,7 @@ impl Matcher {
         let mut steps = Vec::new();
         visit_steps(&shell.analysis, &mut |step| steps.push(step));
         shell.exposure.environment.iter().all(|variable| only_prints(variable))
+            // A program from a folder of its own may be anything, whatever it is called.
             && shell.exposure.programs.is_empty()
             && !shell.exposure.printed
             && !steps.is_empty()

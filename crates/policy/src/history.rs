@@ -83,6 +83,8 @@ impl Truth {
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         match (self, other) {
+            // A condition that surely fails settles it: what is unknown beside it must not turn silence into an
+            // outage.
             (Self::Fails, _) | (_, Self::Fails) => Self::Fails,
             (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
             (Self::Holds, Self::Holds) => Self::Holds,

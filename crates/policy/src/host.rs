@@ -25,6 +25,7 @@ pub(crate) fn host_of(address: &str) -> Option<String> {
         _ => address.trim_start_matches(['/', '\\']),
     };
     let authority = rest.split(['/', '\\', '?', '#']).next()?;
+    // The last `@` and not the first: what stands before it is a user, whatever it looks like.
     let host = authority.rsplit('@').next()?;
     let host = match host.strip_prefix('[') {
         Some(six) => six.split(']').next()?,

@@ -52,6 +52,7 @@ impl Quantifier {
     const fn fits_beyond(self, call: &Call) -> Option<bool> {
         match (call.beyond, self) {
             (false, _) => None,
+            // Beyond the limit there may be anything: it fits every prohibition and no permission.
             (true, Self::One) => Some(true),
             (true, Self::Every) => Some(false),
         }
@@ -225,6 +226,8 @@ impl CommandMatcher {
 }
 
 /// Operations that destroy something other than files of this machine.
+// `effect = "delete"` is what people write to protect their files. Without this list it would also stop `git branch
+// -d` and `docker rm`, and would be switched off.
 const NOT_FILES: &[&str] = &[
     "query_database",
     "stop_process",

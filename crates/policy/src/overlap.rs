@@ -69,6 +69,8 @@ fn pieces(pattern: &str) -> Vec<Piece> {
 fn share_a_text(pieces: &[Piece], tokens: &[Token<char>]) -> bool {
     let width = tokens.len() + 1;
     // Twice each pair: once where both were just entered, and once where a `**` has already stood for something.
+    // Each pair of places is looked at once, so that a pattern such as `*a*a*a*a` cannot make the answer take
+    // exponential time while a hook waits.
     let mut seen = vec![false; (pieces.len() + 1) * width * 2];
     let mut open = vec![(0_usize, 0_usize, true)];
     while let Some((piece, token, fresh)) = open.pop() {

@@ -10,6 +10,8 @@ pub(crate) fn absolute(path: &str, cwd: Option<&str>, home: Option<&str>) -> Str
     let expanded = match (path.strip_prefix('~'), home) {
         (Some(""), Some(home)) => home.to_owned(),
         (Some(rest), Some(home)) if rest.starts_with('/') => format!("{home}{rest}"),
+        // Without a look into the list of users, which is the caller's disk. A wrong guess names a file that no rule
+        // is about; leaving the tilde would make `~root/.ssh` a file of the project.
         (Some(rest), home) if names_a_user(rest) => match rest.strip_prefix("root") {
             Some(inside) if inside.is_empty() || inside.starts_with('/') => format!("/root{inside}"),
             _ => format!(

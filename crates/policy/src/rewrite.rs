@@ -31,6 +31,8 @@ impl Rewrite {
         };
         let mut input = before.clone();
         for key in &self.remove {
+            // The order of the other members stays: the client shows the input, and a moved member looks like a
+            // change.
             input.shift_remove(key);
         }
         for (key, value) in &self.set {
@@ -86,6 +88,8 @@ fn with_flag(call: &Call, command: &str, flag: &str) -> Result<String, &'static 
 /// Lets a command start in a folder. A line of its own before it works with whatever the command is.
 fn in_directory(call: &Call, command: String, directory: &str) -> String {
     let folder = path::absolute(directory, call.project(), call.around.home.as_deref());
+    // `|| exit 1`: in a folder that does not exist the command would run where it must not. `--`: a folder may begin
+    // with a dash.
     let before = format!("cd -- {} || exit 1\n", quote(&folder));
     let is_there = call.command_folder() == Some(folder.as_str()) || command.starts_with(&before);
     if is_there { command } else { format!("{before}{command}") }

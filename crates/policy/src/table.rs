@@ -50,6 +50,8 @@ pub fn compile<'r>(
 ) -> Result<Vec<u8>, TooLarge> {
     let mut rows: Vec<OwnedRow> = Vec::new();
     for (scope, rule) in rules {
+        // A project's rule that may not decide still speaks in an outage, because `ask` and `deny` are what it may
+        // do.
         let acts =
             scope.origin.may(rule.decision) || (!rule.when.is_empty() && rule.on_outage != OnOutage::Allow);
         if !acts || rule.verify.is_some() {

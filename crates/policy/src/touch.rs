@@ -48,6 +48,7 @@ impl BaseFolders<'_> {
     }
 
     fn touch_broadly(self, name: &str, access: Access, breadth: Breadth) -> Touch {
+        // Tools of servers take addresses of files where the client's own take paths; a rule means the file.
         let name = name.strip_prefix("file://").unwrap_or(name);
         let in_home = ["$HOME/", "${HOME}/"].into_iter().find_map(|start| name.strip_prefix(start));
         let path = match in_home {
@@ -277,6 +278,7 @@ pub(crate) fn from_patch(patch: &str, from: BaseFolders<'_>) -> Touches {
             (name, Access::Delete)
         } else if let Some(name) = line.strip_prefix("*** Move to: ") {
             // What was there under the old name is gone.
+            // The header of the move follows the one of the update, which was counted as a write of the old name.
             if let Some(last) = touches.list.last_mut().filter(|last| last.access == Access::Write) {
                 last.access = Access::Delete;
             }

@@ -36,6 +36,8 @@ pub fn try_examples<'f>(file: &'f RuleFile, around: &Surroundings) -> Vec<Trial<
     for rule in &file.rules {
         for example in &rule.examples {
             let mut fields = example.fields.clone();
+            // Relative paths of an example are meant from the project's root; without any folder no path pattern
+            // could match.
             let cwd = around.project.clone().unwrap_or_else(|| "/".to_owned());
             fields.entry("cwd").or_insert_with(|| cwd.into());
             let call = Call::from_fields(example.agent, example.event, fields, around.clone());

@@ -55,6 +55,8 @@ impl Rule {
             lines.collect::<Vec<_>>().join("; and ")
         };
         let condition = verify.condition.clone().unwrap_or_else(required);
+        // The mark is in the text because the client keeps nothing else of ours: its settings and its transcript hold
+        // the prompt alone.
         Some((verify.by, format!("[Agent Tracer rule `{}`] {condition}", self.name)))
     }
 }

@@ -33,8 +33,10 @@ impl std::ops::AddAssign for Checksum {
 
 fn sum_of<T: Serialize>(rows: &[T]) -> u64 {
     rows.iter().fold(0, |sum, row| {
+        // Both sides are computed by this process, so the hash need not be the same from version to version.
         let mut hasher = DefaultHasher::new();
         serde_json::to_string(row).unwrap_or_default().hash(&mut hasher);
+        // Added and not chained: the store returns rows in its own order, and in parts.
         sum.wrapping_add(hasher.finish())
     })
 }

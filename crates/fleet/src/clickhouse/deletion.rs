@@ -112,6 +112,8 @@ impl Fleet {
             DeletionScope::Owner(owner) => {
                 // Tokens first: what is still on its way from there is refused.
                 let mut tables: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
+                // Tasks last, because the other rows are found by them: a deletion that is interrupted can be
+                // repeated.
                 tables.sort_by_key(|table| (*table != "token", *table == "task"));
                 for table in tables {
                     self.run(&schema::delete(table, &owner_filter(table, owner), self.layout()))?;
@@ -165,6 +167,7 @@ impl Fleet {
         facts: &str,
         delete: impl FnOnce() -> Result<(), FleetError>,
     ) -> Result<(), FleetError> {
+        // Before the deletion: afterwards nothing tells in which days the facts stood.
         let days = self.days_of(facts)?;
         self.mark_ahead(&days, AHEAD_MS)?;
         delete()?;

@@ -62,6 +62,8 @@ macro_rules! fact_columns {
                     fact: self.fact,
                     kind: Kind::parse(&self.kind),
                     list,
+                    // A word of a newer version must not cost the row: the least lane and the least certainty claim
+                    // nothing.
                     lane: Lane::parse(&self.lane).unwrap_or(Lane::Telemetry),
                     occurred: self.occurred,
                     order: self.ord,

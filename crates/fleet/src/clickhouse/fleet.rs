@@ -44,6 +44,7 @@ impl StoreAddress {
             None => (text.strip_prefix("clickhouse://")?, "http", 8123),
         };
         let (authority, database) = rest.split_once('/')?;
+        // From the right: a password may hold an `@`, a host may not.
         let (who, host) = match authority.rsplit_once('@') {
             Some((who, host)) => (Some(who), host),
             None => (None, authority),
@@ -136,6 +137,8 @@ impl Fleet {
     /// If no thread can be started.
     pub fn new(place: StoreAddress) -> Result<Self, FleetError> {
         let runtime = Builder::new_multi_thread()
+            // One thread drives all connections: it waits for the engine and computes nothing. A runtime of the
+            // caller cannot be used, because plain threads and the server's blocking pool call this.
             .worker_threads(1)
             .thread_name("clickhouse")
             .enable_all()
@@ -211,6 +214,8 @@ impl Fleet {
             self.run_all(schema::create(&self.place.layout))?;
             return self.put_step(schema::VERSION);
         }
+        // The number is written after each step: one that is interrupted is run again, which every statement of it
+        // allows.
         for version in found + 1..=schema::VERSION {
             self.run_all(schema::step(version, &self.place.layout))?;
             self.put_step(version)?;
@@ -257,6 +262,8 @@ pub(crate) fn as_it_is(statement: &str) -> String {
 
 /// Quotes a text as a part of a statement, whatever is in it.
 pub(crate) fn literal(text: &str) -> String {
+    // The client binds values only on the client's side too; statements here are built of parts, in which a
+    // placeholder would have to be counted.
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 

@@ -53,6 +53,7 @@ impl<T> Drop for Group<'_, T> {
             turn.results.insert(*number, results.next().unwrap_or_else(lost));
         }
         drop(turn);
+        // All, because the condition is shared: the one whose turn it is cannot be chosen.
         self.gather.ended.notify_all();
     }
 }
@@ -87,6 +88,7 @@ impl<T> InsertBatcher<T> {
             let (mut numbers, mut group, mut weight) = (Vec::new(), Vec::new(), 0);
             while let Some((_, next)) = turn.waiting.front() {
                 weight += weigh(next);
+                // One that alone is too heavy goes alone: it could not be written at all otherwise.
                 if weight > most && !group.is_empty() {
                     break;
                 }
@@ -96,6 +98,7 @@ impl<T> InsertBatcher<T> {
                 }
             }
             drop(turn);
+            // Written without the lock: senders that come meanwhile form the next group.
             let mut running = Group { gather: self, numbers, results: Vec::new() };
             running.results = write(&group);
             drop(running);

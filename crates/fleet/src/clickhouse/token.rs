@@ -106,6 +106,8 @@ impl Fleet {
         self.write_token(token, at, true)
     }
 
+    // A revoked token is a row with a greater version, and not a deletion: another server may be reading the table
+    // just now.
     fn write_token(&self, token: &Token, at: i64, is_gone: bool) -> Result<(), FleetError> {
         let line = TokenLine {
             owner: token.owner.clone(),

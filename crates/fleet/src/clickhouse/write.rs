@@ -43,6 +43,7 @@ impl Fleet {
         if shipment.format == 0 || shipment.format > FORMAT {
             return Err(FleetError::ShipmentFormat { found: shipment.format, known: FORMAT });
         }
+        // Before the rows of the same shipment: what comes back after a purge has a greater version, and stays.
         if let Some(removed) = &shipment.removed {
             self.remove(owner, &removed.tasks, removed.version)?;
         }
@@ -57,6 +58,8 @@ impl Fleet {
     fn insert_group(&self, group: &[Lines]) -> Vec<Result<(), FleetError>> {
         let all: Vec<&Lines> = group.iter().collect();
         match self.insert(&all) {
+            // Only a refusal: if the engine cannot be reached, to try each alone would multiply the load when it
+            // comes back.
             Err(FleetError::Refused(_)) if group.len() > 1 => {
                 group.iter().map(|one| self.insert(&[one])).collect()
             }

@@ -22,6 +22,7 @@ impl Backoff {
         let wait = FIRST.saturating_mul(1_u32.checked_shl(self.failures).unwrap_or(u32::MAX)).min(LONGEST);
         self.failures = self.failures.saturating_add(1);
         let parts = u32::try_from(spread % 1_000).unwrap_or(0);
+        // At least half of the delay: one that could be zero would let a broken machine retry without a pause.
         wait / 2 + wait / 2 * parts / 1_000
     }
 }

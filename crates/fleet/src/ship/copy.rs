@@ -46,6 +46,7 @@ impl Copier {
         }
         let before = self.cursor.until();
         let Some(shipment) = self.after(before)? else { return Ok(false) };
+        // On disk before the store has it: after a crash in between, versions must not begin below what was written.
         let highest = shipment.until.saturating_add(self.cursor.state.base);
         if highest > self.cursor.state.highest {
             self.cursor.state.highest = highest;

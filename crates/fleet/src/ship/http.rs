@@ -64,6 +64,7 @@ impl Target {
             return Err(no_address());
         }
         let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+        // By name and not by looking it up: what a name resolves to may be another machine when it is called.
         let is_here = matches!(name, "localhost" | "127.0.0.1" | "[::1]");
         match scheme {
             "https" => {}
@@ -72,6 +73,7 @@ impl Target {
             _ => return Err(no_address()),
         }
         let token = token.trim();
+        // A line end in the token would end the header, and let a file of tokens write headers of its own.
         if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(TargetError::NoToken);
         }

@@ -80,6 +80,7 @@ impl PartSource<'_> {
         let tasks = shipment.tasks.iter().map(|task| &task.task);
         let ids: BTreeSet<&String> = tasks.chain(shipment.facts.iter().map(|fact| &fact.task)).collect();
         let ids: BTreeSet<String> = ids.into_iter().cloned().collect();
+        // Asked of the ledger and not of the shipment: a part may hold facts of a task whose own record went before.
         let projects: HashMap<String, String> = self.outbox.projects(&ids)?;
         let allowed = |task: &str| projects.get(task).is_some_and(|project| self.policy.allows(project));
         let (kept, held): (BTreeSet<String>, BTreeSet<String>) = ids.into_iter().partition(|id| allowed(id));

@@ -147,6 +147,8 @@ impl Policy {
 
     fn metadata(&self, metadata: &mut Metadata) {
         if self.level == Level::Metadata {
+            // A list of what may leave and not of what may not: an attribute that is added later stays here until it
+            // is listed.
             metadata.retain(|name, value| match value {
                 Value::String(_) => NAMES.contains(&name.as_str()),
                 Value::Object(_) | Value::Array(_) => match name.as_str() {

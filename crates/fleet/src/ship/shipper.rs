@@ -174,6 +174,7 @@ impl Shipper {
         let (from, carrier) = (cursor.until(), carrier.as_ref());
         let mut window = SendWindow { cursor, newest, arrived: None, again: false };
         let ended = thread::scope(|scope| {
+            // Of no length: one part is ready while one is sent, and no more is in memory.
             let (ready, next) = sync_channel(0);
             scope.spawn(move || make_ready(source, from, &ready));
             let mut in_flight: VecDeque<PartInFlight<'_>> = VecDeque::new();
@@ -219,6 +220,7 @@ impl Shipper {
         let new: Vec<(String, i64)> =
             purged.iter().filter(is_new).take(REMOVED).map(|(task, until)| (task.clone(), *until)).collect();
         let tasks: Vec<String> = new.iter().map(|(task, _)| task.clone()).collect();
+        // Nothing was ever sent, so there is nothing to delete there, and the ids of purged tasks stay here.
         if tasks.is_empty() || (state.highest == 0 && state.until == 0) {
             return Ok(None);
         }

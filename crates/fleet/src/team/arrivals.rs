@@ -82,6 +82,7 @@ impl ArrivalCursor {
     pub(crate) fn next(&mut self, store: &dyn Arrivals) -> Answer<ArrivalUpdate> {
         let from = self.newest.saturating_sub(OVERLAP_MS);
         let (count, newest) = store.since(from)?;
+        // Counted before any row is read: the number and the newest moment come from one column.
         if count > MOST {
             if newest == self.flood {
                 return Ok(ArrivalUpdate::Rows(Vec::new()));

@@ -83,6 +83,7 @@ impl Audit {
             fleet.record_access(&visit)?;
         }
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // After the write: a look whose record failed is refused, and has to be recorded when it is tried again.
         kept.1.insert(key);
         Ok(())
     }

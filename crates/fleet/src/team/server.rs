@@ -105,6 +105,7 @@ impl Team {
         fleet.migrate()?;
         let reader = Reader::everybody(Arc::clone(&fleet));
         let known = Arc::new(KnownTokens::default());
+        // Before the first request can come: a server that does not know its tokens yet would refuse all of them.
         known.replace(fleet.tokens()?);
         let newest = reader.seq().map_err(|error| FleetError::Refused(FaultCause::new(error)))?;
         let live = Live::new();

@@ -14,6 +14,8 @@ const BEGINNING: &str = "atr";
 /// Returns the hash under which a secret is stored.
 #[must_use]
 pub fn hash(secret: &str) -> String {
+    // Without salt and slowness, unlike a password: the secret is drawn, too long to guess, and looked up by its hash
+    // at every request.
     Sha256::digest(secret.as_bytes()).iter().fold(String::new(), |mut text, byte| {
         write!(text, "{byte:02x}").ok();
         text

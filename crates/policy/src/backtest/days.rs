@@ -35,6 +35,8 @@ impl DayCosts<'_> {
             false => spending_between(self.store, midnight, Some(Millis(quarter))),
         };
         let mut sums = self.sums.borrow_mut();
+        // Emptied as a whole: rows come in the order of time within a tree, so nearly all hits are on recent entries,
+        // and an order of use would cost more than the few sums that are read twice.
         if sums.len() >= SUMS_MAX {
             sums.clear();
         }

@@ -96,6 +96,8 @@ impl TreeState {
     pub(crate) fn begin_call(&mut self, row: &Row, agent: Agent) {
         let task = self.task(row);
         if let Some(signature) = signature(row) {
+            // Counts of known calls go on when the map is full. Which of the others were dropped cannot be seen
+            // later, so the whole task answers with unknown.
             if task.made.len() < REMEMBERED_MAX || task.made.contains_key(signature) {
                 *task.made.entry(signature.to_owned()).or_default() += 1;
             } else {
@@ -200,6 +202,8 @@ impl Evidence for ReplayEvidence<'_> {
 
     fn has_opened(&self, path: &str) -> Option<bool> {
         let task = self.task()?;
+        // A full set still proves what is in it. What is not in it may have been dropped, so its absence proves
+        // nothing.
         match task.opened.contains(path) {
             true => Some(true),
             false => (!task.is_overfull).then_some(false),

@@ -61,6 +61,8 @@ impl Judge {
     ) {
         self.moments += 1;
         let rules = &self.rules;
+        // Rules are split once for each combination of missing data, of which there are at most 64, and not for every
+        // moment.
         let split = self.splits.entry(missing).or_insert_with(|| Rc::new(RuleSplit::new(rules, missing)));
         let split = Rc::clone(split);
         for unjudged in split.unjudged.iter().filter(|unjudged| unjudged.rule.is_about(call)) {
@@ -77,6 +79,7 @@ impl Judge {
                 .iter()
                 .position(|(origin, rule)| *origin == fired.origin && rule.name == fired.rule);
             let Some(found) = place.and_then(|place| self.found.get_mut(place)) else { continue };
+            // Live, the rule would have had an answer: an outage of the replay says nothing of the rule.
             if fired.basis == Basis::Outage {
                 count_unjudged(found, NO_HISTORY);
                 continue;

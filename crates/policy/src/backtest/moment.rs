@@ -78,6 +78,7 @@ pub(crate) fn call_moment(row: &Row, event: Event) -> Moment {
     fields.insert("tool_input".to_owned(), input(row, &tool, &mut missing));
     fields.insert("tool_name".to_owned(), tool.into());
     if let Some(server) = text(row, attributes::MCP_SERVER) {
+        // From the name alone a server with two underscores in its name cannot be separated from its tool.
         fields.insert("mcp_server".to_owned(), json!({ "name": server }));
     }
     if let Some(id) = &row.tool_use_id {

@@ -35,6 +35,8 @@ impl OpenCalls {
 
     fn pop(&mut self, until: Millis) -> Option<Row> {
         let is_due = self.ends.peek().is_some_and(|Reverse((end, _))| *end <= until);
+        // A history may hold any number of calls whose end was never reported; without the limit memory would grow
+        // with it.
         if !is_due && self.rows.len() <= OPEN_MAX {
             return None;
         }

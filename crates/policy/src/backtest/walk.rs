@@ -130,6 +130,7 @@ impl Walk<'_> {
     fn root_of(&mut self, task: Task) -> Answer<Option<Task>> {
         let own = task.id.clone();
         let mut root = task;
+        // A ring of parents, which only wrong guesses could make, must not keep the walk here for ever.
         for _ in 0..DEPTH {
             let Some(parent) = root.parent_task_id.as_deref().and_then(TaskId::parse) else { break };
             match self.store.task(self.request.now, &parent) {
@@ -180,6 +181,7 @@ impl Walk<'_> {
                 break None;
             }
         };
+        // Also when the replay was stopped: calls that are open would otherwise count as asked and never as ended.
         replay.end_all(self);
         self.judge.tasks += replay.tasks();
         Ok(stopped)

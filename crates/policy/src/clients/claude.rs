@@ -46,6 +46,7 @@ pub(super) const CLIENT: Client = Client {
     ],
     may_suppress: Event::ALL,
     may_update_permissions: &[Event::PermissionRequest],
+    // The tool that starts a subagent was `Task` before it was `Agent`; rules of either time mean the same.
     aliases: &[("Agent", &["Task"]), ("Task", &["Agent"])],
     unasked_tools: &[],
     refuses_bad_input: true,

@@ -34,6 +34,7 @@ pub(super) const CLIENT: Client = Client {
         (Event::SubagentStop, Deny, AnswerForm::Block, Declared),
         (Event::SubagentStop, Decision::Stop, AnswerForm::Continue, Declared),
     ],
+    // At tool events Codex refuses an answer with `suppressOutput` as a whole, and then runs the tool.
     may_suppress: &[Event::UserPromptSubmit, Event::Stop, Event::SubagentStop],
     may_update_permissions: &[],
     aliases: &[
@@ -41,6 +42,8 @@ pub(super) const CLIENT: Client = Client {
         ("spawn_agent", &["Agent"]),
         ("collaborationspawn_agent", &["Agent"]),
     ],
+    // Rules that name one of these would be silently not in force, and a replay would count decisions that no hook
+    // was asked for.
     unasked_tools: &[
         "exec",
         "wait",

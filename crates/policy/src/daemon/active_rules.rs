@@ -17,6 +17,8 @@ use crate::daemon::rules::{PROJECT_FILE, Rules, RulesError, TrustList};
 use crate::daemon::table::{self, PROJECTS_MAX, ProjectRules, TableSources};
 
 /// Distinguishes a file from another one at the same place.
+// Without reading the file, because every project is looked at every other second. A time alone would miss a second
+// write within its grain; a rename changes the inode even if length and time stay.
 type FileStamp = Option<(u64, u64, u64, i64, i64)>;
 
 fn stamp_of(path: &Path) -> FileStamp {
@@ -165,6 +167,8 @@ impl ActiveRules {
             let path = root.join(PROJECT_FILE);
             changed |= kept.reload(&path, || Rules::find(&path));
         }
+        // A file that is gone takes its rules with it at once: its absence is the user's decision, unlike a file that
+        // is broken.
         state.projects.retain(|_, kept| kept.stamp.is_some());
         let is_missing = !changed && state.table.is_some();
         if changed || is_missing || is_others {

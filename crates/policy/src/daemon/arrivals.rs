@@ -36,6 +36,9 @@ impl ArrivalWait<'_> {
         if !self.arrivals.wait_for_earlier(name, self.session, self.max_wait) {
             return None;
         }
+        // The event itself is not waited for: its commit costs an `fsync`, and the rows that the writer will make of
+        // its envelope can be computed here. A task without any row is waited for, because the overlay needs one to
+        // stand on.
         if let Some(pending) = self.pending(name)
             && past.knows(task).ok()?
         {

@@ -56,6 +56,8 @@ pub fn record(decision: &Decision<'_>, agent: Agent, home: &Home, now_nanos: u64
     let Some(body) = body(decision) else { return };
     let mut header = Header::new(agent, Channel::Decision, now_nanos);
     header.writer = Some(env!("CARGO_PKG_VERSION").into());
+    // Through the spool and not to the ledger: server, guard and hook write the same record in the same way, and it
+    // survives a kill between the answer and the record.
     if Spool::at(&home.spool()).accept(&header, &body, now_nanos, std::process::id()).is_ok() {
         doorbell::ring(home);
     }

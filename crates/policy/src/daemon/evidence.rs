@@ -105,6 +105,7 @@ impl LedgerEvidence<'_> {
             context: &Context::default(),
         });
         let is_call = |kind: Kind| kind == Kind::ToolUsed || kind == Kind::TerminalCommand;
+        // A hook may also lead to entries of a session or a turn; the call that is asked about is an event.
         let events = || reading.entries.iter().filter(|entry| matches!(entry.subject, Subject::Event(_)));
         let entry = events().next().or(reading.entries.first())?;
         let call = events().find(|entry| {
@@ -190,6 +191,8 @@ impl Evidence for LedgerEvidence<'_> {
                 self.agent,
                 || history.actions(&asker.task, since, most).ok(),
                 || {
+                    // Polled: the rollout is appended by another process, and a watch on the file costs more than the
+                    // few looks that the deadline leaves room for.
                     std::thread::park_timeout(POLL);
                     Instant::now() < until
                 },

@@ -99,6 +99,8 @@ impl PolicyServer {
             owner: facts.uid(),
         });
         listener.set_nonblocking(true)?;
+        // A pipe wakes all threads at once and needs no signal: closing the listener from another thread does not end
+        // a call of `poll` that waits on it.
         let (closing, open) = io::pipe()?;
         let acceptor = Arc::new(Mutex::new(Acceptor { listener, closing }));
         let identity = (facts.dev(), facts.ino());
@@ -164,6 +166,7 @@ fn accept(acceptor: &Mutex<Acceptor>) -> Option<UnixStream> {
         }
         // The hook may be gone again.
         if let Ok((stream, _)) = acceptor.listener.accept()
+            // On macOS an accepted socket inherits the mode of the listener.
             && stream.set_nonblocking(false).is_ok()
         {
             return Some(stream);
@@ -293,6 +296,7 @@ struct DecidedAnswer {
 
 /// Returns whether the peer is this user. The file's mode keeps others out too.
 fn is_from(stream: &UnixStream, owner: u32) -> bool {
+    // Root may ask, because it can read the socket's folder and become the user in any case.
     peer_user(stream).is_ok_and(|peer| peer == owner || peer == 0)
 }
 
@@ -328,6 +332,8 @@ fn read(stream: &mut UnixStream, until: Instant) -> io::Result<ReceivedQuestion>
 fn read_exactly(stream: &mut UnixStream, mut buffer: &mut [u8], until: Instant) -> io::Result<()> {
     while !buffer.is_empty() {
         let left = until.saturating_duration_since(Instant::now());
+        // A timeout of zero would mean to wait for ever. The time is for the whole question, so that a peer that
+        // sends a byte now and then cannot keep the thread.
         if left < Duration::from_micros(1) {
             return Err(io::ErrorKind::TimedOut.into());
         }

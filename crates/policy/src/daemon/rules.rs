@@ -110,6 +110,8 @@ impl Rules {
     }
 
     fn parse(path: &Path, bytes: Vec<u8>) -> Result<Self, RulesError> {
+        // Of the bytes that are parsed, not of a second read: a file that changes in between must not be trusted by
+        // the hash of what it was.
         let hash = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let text = String::from_utf8(bytes).map_err(|error| RulesError::Read {
             path: path.to_owned(),
@@ -146,6 +148,8 @@ fn read_regular(path: &Path) -> Result<Option<Vec<u8>>, RulesError> {
         Err(error) => return Err(failed(error)),
     }
     let mut bytes = Vec::new();
+    // One byte more than allowed, so that the parser sees that the file is too long, and reports it as a fault with a
+    // place.
     let limit = BYTES_MAX as u64 + 1;
     match File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
         Ok(_) => Ok(Some(bytes)),
@@ -189,6 +193,8 @@ pub fn load_effective(home: &Home, root: &Path) -> Result<EffectivePolicy, Rules
     let path = root.join(PROJECT_FILE);
     let project = match Rules::find(&path) {
         Ok(Some(rules)) => {
+            // Read only when there are rules to trust: a broken list must not take the rules of users without
+            // projects away.
             let trust = TrustList::load(home).map(|trusted| trusted.trust(&path, &rules.hash))?;
             rules.into_rule_file().map(|file| Some((file, trust)))
         }

@@ -45,6 +45,7 @@ impl StopDeferrals {
         if !call.event.is_an_end() {
             return;
         }
+        // A rehearsal defers nothing, so it must not use up the count either.
         for fired in verdict.fired.iter().filter(|fired| fired.counted) {
             let before = self.times(call, &fired.rule).unwrap_or(0);
             let mut times = self.times.lock().unwrap_or_else(PoisonError::into_inner);

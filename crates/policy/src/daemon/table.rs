@@ -113,6 +113,8 @@ pub fn write(home: &Home, guard: &Path, rules: &TableSources) -> Result<bool, Ru
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(failed(error)),
         },
+        // Not rewritten for nothing: every write changes the inode, and a server would take that for a change by
+        // another program.
         (Some(bytes), Some(before)) if bytes == before => Ok(false),
         (Some(bytes), _) => replace(&path, &bytes).map(|()| true).map_err(failed),
     }
@@ -157,6 +159,7 @@ fn bytes_of(rules: &TableSources, before: Option<&[u8]>, guard: &Path) -> Result
 /// Returns the names of a folder that agents may use: as found, and without links.
 fn names_of(root: &Path) -> Vec<String> {
     let mut names: Vec<String> = root.to_str().map(str::to_owned).into_iter().collect();
+    // The hook compares bytes and follows no links: it must find the project under either name.
     let real = root.canonicalize().ok().and_then(|real| real.to_str().map(str::to_owned));
     names.extend(real.filter(|real| !names.contains(real)));
     names

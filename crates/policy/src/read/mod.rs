@@ -93,6 +93,8 @@ impl Reader<'_> {
             self.fault(0, format!("the file is over {BYTES_MAX} bytes"), None);
             return (Vec::new(), None);
         }
+        // A tree with places instead of a derived type: derive stops at the first error and knows no place for a
+        // wrong word.
         let table = match DeTable::parse(self.text) {
             Ok(table) => table.into_inner(),
             Err(error) => {
@@ -136,6 +138,7 @@ impl Reader<'_> {
                 break;
             }
             if let Some(rule) = self.rule(table, at) {
+                // Records and back-tests know a rule by its name and its origin alone.
                 if rules.iter().any(|other| other.name == rule.name) {
                     self.fault(at, format!("two rules are called `{}`", rule.name), None);
                 }

@@ -105,6 +105,8 @@ impl Reader<'_> {
         let verify = self.verify(table);
         let says = self.answer_extras(table);
         let at_most = self.integer(table, "at_most");
+        // Everything else was read before this point, although the rule may have no name: all faults of a file are
+        // reported at once.
         let mut rule = Rule {
             name: name?,
             description: self.text(table, "description").map(|(text, _)| text),
@@ -341,6 +343,8 @@ impl Reader<'_> {
             let what = format!("rule `{}` cannot `{}` at `{event}`", rule.name, rule.decision);
             self.fault(at, what, Some(hint));
         }
+        // A note and not a fault: a rule for both agents is useful where only one of them can obey it, if the user
+        // knows.
         for agent in cannot.iter().filter(|_| !can.is_empty()) {
             self.note(at, format!("rule `{}` does nothing at `{event}` of `{agent}`", rule.name));
         }

@@ -135,6 +135,7 @@ impl Fleet {
         if begin.is_some_and(|begin| begin >= end) {
             return Ok(0);
         }
+        // Half of the range: the sums below must not overflow, and a hostile clock may have put facts before 1970.
         let begin = begin.unwrap_or(i64::MIN / 2);
         let day = day_of("occurred");
         let days: Vec<DayFacts> = self.ask(&format!(
@@ -151,12 +152,15 @@ impl Fleet {
                 "SELECT owner, {day} AS day, count() AS facts FROM fact WHERE {} GROUP BY owner, day ORDER BY owner, day",
                 facts_between(first.day, last.day.saturating_add(DAY_MS))
             ))?;
+            // Two levels: first whole days of all owners, so that `closed_day` moves on and an interrupted run goes
+            // on there; within them owners, because a day of a large team is more than one statement may add up.
             for part in parts(&units, |unit| unit.facts) {
                 self.make(part.iter().map(|unit| (unit.owner.clone(), unit.day)).collect())?;
             }
             made += units.len() as u64;
             self.put_closed(last.day.saturating_add(DAY_MS).min(end))?;
         }
+        // Also without any fact in between, so that readers take empty days for closed and look for no facts there.
         self.put_closed(end)?;
         Ok(made)
     }
@@ -269,6 +273,8 @@ fn facts_between(from: i64, to: i64) -> String {
 const KEY: &str = "owner, day, dim, level, at, project, agent, agent_type, key, machine";
 
 fn sums(days: &BTreeSet<OwnersDay>, version: i64) -> String {
+    // The rows that are there join with zeros and `alive = 0`: a key that no fact has any more gets a row that says
+    // so. An insert alone could not take it away, and a deletion would rewrite parts.
     let each = |one: &dyn Fn(&str) -> String| measures::list(measures::of_team(), |column| one(column.name));
     format!(
         "INSERT INTO day_sum ({KEY}, version, gone, {}, last) \

@@ -97,6 +97,7 @@ impl Fleet {
         let days = self.touched(change)?;
         self.mark(&days)?;
         write()?;
+        // A slow insert may end after the grace period of its own mark, when the sums were made without it.
         if begun.elapsed() > REMEMBERED && !days.is_empty() {
             self.marks().forget();
             self.mark(&days)?;
@@ -143,6 +144,7 @@ impl Fleet {
             version: version(now),
             gone: 0,
         }))?;
+        // The moment before the write: a slow one must not let a mark count as younger than it is.
         self.marks().remember(&days, begun);
         Ok(())
     }

@@ -66,6 +66,8 @@ fn own_columns() -> impl Iterator<Item = (String, &'static str)> {
 
 /// Returns the day that holds a moment, as an expression.
 pub(crate) fn day_of(moment: &str) -> String {
+    // By arithmetic: the engine's dates end in 2299 and follow a zone, and a hostile clock may say anything.
+    // `positiveModulo`, because `%` of a moment before 1970 is negative.
     format!("{moment} - positiveModulo({moment}, {DAY_MS})")
 }
 

@@ -48,6 +48,8 @@ impl ClosedDays {
         let marked = marks.into_iter().filter(|mark| !mark.owner.is_empty() && mark.day < end);
         let mut marked: Vec<OwnersDay> = marked.map(|mark| (mark.owner, mark.day)).collect();
         marked.sort_unstable();
+        // Every marked day becomes a condition of every statement; thousands of them would cost more to plan than the
+        // facts of the days cost to read.
         if marked.len() > MOST_MARKED {
             return Self { scope, until: marked.iter().map(|(_, day)| *day).min(), marked: Vec::new() };
         }
@@ -67,6 +69,7 @@ impl ClosedDays {
         if begin < to {
             add(None, begin, to);
         }
+        // Neighbouring days of an owner are one condition: a session that lasts for weeks marks all of them.
         for days in self.marked.chunk_by(|one, two| one.0 == two.0 && two.1 - one.1 == DAY_MS) {
             let (Some((owner, first)), Some((_, last))) = (days.first(), days.last()) else { continue };
             let (first, end) = ((*first).max(from), last.saturating_add(DAY_MS).min(to));
@@ -139,6 +142,7 @@ impl Reader {
     /// Returns the days that are closed now.
     pub(crate) fn closed(&self) -> Answer<ClosedDays> {
         let scope = self.owner_filter();
+        // One statement for both: between two the end of closed days could move past a mark that was not read.
         let marks = self.rows::<DayMark>(&format!(
             "SELECT '' AS owner, max(until) AS day FROM closed_day HAVING count() > 0 \
              UNION ALL SELECT owner, day FROM day_mark FINAL WHERE {scope}"

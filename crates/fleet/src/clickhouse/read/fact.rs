@@ -84,11 +84,15 @@ impl Reader {
             let key = (TaskKey { owner: row.owner.clone(), task: row.task.clone() }, row.fact);
             if newest
                 .get(&key)
+                // By arrival among equal versions: a repeated shipment is the same record, and the stream tells of
+                // its last arrival.
                 .is_none_or(|known| (known.version, known.arrived) <= (row.version, row.arrived))
             {
                 newest.insert(key, row);
             }
         }
+        // Deduplicated here: `FINAL` over the few granules in question reads and merges every column of all their
+        // rows.
         let found = newest.into_values().filter(|row| row.gone == 0).map(StoredFact::from).filter(|stored| {
             let StoredFact { key, version, row, .. } = stored;
             versions.contains(&Version { key: key.clone(), fact: row.fact, version: *version })

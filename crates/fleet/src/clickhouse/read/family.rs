@@ -174,6 +174,7 @@ impl Reader {
         let mut seen: HashSet<TaskKey> = roots.iter().map(TaskColumns::key).collect();
         let mut next: Vec<TaskKey> = roots.iter().map(TaskColumns::key).collect();
         let mut all = roots;
+        // Level by level: few columns find the children in any version, and only those that exist are deduplicated.
         for _ in 0..DEEPEST {
             if next.is_empty() || all.len() >= MOST_DESCENDANTS {
                 break;

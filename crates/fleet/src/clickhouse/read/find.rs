@@ -50,6 +50,7 @@ fn position_filter([occurred, order, fact, task]: [i64; 4]) -> String {
 }
 
 /// Search windows in days, each behind the one before; the last search has no limit.
+// Growing by sixteen: a common word is answered from the first, and a rare one costs four windows at most.
 const DAYS_BACK: [i64; 3] = [1, 16, 256];
 
 /// A part of the history that is searched at once.

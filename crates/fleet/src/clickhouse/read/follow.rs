@@ -158,6 +158,7 @@ impl Reader {
             picture.from.saturating_sub(LOOK_BACK_MS),
             picture.from
         ))?;
+        // They were read from the newest back, for the limit; they are drawn from the oldest on.
         before.reverse();
         let inside = self.rows::<MarkRow>(&format!(
             "{columns} AND occurred >= {} AND occurred < {} ORDER BY occurred, ord, fact",

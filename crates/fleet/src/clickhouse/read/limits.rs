@@ -42,6 +42,8 @@ impl Reader {
     /// # Errors
     /// If the database cannot answer.
     pub fn limits(&self, now: Millis) -> Answer<Page<Limit>> {
+        // The newest sessions of each owner only: a limit has one state, and to look for its snapshots in all
+        // sessions would read every one of them.
         let newest: Vec<Session> = self.task_rows(&format!(
             "WHERE {} AND events > 0 AND last <= {} ORDER BY last DESC, {PLACE} DESC LIMIT {MOST_TASKS} BY owner LIMIT {}",
             self.task_filter(),

@@ -51,6 +51,8 @@ impl Reader {
             let kinds: Vec<&str> = filter.kinds.iter().map(|kind: &Kind| kind.as_str()).collect();
             all.push(format!("kind IN {}", texts_in(&kinds)));
         }
+        // All four members in one direction, as a tuple: a cursor that compares them one by one would skip rows of
+        // equal times.
         let (sign, way) = if filter.newest_first { ("<", "DESC") } else { (">", "ASC") };
         if let Some([occurred, order, fact, task]) = after {
             all.push(format!("(occurred, ord, fact, {PLACE}) {sign} ({occurred}, {order}, {fact}, {task})"));

@@ -60,6 +60,7 @@ impl Reader {
             Some([n, place, repeated]) => format!(" AND (-n, place, repeated) > ({n}, {place}, {repeated})"),
             None => String::new(),
         };
+        // Over the calls themselves: how often a call was made in one task is no sum of days, which know no task.
         let found = self.rows::<Repeat>(&format!(
             "SELECT owner, task, {PLACE} AS place, assumeNotNull(signature) AS repeated, toInt64(count()) AS n, \
                toInt64(sum(failed)) AS failures, min(occurred) AS first, max(occurred) AS last, \

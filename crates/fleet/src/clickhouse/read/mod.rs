@@ -124,6 +124,8 @@ impl Reader {
     fn owner_filter(&self) -> String {
         match &self.owners {
             None => "1".to_owned(),
+            // An empty list behind `IN` is an error of the engine, and without the condition the rows of all owners
+            // would be read.
             Some(owners) if owners.is_empty() => "0".to_owned(),
             Some(owners) => format!("owner IN {}", texts_in(owners)),
         }

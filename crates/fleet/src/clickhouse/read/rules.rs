@@ -73,6 +73,8 @@ impl Decisions for Reader {
             filter.rule.as_ref().map(|rule| format!("bitShiftRight(signature, 8) = {}", rule_number(rule))),
         );
         let (statuses, outcomes) = ending_masks(&filter.statuses, &filter.outcomes);
+        // The signature of a decision holds rule, status and outcome, so that a filter reads one column and not the
+        // text.
         for (bits, place) in [(statuses, "bitShiftRight(signature, 4)"), (outcomes, "signature")] {
             if bits >= 0 {
                 all.push(format!("bitTest({bits}, bitAnd({place}, 15))"));

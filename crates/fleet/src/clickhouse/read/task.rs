@@ -55,6 +55,7 @@ pub(crate) fn terms_filter(ask: &Ask) -> String {
 fn prefix_filter(beginning: &str) -> String {
     let begins = format!("arrayExists(term -> startsWith(term, {}), terms)", literal(beginning));
     match beginning.get(..BEGINNING) {
+        // The index is a bloom filter: it can exclude an exact beginning, but not answer "starts with".
         Some(known) => format!("has({BEGINNINGS}, {}) AND {begins}", literal(known)),
         None => begins,
     }
@@ -245,6 +246,7 @@ impl Reader {
                 let children = below.get(&line.key()).into_iter().flatten();
                 next.extend(children.filter_map(|place| all.get(*place)));
             }
+            // The client's own account of a session includes its subagents: adding theirs would count them twice.
             sum.client_cost = root.client_cost;
             TreeSums { usage: sum.view(), calls, failures }
         };

@@ -86,6 +86,7 @@ impl Reader {
         let mut turns: Vec<(i64, Option<i64>)> =
             turns.iter().map(|turn| (turn.row.occurred, turn.row.ended)).collect();
         if own.background != 0 {
+            // A subagent that is continued has runs and no turns of its own.
             let (starts, ends) = (
                 self.moments_of(&key, &presenters::RUN_STARTS)?,
                 self.moments_of(&key, &presenters::RUN_ENDS)?,

@@ -94,6 +94,8 @@ impl Reader {
         let after = cursor::place::<1>(Listing::Usage, &range.paging)?;
         let Some(window) = self.window(range)? else { return Ok(Page::whole(Vec::new())) };
         let span = window.span;
+        // Quarter-hours and not days: a day of the asker begins at any quarter of a UTC day, in zones such as that of
+        // Nepal.
         let quarters = insights::quarters(self, &window, span)?;
         let mut items = Vec::new();
         for stretch in local_stretches(span.0, span.1, by, zone) {

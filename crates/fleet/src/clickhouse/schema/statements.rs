@@ -190,6 +190,7 @@ fn everywhere(name: &str, column: &str, key: &str, layout: &Layout) -> String {
     let engine = match layout {
         Layout::Single => "MergeTree".to_owned(),
         Layout::Cluster { .. } => {
+            // One path for all shards, so that every server of the cluster is a replica of the same few rows.
             format!("ReplicatedMergeTree('/clickhouse/tables/{{database}}/{name}', '{{shard}}-{{replica}}')")
         }
     };

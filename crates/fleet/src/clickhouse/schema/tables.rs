@@ -60,6 +60,8 @@ const COUNT: &str = "T64, ZSTD(1)";
 const TEXT: &str = "ZSTD(3)";
 
 /// Words of small sets.
+// Words and not an `Enum` of the engine: a new one needs no change of the table, and old servers store it as it
+// comes.
 const WORD: &str = "LowCardinality(String)";
 
 /// Holds tasks: one row each, small, read whole for lists and joined to facts for queries by project or agent.
