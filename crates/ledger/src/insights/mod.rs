@@ -10,7 +10,7 @@
 
 mod activity;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use agent_tracer_event::Millis;
 
@@ -20,13 +20,14 @@ use crate::engine::cursor::{self, List};
 use crate::engine::usage_sum::count;
 use crate::project::bucket::{Bucket, model_of};
 use crate::project::measures::Measures;
-use crate::project::presenters::numbers;
+use crate::project::presenters::{self, numbers};
+use crate::project::ruling::RuleKey;
 use crate::project::tally::Dim;
 use crate::project::time::Level;
 use crate::store::{Answer, Paging, Range, UsageBy, Zone};
 use crate::view::{
-    AgentStat, CommandStat, FailureStat, McpStat, Page, SkillStat, ToolDurations, ToolStat, UsageBlock,
-    UsageBucket,
+    AgentStat, CommandStat, FailureStat, McpStat, Page, RuleStat, SkillStat, ToolDurations, ToolStat,
+    UsageBlock, UsageBucket,
 };
 
 /// The number of durations in each bucket of a latency histogram.
@@ -182,6 +183,18 @@ pub trait Rollups {
     /// If the store cannot answer.
     fn newest(&self, window: &Window<Self::Scope>) -> Answer<Option<i64>>;
 
+    /// Returns the time of the last decision by rule and project: at least of these rules.
+    ///
+    /// It may lie outside the window: it says whether a rule still speaks, and not how often it did.
+    ///
+    /// # Errors
+    /// If the store cannot answer.
+    fn last_decisions(
+        &self,
+        window: &Window<Self::Scope>,
+        rules: &BTreeSet<String>,
+    ) -> Answer<HashMap<(String, String), i64>>;
+
     /// Returns the usage of each local day, week or month, oldest first. Those without a response are left out.
     ///
     /// # Errors
@@ -247,6 +260,29 @@ pub fn tools<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<ToolStat>> {
     tools.retain(|tool| !tool.sums.is_zero());
     let page = ranked(range, tools, |tool| (tool.sums.n, &tool.tool))?;
     Ok(page.map(|tool| numbers::tool_stat(tool.tool, &tool.sums, tool.durations.as_ref())))
+}
+
+/// Returns the decisions of each rule with their counts, most decisions first.
+///
+/// # Errors
+/// As [`tools`].
+pub fn rules<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<RuleStat>> {
+    cursor::place::<2>(List::Ranked, &range.paging)?;
+    let Some(window) = rollups.window(range)? else { return Ok(Page::whole(Vec::new())) };
+    let sums = by_key(rollups, &window, Dim::Rule)?.into_iter();
+    let sums = sums.map(|summed| (RuleKey::parse(&summed.key), summed.sums));
+    let stats: Vec<(i64, RuleStat)> = (0..).zip(presenters::rule_stats(sums)).collect();
+    let page = cursor::page(List::Ranked, &range.paging, stats, |(place, stat)| {
+        [-i64::try_from(stat.count).unwrap_or(i64::MAX), *place]
+    })?;
+    // Asked for the rules of the page alone: the embedded store looks each name up in an index.
+    let names: BTreeSet<String> = page.items.iter().map(|(_, stat)| stat.rule.clone()).collect();
+    let last = if names.is_empty() { HashMap::new() } else { rollups.last_decisions(&window, &names)? };
+    Ok(page.map(|(_, mut stat)| {
+        let key = (stat.rule.clone(), stat.project.clone().unwrap_or_default());
+        stat.last_at = last.get(&key).copied().map(Millis);
+        stat
+    }))
 }
 
 /// Returns the number of each tool's calls within each of the bounds, most calls first.

@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use agent_tracer_event::Millis;
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
-use agent_tracer_ledger::insights::GroupBy;
+use agent_tracer_ledger::insights;
 use agent_tracer_ledger::project::List;
 use agent_tracer_ledger::project::presenters;
 use agent_tracer_ledger::project::ruling::{RuleKey, ending_masks, rule_number};
@@ -17,7 +16,7 @@ use serde::Deserialize;
 
 use super::closed_days::ClosedDays;
 use super::family::{Member, TaskColumns};
-use super::sums::{ALWAYS, QuerySpan};
+use super::sums::ALWAYS;
 use super::task::PLACE;
 use super::{Reader, keys_in};
 
@@ -30,7 +29,7 @@ struct LastDecision {
 
 impl Reader {
     /// Returns the time of each rule's last decision, by its name and its project.
-    fn last_of_rules(&self, closed: &ClosedDays) -> Answer<HashMap<(String, String), i64>> {
+    pub(super) fn last_of_rules(&self, closed: &ClosedDays) -> Answer<HashMap<(String, String), i64>> {
         let (scope, facts, dim) = (self.task_filter(), self.fact_filter(), Dim::Rule.code());
         let made = closed.made(ALWAYS, Level::Day).map(|made| {
             format!(
@@ -102,23 +101,7 @@ impl Decisions for Reader {
         Ok(Page { items, next_cursor: page.next_cursor })
     }
 
-    /// Returns the decisions of each rule with their counts, most decisions first.
     fn rules(&self, range: &Range) -> Answer<Page<RuleStat>> {
-        cursor::place::<2>(Listing::Ranked, &range.paging)?;
-        let Some(QuerySpan { span, closed }) = self.query_span(range)? else {
-            return Ok(Page::whole(Vec::new()));
-        };
-        let sums = self.sums(&closed, Dim::Rule, span, range, GroupBy::TaskKey)?;
-        let sums = sums.into_iter().map(|summed| (RuleKey::parse(&summed.key), summed.sums));
-        let stats: Vec<(i64, RuleStat)> = (0..).zip(presenters::rule_stats(sums)).collect();
-        let last = if stats.is_empty() { HashMap::new() } else { self.last_of_rules(&closed)? };
-        let page = cursor::page(Listing::Ranked, &range.paging, stats, |(place, stat)| {
-            [-i64::try_from(stat.count).unwrap_or(i64::MAX), *place]
-        })?;
-        Ok(page.map(|(_, mut stat)| {
-            let key = (stat.rule.clone(), stat.project.clone().unwrap_or_default());
-            stat.last_at = last.get(&key).copied().map(Millis);
-            stat
-        }))
+        insights::rules(self, range)
     }
 }

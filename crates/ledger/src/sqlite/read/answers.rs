@@ -169,7 +169,7 @@ impl Decisions for SqliteStore {
     }
 
     fn rules(&self, range: &Range) -> Answer<Page<RuleStat>> {
-        self.ask(|conn| rules::rules(conn, range))
+        self.ask(|conn| insights::rules(&KeptSums(conn), range))
     }
 }
 

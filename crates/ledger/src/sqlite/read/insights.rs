@@ -1,11 +1,12 @@
 //! The sums of the embedded store, as the insight questions read them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::counts;
 use super::rollup::{self, Members, Of, Rolled, Scope, split_actor};
+use super::rules;
 use super::text::Texts;
 use super::usage;
 use crate::insights::{self, GroupBy, KeySums, MostFrequent, Rollups, TaskCount, ToolSums};
@@ -99,6 +100,15 @@ impl Rollups for KeptSums<'_> {
 
     fn newest(&self, _: &Window) -> Answer<Option<i64>> {
         Ok(rollup::newest(self.0)?)
+    }
+
+    fn last_decisions(&self, _: &Window, names: &BTreeSet<String>) -> Answer<HashMap<(String, String), i64>> {
+        let mut last = HashMap::new();
+        for rule in names {
+            let of_projects = rules::last_of(self.0, rule)?.into_iter();
+            last.extend(of_projects.map(|(project, at)| ((rule.clone(), project), at)));
+        }
+        Ok(last)
     }
 
     fn usage_by_time(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {

@@ -1,25 +1,22 @@
-//! The decisions of the user's rules, newest first, and their counts by rule.
+//! The decisions of the user's rules, newest first, and the last of each rule.
 //!
 //! Decisions have an index of their own, of all and of each rule, in which what they came to can be seen. A question
 //! about a rare ending walks that index and stops after so many entries, with a cursor to go on from.
 
 use std::collections::BTreeMap;
 
-use agent_tracer_event::{Millis, attributes};
+use agent_tracer_event::attributes;
 use rusqlite::{Connection, params};
 
 use super::cursor::{self, List as Listing};
-use super::insights::{Window, window};
 use super::row::RowBuilder;
-use super::text::Texts;
-use super::{rollup, stream, task};
+use super::{stream, task};
 use crate::project::List;
 use crate::project::presenters;
-use crate::project::ruling::{RuleKey, ending_masks, rule_number};
-use crate::project::tally::Dim;
+use crate::project::ruling::{ending_masks, rule_number};
 use crate::sqlite::facts;
-use crate::store::{Answer, DecisionFilter, Range};
-use crate::view::{Page, RuleDecision, RuleStat};
+use crate::store::{Answer, DecisionFilter};
+use crate::view::{Page, RuleDecision};
 
 /// So many entries of the index are looked at for one page.
 const LOOKED_AT: usize = 50_000;
@@ -104,35 +101,8 @@ fn walk(
     Ok(walked)
 }
 
-/// Returns how often each rule decided what.
-pub(crate) fn rules(conn: &Connection, range: &Range) -> Answer<Page<RuleStat>> {
-    cursor::place::<2>(Listing::Ranked, &range.paging)?;
-    let Some(Window { scope, span }) = window(conn, range)? else { return Ok(Page::whole(Vec::new())) };
-    let mut texts = Texts::new(conn);
-    let mut sums = Vec::new();
-    for (key, sum) in rollup::by_key(conn, Dim::Rule, span, &scope)? {
-        sums.push((RuleKey::parse(&texts.word(key)?), sum));
-    }
-    let stats: Vec<(i64, RuleStat)> = (0..).zip(presenters::rule_stats(sums)).collect();
-    let page = cursor::page(Listing::Ranked, &range.paging, stats, |(place, stat)| {
-        [-i64::try_from(stat.count).unwrap_or(i64::MAX), *place]
-    })?;
-    let mut known: BTreeMap<String, BTreeMap<String, i64>> = BTreeMap::new();
-    let mut items = Vec::with_capacity(page.items.len());
-    for (_, mut stat) in page.items {
-        if !known.contains_key(&stat.rule) {
-            known.insert(stat.rule.clone(), last_of(conn, &stat.rule)?);
-        }
-        let project = stat.project.clone().unwrap_or_default();
-        let last = known.get(&stat.rule).and_then(|last| last.get(&project)).copied();
-        stat.last_at = last.map(Millis);
-        items.push(stat);
-    }
-    Ok(Page { items, next_cursor: page.next_cursor })
-}
-
 /// Returns when rules of this name last spoke, by the project that they are of.
-fn last_of(conn: &Connection, rule: &str) -> rusqlite::Result<BTreeMap<String, i64>> {
+pub(crate) fn last_of(conn: &Connection, rule: &str) -> rusqlite::Result<BTreeMap<String, i64>> {
     let newest = facts::select(
         conn,
         &format!(
