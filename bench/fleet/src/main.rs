@@ -171,7 +171,7 @@ fn measure(options: &Options, report: &mut Report) -> Result<(), String> {
     };
     days(&fleet, engine, report)?;
     let embedded = open_read_only(&path).map_err(|error| error.to_string())?;
-    let store: Arc<dyn Store> = Arc::new(Reader::everybody(Arc::clone(&fleet)));
+    let store: Arc<dyn Store> = Arc::new(Reader::of_all_owners(Arc::clone(&fleet)));
     bytes(&path, embedded.as_ref(), store.as_ref(), &fleet, (options.events, is_all), report)?;
     questions(options, &embedded, &store, report)?;
     if options.owners > 1 {

@@ -24,7 +24,7 @@ const AHEAD_MS: i64 = 86_400_000;
 pub enum DeletionScope {
     /// Everything of a person or machine: sessions, tokens, and what they read.
     Owner(String),
-    /// Everything that was done in a project, by everybody or by one owner.
+    /// Everything that was done in a project, by all owners or by one.
     Project {
         /// The project, as tasks name it.
         project: String,

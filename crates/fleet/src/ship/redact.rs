@@ -14,7 +14,7 @@ use crate::ship::policy::Policy;
 /// Names that only the level `full` may ship: heads and tails of results.
 const RESULTS: [&str; 2] = [attributes::OUTPUT_HEAD, attributes::OUTPUT_TAIL];
 
-/// Texts that are words of closed sets, names or ids, and no sentence of anybody.
+/// Texts that are words of closed sets, names or ids, and no sentence of a person.
 const NAMES: &[&str] = &[
     attributes::ACTIVITY_TYPE,
     attributes::AGENT_ID,

@@ -103,7 +103,7 @@ impl Team {
     /// If the store cannot be reached, refuses, or was made by a newer version.
     pub fn start(fleet: Arc<Fleet>, clock: Ask<Millis>) -> Result<Self, FleetError> {
         fleet.migrate()?;
-        let reader = Reader::everybody(Arc::clone(&fleet));
+        let reader = Reader::of_all_owners(Arc::clone(&fleet));
         let known = Arc::new(KnownTokens::default());
         // Before the first request can come: a server that does not know its tokens yet would refuse all of them.
         known.replace(fleet.tokens()?);

@@ -26,12 +26,12 @@ impl Engine {
         Self::start_at(folder, is_temporary, 0)
     }
 
-    /// The same at a port; 0 is any that is free.
+    /// Returns the same at a port; 0 is any that is free.
     pub(crate) fn start_at(folder: &Path, is_temporary: bool, port: u16) -> Self {
         Self::start_with(folder, is_temporary, &["--port", &port.to_string()])
     }
 
-    /// The same with more words for the engine.
+    /// Returns the same with more words for the engine.
     pub(crate) fn start_with(folder: &Path, is_temporary: bool, words: &[&str]) -> Self {
         let tools = std::env::var_os("AGENT_TRACER_CLICKHOUSE_TOOLS")
             .map_or_else(|| root().join("target/tools/clickhouse"), PathBuf::from);
@@ -72,7 +72,7 @@ impl Drop for Engine {
     }
 }
 
-/// A database of its own at an address.
+/// Returns a database of its own at an address.
 pub(crate) fn place(url: &str, database: &str) -> StoreAddress {
     StoreAddress {
         url: url.to_owned(),
@@ -86,7 +86,7 @@ pub(crate) fn place(url: &str, database: &str) -> StoreAddress {
 /// Makes a new, empty database with its tables, in one layout or the other.
 pub(crate) type Make = fn() -> (Arc<Fleet>, StoreAddress);
 
-/// A new, empty database with its tables.
+/// Returns a new, empty database with its tables.
 pub(crate) fn database() -> (Arc<Fleet>, StoreAddress) {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
     static NEXT: AtomicU32 = AtomicU32::new(0);

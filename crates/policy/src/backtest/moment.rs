@@ -105,7 +105,7 @@ pub(crate) fn end_moment(row: &Row) -> Option<Moment> {
     let event = match row.kind {
         Kind::TeammateIdle => Event::TeammateIdle,
         Kind::TodoLogged if row.hook_event_name.as_deref() == Some("TaskCompleted") => Event::TaskCompleted,
-        // A turn that failed ends without asking anybody.
+        // A turn that failed ends without asking a hook.
         Kind::AssistantResponse if row.hook_event_name.as_deref() == Some("StopFailure") => return None,
         Kind::AssistantResponse if row.state == Some(CallState::Failed) => return None,
         Kind::AssistantResponse if row.is_subagent => Event::SubagentStop,

@@ -1,6 +1,6 @@
 //! Writes `policy.tbl`: whom a hook must ask, of all rules that are in force anywhere.
 //!
-//! The hook looks into no project, because looking would cost every event of everybody. So the table holds the rows of
+//! The hook looks into no project, because looking would cost every event of every user. So the table holds the rows of
 //! the user and of every project that is known: those that are trusted, those that the table knows already, those where
 //! an agent was seen to work, and the one that a command was called in. Where there is neither a row nor a file of the
 //! user's there is no table, and a hook pays one failed open.

@@ -34,7 +34,7 @@ fn said(agent: Agent, event: Event, decision: Decision) -> Answer {
 
 const SAID: &str = "[policy rule `r`] because";
 
-/// The promises of the table, written once more by hand.
+/// Returns the promises of the table, written once more by hand.
 fn expected(cell: &legality::Cell) -> Value {
     let event = cell.event.as_str();
     let specific = |fields: Value| {

@@ -22,7 +22,7 @@ fn files(folder: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// Every hook payload of the fixtures.
+/// Returns every hook payload of the fixtures.
 fn payloads() -> Vec<(Agent, String, Value)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     let mut found = Vec::new();
@@ -106,7 +106,7 @@ fn without_rules_nothing_is_said() {
     }
 }
 
-/// Every cell of JavaScript that a Codex ran, from its rollouts.
+/// Returns every cell of JavaScript that a Codex ran, from its rollouts.
 fn cells() -> Vec<String> {
     let mut paths = Vec::new();
     files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/codex/0.166.0/rollouts"), &mut paths);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::world::{FixedHistory, bash, call_of, decide, rules, tool};
 
-/// The outcome of one rule that denies where these lines match.
+/// Returns the outcome of one rule that denies where these lines match.
 #[track_caller]
 fn denied(lines: &str, call: &Call) -> bool {
     let text = format!(

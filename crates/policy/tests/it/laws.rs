@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::world::{FixedHistory, call_of, rules};
 
-/// A rule that the reader takes, from a few choices.
+/// Returns a rule that the reader takes, from a few choices.
 fn rule(name: usize, choices: (usize, usize, usize, usize, usize, bool)) -> String {
     let (event, decision, matcher, when, outage, dry) = choices;
     let event = Event::ALL[event % Event::ALL.len()];

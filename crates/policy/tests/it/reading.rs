@@ -115,7 +115,7 @@ fn a_file_says_its_version() {
     assert!(read("version = 1").expect("no rules").rules.is_empty());
 }
 
-/// A rule with the given lines besides the usual ones.
+/// Returns a rule with the given lines besides the usual ones.
 fn with(lines: &str) -> String {
     format!("version = 1\n[[rule]]\nname = \"r\"\nreason = \"because\"\n{lines}\n")
 }

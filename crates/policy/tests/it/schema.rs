@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use crate::laws::file;
 
-/// Why a value does not fit, as far as our schema uses the language of schemas. A word that it should not use is a
-/// failure of the test, so that nothing is passed over.
+/// Explains why a value does not fit, as far as our schema uses the language of schemas. A word that it should not use
+/// is a failure of the test, so that nothing is passed over.
 fn misfit(whole: &Value, schema: &Value, value: &Value, at: &str) -> Option<String> {
     let wrong = |what: &str| Some(format!("{at}: {what}: {value}"));
     for (word, said) in schema.as_object().expect("a schema") {

@@ -5,7 +5,7 @@ use agent_tracer_policy_abi::{Outage, Table};
 
 use crate::world::rules;
 
-/// The rows of the user's rules: agent, event, tool, outage, what is printed then.
+/// Returns the rows of the user's rules: agent, event, tool, outage, what is printed then.
 fn rows(text: &str) -> Vec<String> {
     let file = rules(text);
     let placed = file.rules.iter().map(|rule| (RuleScope { origin: Origin::User, project: None }, rule));

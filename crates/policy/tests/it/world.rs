@@ -30,7 +30,7 @@ pub(crate) fn around() -> Surroundings {
     }
 }
 
-/// A call with these fields on top of those that every payload has.
+/// Returns a call with these fields on top of those that every payload has.
 #[track_caller]
 pub(crate) fn call_of(agent: Agent, fields: Value) -> Call {
     let mut payload = json!({"session_id": "s", "cwd": "/code/app", "transcript_path": "/t.jsonl"});
@@ -38,7 +38,7 @@ pub(crate) fn call_of(agent: Agent, fields: Value) -> Call {
     Call::read(agent, payload.to_string().as_bytes(), around()).unwrap().unwrap()
 }
 
-/// A tool about to run in Claude Code.
+/// Returns a tool about to run in Claude Code.
 #[track_caller]
 pub(crate) fn tool(name: &str, input: Value) -> Call {
     call_of(

@@ -206,7 +206,7 @@ impl Fleet {
         Ok(made)
     }
 
-    /// Marks that were taken away are nothing to anybody. If the engine has not merged one with what it took away, that
+    /// Deletes marks that were taken away, which no reader needs. If the engine has not merged one with what it took away, that
     /// day is made once more.
     fn drop_old_marks(&self, now: i64) -> Result<(), FleetError> {
         let a_day_ago = version(now.saturating_sub(DAY_MS));

@@ -148,7 +148,7 @@ impl Reader {
         );
         let mut found: Vec<T> = self.task_rows(&rest)?;
         match found.len() {
-            // To choose one would let anybody stand before another with a session of the same id.
+            // To choose one would let an owner stand before another with a session of the same id.
             2.. => {
                 let owners: Vec<String> = found.iter().map(|one| format!("`{}`", one.key().owner)).collect();
                 let more = if owners.len() > 2 { " and others" } else { "" };

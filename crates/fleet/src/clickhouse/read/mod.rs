@@ -1,6 +1,6 @@
 //! Questions, answered from the newest version of every row.
 //!
-//! A reader is about some owners, and maybe about one machine: no statement here reads a row of anybody else. Questions about one task read the rows
+//! A reader is about some owners, and maybe about one machine: no statement here reads a row of another. Questions about one task read the rows
 //! of that task, which are neighbours; sums over time are those of closed days, and what open days add to them.
 
 mod closed_days;
@@ -39,7 +39,7 @@ impl From<FleetError> for QueryError {
 #[derive(Clone)]
 pub struct Reader {
     fleet: Arc<Fleet>,
-    /// None: everybody.
+    /// None: all of them.
     owners: Option<Vec<String>>,
     /// None: every machine.
     machine: Option<String>,
@@ -76,7 +76,7 @@ impl Reader {
 
     /// Makes a reader of what all owners recorded.
     #[must_use]
-    pub const fn everybody(fleet: Arc<Fleet>) -> Self {
+    pub const fn of_all_owners(fleet: Arc<Fleet>) -> Self {
         Self { fleet, owners: None, machine: None }
     }
 

@@ -139,7 +139,7 @@ fn without_owners(answer: &mut Value) {
 }
 
 impl Both {
-    /// A ledger, and what it shipped under this name.
+    /// Returns a ledger, and what it shipped under this name.
     pub(crate) fn of(world: &World, fleet: &Arc<Fleet>, name: &str, is_asked_whole: bool) -> Self {
         Self {
             name: name.to_owned(),
@@ -203,8 +203,8 @@ macro_rules! same {
 
 pub(crate) use same;
 
-/// Every page of a list, one after the other: the first three short, the next longer and longer, because a long list
-/// in short pages costs thousands of statements.
+/// Returns every page of a list, one after the other: the first three short, the next longer and longer, because a long
+/// list in short pages costs thousands of statements.
 pub(crate) fn every<T>(mut limit: u32, mut ask: impl FnMut(Paging) -> Answer<Page<T>>) -> Answer<Vec<T>> {
     let mut all = Vec::new();
     let mut cursor = None;
@@ -324,7 +324,8 @@ fn ask_of_task(both: &Both, now: Millis, id: &TaskId, turn: usize) {
         .tool_calls(id, &of(paging))));
 }
 
-/// The lists of a task. One that is empty by the first engine is not asked for of the other where not everything is.
+/// Returns the lists of a task. One that is empty by the first engine is not asked for of the other where not
+/// everything is.
 fn ask_of_rows(both: &Both, id: &TaskId, filter: &RowFilter, limit: u32, turn: usize) {
     let about = (id, filter);
     let filter = |paging| RowFilter { paging, ..filter.clone() };

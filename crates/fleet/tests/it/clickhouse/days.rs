@@ -23,11 +23,11 @@ struct Twins {
     plain: Arc<Fleet>,
 }
 
-/// The answers that are made of sums, each way of making them once.
+/// Returns the answers that are made of sums, each way of making them once.
 fn sums(fleet: &Arc<Fleet>, owner: Option<&str>, project: Option<&str>) -> Value {
     let reader = match owner {
         Some(owner) => Reader::new(Arc::clone(fleet), vec![owner.to_owned()]),
-        None => Reader::everybody(Arc::clone(fleet)),
+        None => Reader::of_all_owners(Arc::clone(fleet)),
     };
     let range = Range {
         paging: Paging { cursor: None, limit: 500 },
@@ -87,7 +87,7 @@ fn shipped(name: &str) -> Shipment {
     World::of(name).shipments(100_000).pop().unwrap()
 }
 
-/// The same at another time: its facts and tasks so much earlier, in a version that is newer than any before.
+/// Returns the same at another time: its facts and tasks so much earlier, in a version that is newer than any before.
 fn earlier(shipment: &Shipment, ms: i64) -> Shipment {
     let mut moved = shipment.clone();
     for fact in &mut moved.facts {

@@ -1,4 +1,4 @@
-//! The contract over a history made from a seed: more of everything than anybody captured.
+//! The contract over a history made from a seed: more of everything than was captured.
 //!
 //! `AGENT_TRACER_CONTRACT_EVENTS=1000000` makes it as long as one wants (`make test-clickhouse-large`). It arrives the
 //! hard way: in parts, so that facts are enriched by what comes later; a part of it twice; every other shipment twice; and
@@ -91,7 +91,7 @@ fn tickets() -> Vec<Observed> {
     (0..TICKETS).map(prompt).collect()
 }
 
-/// Every duration of a tool's calls, shortest first, as the database has them.
+/// Returns every duration of a tool's calls, shortest first, as the database has them.
 fn durations(place: &StoreAddress, tool: &str) -> Vec<i64> {
     let client = clickhouse::Client::default().with_url(&place.url).with_database(&place.database);
     let ask = "SELECT assumeNotNull(duration) FROM fact FINAL WHERE is_call = 1 AND duration IS NOT NULL AND tool = ? \
@@ -118,7 +118,7 @@ fn check_percentiles(place: &StoreAddress, tools: &[ToolStat]) {
     }
 }
 
-/// The words of a snippet that begin like this.
+/// Returns the words of a snippet that begin like this.
 fn marked(snippet: &str, beginning: &str) -> Vec<String> {
     let words = snippet.split('⟦').skip(1).filter_map(|rest| rest.split('⟧').next());
     words.filter(|word| word.starts_with(beginning)).map(str::to_owned).collect()

@@ -70,6 +70,6 @@ pub(crate) fn tells_limits_by_owner(make: Make) {
     };
     let both = [named(&embedded[0], "ann"), named(&embedded[1], "bob")].concat();
     assert_eq!(of(&["ann", "bob"]), both, "not one line through the points of two accounts");
-    assert_eq!(Reader::everybody(Arc::clone(&fleet)).limits(now).unwrap().items, both);
+    assert_eq!(Reader::of_all_owners(Arc::clone(&fleet)).limits(now).unwrap().items, both);
     assert_eq!(of(&["unknown"]), []);
 }

@@ -43,7 +43,7 @@ fn ranges(tasks: &[Task]) -> Vec<Range> {
     ]
 }
 
-/// All items, whatever their order.
+/// Returns all items, whatever their order.
 fn any_order<T: Serialize>(answer: Answer<Vec<T>>) -> Answer<Vec<Value>> {
     evened(answer, |_| Value::Null)
 }
@@ -153,7 +153,7 @@ pub(crate) fn ask_of_decisions(both: &Both, tasks: &[Task]) {
     }
 }
 
-/// Every row that arrived since the beginning, in however many steps, without its place in them.
+/// Returns every row that arrived since the beginning, in however many steps, without its place in them.
 fn changed(store: &dyn Store, mut seen: impl FnMut(Value)) {
     let mut after = 0;
     loop {
@@ -296,7 +296,7 @@ fn ask_words(both: &Both, tasks: &[Task]) {
     }
 }
 
-/// All ways, or where not everything is asked, the first and one more.
+/// Returns all ways, or where not everything is asked, the first and one more.
 fn some<T: Copy>(both: &Both, turn: usize, ways: &[T]) -> Vec<T> {
     if both.asks_whole(turn) {
         return ways.to_vec();

@@ -25,7 +25,7 @@ const OLDER: u64 = 12;
 
 const DAY_MS: i64 = 86_400_000;
 
-/// An older version of everything, which says something else wherever lists are made of it.
+/// Returns an older version of everything, which says something else wherever lists are made of it.
 fn older(newest: &Shipment, version: u64, dice: &mut Dice) -> Shipment {
     let mut shipment = newest.clone();
     let parents: Vec<String> = newest.tasks.iter().map(|task| task.task.clone()).collect();
@@ -56,7 +56,7 @@ fn older(newest: &Shipment, version: u64, dice: &mut Dice) -> Shipment {
     shipment
 }
 
-/// All that is asked of lists, page by page, so that edges of pages fall anywhere.
+/// Returns all that is asked of lists, page by page, so that edges of pages fall anywhere.
 fn lists(reader: &Reader) -> Vec<(&'static str, Value)> {
     fn whole<T: Serialize>(limit: u32, page: impl Fn(Paging) -> Answer<Page<T>>) -> Value {
         json!(every(limit, page).unwrap())

@@ -101,7 +101,7 @@ fn assert_same(of: &str, found: Vec<(String, Value)>, expected: Vec<(String, Val
     }
 }
 
-/// A database with what some machines recorded, its days closed in the middle of it.
+/// Returns a database with what some machines recorded, its days closed in the middle of it.
 fn filled(make: Make, has: impl Fn(&str, &str) -> bool) -> Arc<Fleet> {
     let (fleet, _) = make();
     for (place, (owner, machine, events, seed)) in MACHINES.into_iter().enumerate() {
@@ -129,13 +129,13 @@ fn a_store_of_many_asked_about_one_answers_as_if_it_had_nothing_else() {
 }
 
 pub(crate) fn answers_about_one(make: Make) {
-    let everybody = Reader::everybody(filled(make, |_, _| true));
+    let all_owners = Reader::of_all_owners(filled(make, |_, _| true));
     let of = |owner: Option<&str>, machine: Option<&str>| {
         let filter = OwnerFilter { owner: owner.map(str::to_owned), machine: machine.map(str::to_owned) };
-        everybody.narrowed(&filter).unwrap()
+        all_owners.narrowed(&filter).unwrap()
     };
     let compare = |owner: Option<&str>, machine: Option<&str>| {
-        let alone = Reader::everybody(filled(make, |one, two| {
+        let alone = Reader::of_all_owners(filled(make, |one, two| {
             owner.is_none_or(|owner| owner == one) && machine.is_none_or(|machine| machine == two)
         }));
         let found = answers(of(owner, machine).as_ref());
@@ -144,7 +144,7 @@ pub(crate) fn answers_about_one(make: Make) {
     compare(Some("ann"), None);
     compare(None, Some("laptop"));
     compare(Some("ann"), Some("desk"));
-    let all = Reader::everybody(make().0);
+    let all = Reader::of_all_owners(make().0);
     for (owner, machine) in [(Some("eve"), None), (None, Some("eve")), (Some("bob"), Some("desk"))] {
         for ((name, found), (_, expected)) in
             answers(of(owner, machine).as_ref()).into_iter().zip(answers(&all))
@@ -164,11 +164,11 @@ pub(crate) fn tells_the_same_session_apart(make: Make) {
     let world = World::of("2.1.325/agent_fg");
     let shipment = world.shipments(100_000).pop().unwrap();
     fleet.write("bob", &shipment).unwrap();
-    let everybody = Reader::everybody(Arc::clone(&fleet));
+    let all_owners = Reader::of_all_owners(Arc::clone(&fleet));
     let now = Millis(BEGIN);
-    let tasks = everybody.tasks(now, &TaskFilter::default()).unwrap().items;
+    let tasks = all_owners.tasks(now, &TaskFilter::default()).unwrap().items;
     let id = TaskId::parse(&tasks.iter().find(|task| task.child_count > 0).unwrap().id).unwrap();
-    let rows = everybody.timeline(&id, &RowFilter::default()).unwrap().items;
+    let rows = all_owners.timeline(&id, &RowFilter::default()).unwrap().items;
     let event = FactId::parse(&rows[0].id).unwrap();
     let about_one = |store: &dyn Store| -> Vec<(&'static str, Answer<Value>)> {
         let (filter, paging) = (RowFilter { tree: true, ..RowFilter::default() }, Paging::default());
@@ -185,7 +185,7 @@ pub(crate) fn tells_the_same_session_apart(make: Make) {
             ("event", store.event(&event).map(|answer| json!(answer))),
         ]
     };
-    let alone = about_one(&everybody);
+    let alone = about_one(&all_owners);
     // Another owner, first in the alphabet, has other values for the same session.
     let mut forged = shipment.clone();
     for fact in &mut forged.facts {
@@ -194,12 +194,12 @@ pub(crate) fn tells_the_same_session_apart(make: Make) {
     }
     fleet.write("ann", &forged).unwrap();
     let of = |owner: &str| {
-        everybody.narrowed(&OwnerFilter { owner: Some(owner.to_owned()), machine: None }).unwrap()
+        all_owners.narrowed(&OwnerFilter { owner: Some(owner.to_owned()), machine: None }).unwrap()
     };
     for ((name, before), (_, now)) in alone.into_iter().zip(about_one(of("bob").as_ref())) {
         assert_eq!(now.unwrap(), before.unwrap(), "{name}");
     }
-    for (name, answer) in about_one(&everybody) {
+    for (name, answer) in about_one(&all_owners) {
         let Err(QueryError::Bad(why)) = &answer else { panic!("{name}: {answer:?}") };
         assert!(why.ends_with("name one with `owner`, `ann` or `bob`"), "{why}");
     }
@@ -211,11 +211,11 @@ pub(crate) fn tells_the_same_session_apart(make: Make) {
             })
             .to_vec()
     };
-    let changes = everybody.changes(0, 10_000).unwrap();
+    let changes = all_owners.changes(0, 10_000).unwrap();
     let each = changes.len() / 2;
     assert!(each > 10);
     assert_eq!(owners(&changes), [("ann".to_owned(), each), ("bob".to_owned(), each)]);
-    let found = everybody.search(&SearchFilter { tool: Some("Agent".to_owned()), ..SearchFilter::default() });
+    let found = all_owners.search(&SearchFilter { tool: Some("Agent".to_owned()), ..SearchFilter::default() });
     let found: Vec<_> = found.unwrap().items.into_iter().map(|hit| hit.row).collect();
     assert_eq!(owners(&found), [("ann".to_owned(), 1), ("bob".to_owned(), 1)]);
 }
@@ -241,7 +241,7 @@ fn a_family_is_shown_however_many_they_are_and_on_one_machine_only_whom_it_ran()
     // Names are as long as they may be.
     let owner = "o".repeat(200);
     fleet.write(&owner, &shipment).unwrap();
-    let reader = Reader::everybody(Arc::clone(&fleet));
+    let reader = Reader::of_all_owners(Arc::clone(&fleet));
     let id = TaskId::parse(&root).unwrap();
     let now = Millis(BEGIN);
     let size = |store: &dyn Store| {
@@ -264,7 +264,7 @@ fn a_family_is_shown_however_many_they_are_and_on_one_machine_only_whom_it_ran()
 
 #[test]
 fn usage_is_grouped_by_person_and_machine() {
-    let reader = Reader::everybody(filled(engine::database, |_, _| true));
+    let reader = Reader::of_all_owners(filled(engine::database, |_, _| true));
     let spent = |store: &dyn Store, by: UsageBy| {
         let mut buckets = store.usage(&Range::default(), by, &Utc).unwrap().items;
         buckets.sort_by(|one, two| one.key.cmp(&two.key));

@@ -32,7 +32,7 @@ pub(crate) fn number(place: &StoreAddress, ask: &str) -> u64 {
     runtime.block_on(client.query(ask).fetch_one::<u64>()).unwrap()
 }
 
-/// The table that has the rows themselves, wherever it is.
+/// Returns the table that has the rows themselves, wherever it is.
 pub(crate) fn own_name(place: &StoreAddress, table: &str) -> String {
     match &place.layout {
         Layout::Single => table.to_owned(),
@@ -99,14 +99,14 @@ fn a_person_who_is_forgotten_leaves_no_row_in_any_table() {
 pub(crate) fn forgets_a_person(make: Make) {
     let (fleet, place, _) = two_people(make);
     let of_bob = counted(&place, "owner = 'bob'");
-    let everybody = counted(&place, "1");
+    let all_owners = counted(&place, "1");
     let gone = fleet.forget(&DeletionScope::Owner("ann".to_owned())).unwrap();
     assert!(gone.0.iter().all(|(_, rows)| *rows > 0), "{gone:?}");
     for (table, rows) in counted(&place, "owner = 'ann'") {
         assert_eq!(rows, 0, "{table}");
     }
     let left = counted(&place, "1");
-    for (((table, before), (_, after)), (_, gone)) in everybody.iter().zip(&left).zip(&gone.0) {
+    for (((table, before), (_, after)), (_, gone)) in all_owners.iter().zip(&left).zip(&gone.0) {
         assert_eq!(before - after, *gone, "{table}");
     }
     let readers = fleet.access_log(&AuditFilter::default(), 100).unwrap();

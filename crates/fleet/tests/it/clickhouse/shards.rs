@@ -122,7 +122,7 @@ fn place(cluster: &str) -> StoreAddress {
     StoreAddress { layout: Layout::Cluster { name: cluster }, ..engine::place(&url, &name(number)) }
 }
 
-/// A new, empty database with its tables on every shard.
+/// Returns a new, empty database with its tables on every shard.
 fn database() -> (Arc<Fleet>, StoreAddress) {
     let place = place(CLUSTER);
     let fleet = Fleet::new(place.clone()).unwrap();
@@ -130,7 +130,7 @@ fn database() -> (Arc<Fleet>, StoreAddress) {
     (Arc::new(fleet), place)
 }
 
-/// A history with something to answer every question, of which a part is brought at a time.
+/// Returns a history with something to answer every question, of which a part is brought at a time.
 fn parts() -> [Vec<Observed>; 2] {
     let mut history = History::new(EVENTS, 17);
     let ruled = scenario("2.1.325/agent_fg");
@@ -166,7 +166,7 @@ fn of_owner(shipment: &Shipment, owner: &str, owners: &BTreeMap<String, &str>) -
     mine
 }
 
-/// A few questions of every kind.
+/// Returns a few questions of every kind.
 fn some_answers(reader: &Reader, now: Millis) -> Vec<Value> {
     let range = Range::default();
     let project = reader.tasks(now, &TaskFilter::default()).unwrap().items[0].project.clone();
@@ -213,8 +213,8 @@ fn one_history_of_many_owners_on_two_shards_is_answered_as_its_own_machine_answe
     }
     assert!(spread.days_marked().unwrap() > 0);
     world.ledger.finish_search().unwrap();
-    let mut both = Both::of(&world, &spread, "everybody", false);
-    both.reader = Reader::everybody(Arc::clone(&spread));
+    let mut both = Both::of(&world, &spread, "all owners", false);
+    both.reader = Reader::of_all_owners(Arc::clone(&spread));
     let tasks = usize::try_from(both.sqlite.health().unwrap().tasks).unwrap();
     let compared = ask(&both, |place| place.is_multiple_of(tasks.div_ceil(TASKS)));
     assert_eq!(compared, BTreeSet::from(COMPARED));
@@ -284,7 +284,7 @@ fn what_a_shard_did_not_store_is_not_acknowledged_and_no_answer_is_without_it() 
     // Who is here is answered without the other shard, whatever is asked.
     assert_eq!(some_answers(&reader(&here), Millis(AT)).len(), 10);
     assert!(tasks(&reader(&nowhere)).is_err());
-    assert!(tasks(&Reader::everybody(Arc::clone(&fleet))).is_err());
+    assert!(tasks(&Reader::of_all_owners(Arc::clone(&fleet))).is_err());
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn the_same_session_of_two_owners_is_two_tasks_and_sums_have_both() {
     for owner in OWNERS {
         fleet.write(owner, &shipment).unwrap();
     }
-    let everybody = Reader::everybody(Arc::clone(&fleet));
+    let all_owners = Reader::of_all_owners(Arc::clone(&fleet));
     let alone = Reader::new(Arc::clone(&fleet), vec!["bob".to_owned()]);
     let calls = |reader: &Reader| {
         let tools = reader.tools(&Range::default()).unwrap().items;
@@ -302,9 +302,9 @@ fn the_same_session_of_two_owners_is_two_tasks_and_sums_have_both() {
     };
     let four: BTreeSet<_> = calls(&alone).into_iter().map(|(tool, calls)| (tool, 4 * calls)).collect();
     assert!(!four.is_empty());
-    assert_eq!(calls(&everybody), four);
+    assert_eq!(calls(&all_owners), four);
     let tasks = |reader: &Reader| reader.tasks(Millis(0), &TaskFilter::default()).unwrap().items.len();
-    assert_eq!(tasks(&everybody), 4 * tasks(&alone));
+    assert_eq!(tasks(&all_owners), 4 * tasks(&alone));
 }
 
 #[test]
@@ -319,7 +319,7 @@ fn what_lies_on_disk_is_asked_of_every_shard() {
     let facts = text.iter().find(|table| table.table == "fact").unwrap();
     assert_eq!(facts.rows, 2 * rows, "both shards are here, and each reports its own rows");
     fleet.merges().unwrap();
-    let health = Reader::everybody(Arc::clone(&fleet)).health().unwrap();
+    let health = Reader::of_all_owners(Arc::clone(&fleet)).health().unwrap();
     assert!(health.bytes > 0 && health.events > 0);
 }
 

@@ -8,7 +8,7 @@ use agent_tracer_fleet::clickhouse::schema::{
     Layout, VERSION, create, database, delete, keep_for, page, step,
 };
 
-/// The names of the lists of statements, in the order in which they are first sent, each with its statements.
+/// Returns the names of the lists of statements, in the order in which they are first sent, each with its statements.
 fn sections(layout: &Layout) -> Vec<(String, Vec<String>)> {
     let steps = (2..=VERSION).map(|version| (format!("step {version}"), step(version, layout)));
     let whole = [database("team", layout)].into_iter().chain(create(layout)).collect();

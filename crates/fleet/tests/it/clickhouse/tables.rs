@@ -137,7 +137,7 @@ fn words_of_small_sets_are_dictionaries_wherever_they_stand() {
     assert_eq!(terms.len(), 2, "{terms:?}");
 }
 
-/// A database as a server of an older version left it, with the rows of another one.
+/// Returns a database as a server of an older version left it, with the rows of another one.
 fn older(fresh: &StoreAddress, version: u32, tables: &[(&str, &str)]) -> StoreAddress {
     let mut old = fresh.clone();
     old.database = format!("{}_{version}", fresh.database);
@@ -205,7 +205,7 @@ fn sums_from_before_the_machine_column_are_made_again_and_never_believed() {
     }
     assert_eq!(everything(&old), everything(&fresh));
     let spent = |fleet: &Arc<Fleet>| {
-        let reader = Reader::everybody(Arc::clone(fleet));
+        let reader = Reader::of_all_owners(Arc::clone(fleet));
         [UsageBy::Machine, UsageBy::Owner, UsageBy::Day, UsageBy::Model]
             .map(|by| serde_json::to_value(reader.usage(&Range::default(), by, &Utc).unwrap()).unwrap())
     };

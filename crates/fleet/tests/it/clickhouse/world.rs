@@ -16,12 +16,12 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// An empty one.
+    /// Returns an empty one.
     pub(crate) fn empty() -> Self {
         Self::on(&Options::default().machine_id)
     }
 
-    /// An empty one, on a machine.
+    /// Returns an empty one, on a machine.
     pub(crate) fn on(machine: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.db");
@@ -62,7 +62,7 @@ impl World {
     }
 }
 
-/// The newest version of every task and fact, as text.
+/// Returns the newest version of every task and fact, as text.
 fn newest(shipments: &[Shipment]) -> BTreeMap<(String, Option<i64>), String> {
     let mut newest = BTreeMap::new();
     for shipment in shipments {

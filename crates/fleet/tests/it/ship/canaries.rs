@@ -7,7 +7,7 @@ use crate::ship::world::World;
 
 const SCENARIOS: [&str; 2] = ["2.1.325/agent_nested", "2.1.325/agent_fg"];
 
-/// Every byte that the server got.
+/// Returns every byte that the server got.
 fn bytes(world: &World) -> String {
     let bodies = world.server.bodies.lock().unwrap();
     bodies.iter().map(|body| String::from_utf8_lossy(body).into_owned()).collect()

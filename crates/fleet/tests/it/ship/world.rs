@@ -85,7 +85,7 @@ impl World {
         Outbox::open(&self.folder.path().join("ledger.db"), Arc::new(Prices::embedded())).unwrap()
     }
 
-    /// A shipper as a process that starts now would make it.
+    /// Returns a shipper as a process that starts now would make it.
     pub(crate) fn shipper(&self, policy: &str) -> Shipper {
         self.shipper_by(policy, Box::new(Shared(Arc::clone(&self.server))))
     }
@@ -103,7 +103,7 @@ impl World {
         assert_eq!(shipper.lag().unwrap(), 0);
     }
 
-    /// The newest version of every task and fact that arrived and was not taken back.
+    /// Returns the newest version of every task and fact that arrived and was not taken back.
     pub(crate) fn arrived(&self) -> Arrived {
         let mut newest = Arrived::new();
         for body in self.server.bodies.lock().unwrap().iter() {
@@ -126,7 +126,7 @@ impl World {
         newest
     }
 
-    /// The same without versions.
+    /// Returns the same without versions.
     pub(crate) fn contents(&self) -> BTreeMap<(String, Option<i64>), String> {
         self.arrived().into_iter().map(|(key, (_, text))| (key, text)).collect()
     }

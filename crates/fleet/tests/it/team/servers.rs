@@ -64,7 +64,7 @@ fn open(address: SocketAddr, path: &str, token: Option<&str>) -> TcpStream {
     stream
 }
 
-/// The status of an answer, and its text.
+/// Returns the status of an answer, and its text.
 fn get(address: SocketAddr, path: &str, token: Option<&str>) -> (u16, String) {
     let mut text = String::new();
     open(address, path, token).read_to_string(&mut text).unwrap();
@@ -80,12 +80,12 @@ fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// A machine with a history.
+/// Returns a machine with a history.
 fn machine(folder: &Path) -> Ledger {
     named_machine(folder, &Options::default().machine_id)
 }
 
-/// The same with a name of its own.
+/// Returns the same with a name of its own.
 fn named_machine(folder: &Path, name: &str) -> Ledger {
     let options = Options { machine_id: name.to_owned(), ..Options::default() };
     let ledger = Ledger::open(&folder.join("ledger.db"), options).unwrap();
@@ -176,7 +176,7 @@ fn expired_wrong_and_revoked_tokens_are_refused_by_every_process() {
     }
 }
 
-/// The body of an answer.
+/// Returns the body of an answer.
 fn body(text: &str) -> serde_json::Value {
     serde_json::from_str(text.split_once("\r\n\r\n").unwrap().1).unwrap()
 }
@@ -304,7 +304,7 @@ fn every_way_to_read_a_session_is_recorded_for_its_owner() {
     assert_eq!(audit(address, "&of=bob", &admin), Vec::<serde_json::Value>::new());
 }
 
-/// Every page of the audit, one look a page.
+/// Returns every page of the audit, one look a page.
 fn audit(address: SocketAddr, query: &str, token: &str) -> Vec<serde_json::Value> {
     let (mut looks, mut cursor) = (Vec::new(), String::new());
     loop {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::backtest::world::{World, deny, file};
 
-/// One rule for each thing that rules can look at, without the past.
+/// Returns one rule for each thing that rules can look at, without the past.
 fn rules() -> String {
     [
         ("any-bash", "match.tool = \"Bash\""),
@@ -37,7 +37,7 @@ fn rules() -> String {
 /// Here another hook rewrote the call. What is recorded is what ran.
 const REWRITTEN: &str = "/ctl_pre_updated";
 
-/// The rules that would have denied each call, by the hooks themselves.
+/// Returns the rules that would have denied each call, by the hooks themselves.
 fn asked_live(name: &str, policy: &Policy) -> BTreeMap<String, BTreeSet<String>> {
     let root = agent_tracer_testkit::fixtures();
     let (agent, path) = match name.starts_with("claude-code") {

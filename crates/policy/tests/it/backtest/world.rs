@@ -80,7 +80,7 @@ pub(crate) fn file(rules: &str) -> RuleFile {
     read(&format!("version = 1\n{rules}")).unwrap_or_else(|faults| panic!("{faults:?}"))
 }
 
-/// A rule that denies at an event, and whatever else it says.
+/// Returns a rule that denies at an event, and whatever else it says.
 pub(crate) fn deny(name: &str, event: &str, more: &str) -> String {
     format!("[[rule]]\nname = \"{name}\"\non = \"{event}\"\ndecision = \"deny\"\nreason = \"no\"\n{more}\n")
 }

@@ -87,7 +87,7 @@ fn trust_that_is_given_while_the_server_runs_counts() {
 }
 
 #[test]
-fn a_project_that_asks_before_anybody_saw_it_is_known_from_then_on() {
+fn a_project_that_asks_before_it_was_seen_is_known_from_then_on() {
     let world = World::new();
     let book = active_rules(&world);
     let app = world.project("app", &rule("theirs", "deny", "Write"));

@@ -37,7 +37,7 @@ fn an_end_is_deferred_so_often_and_the_next_one_begins_anew() {
 }
 
 #[test]
-fn an_end_that_was_put_off_before_anybody_here_counted_is_let_go() {
+fn an_end_that_was_deferred_before_the_server_started_is_accepted() {
     let verdict = decide(&StopDeferrals::default(), &call("Stop", true));
     assert!(verdict.outcome == Outcome::Silent && verdict.messages.len() == 1, "{verdict:?}");
 }

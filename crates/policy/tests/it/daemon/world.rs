@@ -37,7 +37,7 @@ impl World {
         write(&self.home.policy_file(), text.as_bytes());
     }
 
-    /// The rows of the table: project, event, tool and rule. `None` if there is no table.
+    /// Returns the rows of the table: project, event, tool and rule. `None` if there is no table.
     pub(crate) fn rows(&self) -> Option<Vec<String>> {
         let bytes = load(&self.home).expect("readable")?;
         let table = Table::open(&bytes).expect("sound");
@@ -67,7 +67,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) {
     fs::File::create(path).and_then(|mut file| file.write_all(bytes)).expect("written");
 }
 
-/// A file with one rule that decides so about a tool.
+/// Returns a file with one rule that decides so about a tool.
 pub(crate) fn rule(name: &str, decision: &str, tool: &str) -> String {
     format!(
         "version = 1\n[[rule]]\nname = \"{name}\"\non = \"PreToolUse\"\ndecision = \"{decision}\"\nreason = \"no\"\nmatch.tool = \"{tool}\"\n"
