@@ -262,10 +262,10 @@ fn plain(text: &str) -> String {
     out
 }
 
-type Letters<'t> = std::iter::Peekable<std::str::Chars<'t>>;
+type Characters<'t> = std::iter::Peekable<std::str::Chars<'t>>;
 
 /// Skips what follows an escape character.
-fn skip_sequence(letters: &mut Letters<'_>) {
+fn skip_sequence(letters: &mut Characters<'_>) {
     match letters.next_if(|letter| matches!(letter, ' '..='~')) {
         Some('[') => skip_parameters(letters),
         // A text for the terminal itself, such as a title: up to its end, which may be missing.
@@ -277,7 +277,7 @@ fn skip_sequence(letters: &mut Letters<'_>) {
 }
 
 /// Skips parameters and the letter that ends them.
-fn skip_parameters(letters: &mut Letters<'_>) {
+fn skip_parameters(letters: &mut Characters<'_>) {
     while letters.next_if(|letter| matches!(letter, ' '..='?')).is_some() {}
     letters.next_if(|letter| matches!(letter, '@'..='~'));
 }

@@ -38,16 +38,16 @@ enum ValueType {
     /// A list of those.
     Objects,
     /// Another part of the file.
-    Table(Part),
+    Table(SchemaPart),
     /// Several of those.
-    Tables(Part),
+    Tables(SchemaPart),
 }
 
 use ValueType::{Both, Flag, Minute, Name, Object, Objects, Table, Tables, Text, Texts, Whole, Word, Words};
 
 /// A part of the file, with keys of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum SchemaPart {
     /// The file itself.
     File,
     /// A rule.
@@ -78,7 +78,7 @@ const FILE: &[Key] = &[
         Whole(1, DEADLINE_MS_MAX as u64),
         "how long a hook waits for the server before the guard judges: 1 to 10000, 50 if absent; only your own file's counts",
     ),
-    ("rule", Tables(Part::Rule), "the rules, each `[[rule]]`"),
+    ("rule", Tables(SchemaPart::Rule), "the rules, each `[[rule]]`"),
 ];
 
 const RULE: &[Key] = &[
@@ -90,17 +90,17 @@ const RULE: &[Key] = &[
     ("severity", Word(severities), "`info`, `low`, `medium` (default), `high`, `critical`"),
     ("mode", Word(modes), "`enforce` (default) or `dry_run`"),
     ("on_outage", Word(outages), "`allow` (default), `ask` or `deny`"),
-    ("match", Table(Part::Match), "what has to be so"),
-    ("unless", Table(Part::Match), "what must not all be so"),
-    ("when", Table(Part::When), "what has to have been so"),
-    ("require", Table(Part::Require), "what has to be so at an end; the rule speaks where it is not"),
+    ("match", Table(SchemaPart::Match), "what has to be so"),
+    ("unless", Table(SchemaPart::Match), "what must not all be so"),
+    ("when", Table(SchemaPart::When), "what has to have been so"),
+    ("require", Table(SchemaPart::Require), "what has to be so at an end; the rule speaks where it is not"),
     (
         "verify",
         Word(verifiers),
         "`prompt` or `agent`: Claude Code's own hook verifies, instead of us; see [below](#verified-by-claude-code-itself)",
     ),
     ("condition", Text, "what it verifies, in words; what `require` asks for if absent"),
-    ("rewrite", Table(Part::Rewrite), "what a rewrite changes"),
+    ("rewrite", Table(SchemaPart::Rewrite), "what a rewrite changes"),
     ("system_message", Text, "the text that you see when the rule acts"),
     ("stop_reason", Text, "what is shown when the agent stops; the reason if absent"),
     (
@@ -114,7 +114,7 @@ const RULE: &[Key] = &[
         "with `allow` at `PermissionRequest` of Claude Code: new permission rules, as the client spells them in `updatedPermissions`",
     ),
     ("at_most", Whole(1, AT_MOST_MAX), "how often an end is put off: 1 to 20, 3 if absent"),
-    ("example", Tables(Part::Example), "calls and what should come of them, each `[[rule.example]]`"),
+    ("example", Tables(SchemaPart::Example), "calls and what should come of them, each `[[rule.example]]`"),
 ];
 
 const MATCH: &[Key] = &[
@@ -130,7 +130,7 @@ const MATCH: &[Key] = &[
     ("reads", Texts, "… that it reads"),
     ("writes", Texts, "… that it writes or takes away"),
     ("deletes", Texts, "… that it takes away; also if a folder above it goes"),
-    ("command", Table(Part::Command), "what a shell command means, see below"),
+    ("command", Table(SchemaPart::Command), "what a shell command means, see below"),
     ("host", Texts, "patterns for hosts of addresses, in any case"),
     ("mcp_server", Texts, "patterns for the MCP server"),
     ("mcp_tool", Texts, "patterns for its tool"),
@@ -138,7 +138,7 @@ const MATCH: &[Key] = &[
     ("permission_mode", Texts, "patterns: `default`, `plan`, `acceptEdits`, `auto`, `bypassPermissions`"),
     ("project", Texts, "path patterns for the root of the project"),
     ("prompt", Texts, "at `UserPromptSubmit`: patterns for the whole prompt, in any case"),
-    ("time", Table(Part::Time), "when, in local time"),
+    ("time", Table(SchemaPart::Time), "when, in local time"),
 ];
 
 const COMMAND: &[Key] = &[
@@ -216,7 +216,7 @@ const EXAMPLE: &[Key] = &[
     ),
 ];
 
-impl Part {
+impl SchemaPart {
     /// Every part, the file first.
     pub const ALL: &[Self] = &[
         Self::File,
@@ -382,12 +382,12 @@ impl ValueType {
 /// Returns the schema, in the draft that editors of TOML understand.
 #[must_use]
 pub fn schema() -> Value {
-    let definitions: Map<String, Value> = Part::ALL
+    let definitions: Map<String, Value> = SchemaPart::ALL
         .iter()
-        .filter(|part| **part != Part::File)
+        .filter(|part| **part != SchemaPart::File)
         .map(|part| (part.name().to_owned(), part.schema()))
         .collect();
-    let mut schema = Part::File.schema();
+    let mut schema = SchemaPart::File.schema();
     if let Value::Object(members) = &mut schema {
         members.insert("$schema".to_owned(), "http://json-schema.org/draft-07/schema#".into());
         members.insert("title".to_owned(), "Rules of Agent Tracer, `policy.toml`".into());

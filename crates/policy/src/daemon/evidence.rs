@@ -295,7 +295,12 @@ mod tests {
     }
 
     /// Returns the number of waits and the last exit code.
-    fn seen(agent: Agent, state: CallState, known_after: usize, max_wait: usize) -> (usize, Option<i32>) {
+    fn waits_and_exit(
+        agent: Agent,
+        state: CallState,
+        known_after: usize,
+        max_wait: usize,
+    ) -> (usize, Option<i32>) {
         let (looks, mut waits) = (Cell::new(0), 0);
         let look = || {
             looks.set(looks.get() + 1);
@@ -310,17 +315,21 @@ mod tests {
 
     #[test]
     fn how_a_command_of_codex_ended_is_waited_for_as_long_as_there_is_time() {
-        assert_eq!(seen(Agent::CODEX, CallState::Succeeded, 0, 9), (0, Some(0)), "it is known");
-        assert_eq!(seen(Agent::CODEX, CallState::Succeeded, 3, 9), (3, Some(0)));
-        assert_eq!(seen(Agent::CODEX, CallState::Failed, 3, 9), (3, Some(0)));
-        assert_eq!(seen(Agent::CODEX, CallState::Succeeded, 99, 9), (9, None), "it is never reported");
+        assert_eq!(waits_and_exit(Agent::CODEX, CallState::Succeeded, 0, 9), (0, Some(0)), "it is known");
+        assert_eq!(waits_and_exit(Agent::CODEX, CallState::Succeeded, 3, 9), (3, Some(0)));
+        assert_eq!(waits_and_exit(Agent::CODEX, CallState::Failed, 3, 9), (3, Some(0)));
+        assert_eq!(
+            waits_and_exit(Agent::CODEX, CallState::Succeeded, 99, 9),
+            (9, None),
+            "it is never reported"
+        );
     }
 
     #[test]
     fn an_exit_that_will_not_be_reported_is_not_waited_for() {
-        assert_eq!(seen(Agent::CLAUDE_CODE, CallState::Succeeded, 3, 9), (0, None));
+        assert_eq!(waits_and_exit(Agent::CLAUDE_CODE, CallState::Succeeded, 3, 9), (0, None));
         for state in [CallState::Running, CallState::Denied] {
-            assert_eq!(seen(Agent::CODEX, state, 3, 9), (0, None), "{state:?}");
+            assert_eq!(waits_and_exit(Agent::CODEX, state, 3, 9), (0, None), "{state:?}");
         }
         assert!(wait_for_exits(Agent::CODEX, || None, || true).is_none());
     }

@@ -149,17 +149,17 @@ impl Reader<'_> {
     }
 
     fn fault(&mut self, offset: usize, what: String, hint: Option<String>) {
-        let (line, column) = self.place(offset);
+        let (line, column) = self.line_and_column(offset);
         self.faults.push(Fault { line, column, what, hint });
     }
 
     fn note(&mut self, offset: usize, what: String) {
-        let (line, column) = self.place(offset);
+        let (line, column) = self.line_and_column(offset);
         self.notes.push(Fault { line, column, what, hint: None });
     }
 
     /// Returns line and column of a byte, in characters and counted from one.
-    fn place(&self, offset: usize) -> (usize, usize) {
+    fn line_and_column(&self, offset: usize) -> (usize, usize) {
         let mut end = offset.min(self.text.len());
         while !self.text.is_char_boundary(end) {
             end -= 1;

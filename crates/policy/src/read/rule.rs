@@ -125,7 +125,7 @@ impl Reader<'_> {
             says,
             at_most: at_most.map_or(AT_MOST, |(times, _)| times),
             examples: Vec::new(),
-            line: self.place(at).0,
+            line: self.line_and_column(at).0,
         };
         if rule.events.is_empty() {
             return None;
@@ -404,7 +404,7 @@ impl Reader<'_> {
         if let Some(input) = self.json(table, "input") {
             fields.insert("tool_input".to_owned(), input.into());
         }
-        Some(Example { agent, event, fields, expect, line: self.place(at).0 })
+        Some(Example { agent, event, fields, expect, line: self.line_and_column(at).0 })
     }
 }
 

@@ -23,7 +23,7 @@ fn call_at(agent: Agent, event: Event) -> agent_tracer_policy::Call {
 }
 
 #[track_caller]
-fn said(agent: Agent, event: Event, decision: Decision) -> Answer {
+fn answer_at(agent: Agent, event: Event, decision: Decision) -> Answer {
     let more = if decision == Decision::Rewrite { "[rule.rewrite]\nset = { timeout = 9 }" } else { "" };
     let call = call_at(agent, event);
     // A stop is deferred only with a count; elsewhere the history is not needed.
@@ -84,7 +84,7 @@ fn expected(cell: &legality::Cell) -> Value {
 #[test]
 fn every_cell_of_the_table_is_said_in_exactly_these_words() {
     for cell in legality::cells() {
-        let answer = said(cell.agent, cell.event, cell.decision);
+        let answer = answer_at(cell.agent, cell.event, cell.decision);
         if cell.form == AnswerForm::ExitTwo {
             assert_eq!(
                 answer,

@@ -14,13 +14,13 @@ fn ran_in(command: &str, directory: &str, exit: Option<i32>) -> WorkAction {
     WorkAction::Ran { command: command.to_owned(), directory: Some(directory.to_owned()), exit }
 }
 
-fn changed(path: &str) -> WorkAction {
+fn changed_file(path: &str) -> WorkAction {
     WorkAction::Changed(path.to_owned())
 }
 
 /// Returns the unmet criterion, if any.
 #[track_caller]
-fn missing(require: &str, work: Work) -> Option<String> {
+fn missing_criteria(require: &str, work: Work) -> Option<String> {
     let text = format!(
         "[[rule]]\nname = \"r\"\non = \"Stop\"\ndecision = \"deny\"\nreason = \"not yet\"\nrequire.{require}\n"
     );
@@ -40,12 +40,12 @@ fn missing(require: &str, work: Work) -> Option<String> {
 
 #[test]
 fn tests_count_only_as_proof() {
-    let edit = || changed("/code/app/src/a.rs");
+    let edit = || changed_file("/code/app/src/a.rs");
     let none = "no tests ran after the last change (`src/a.rs`)";
     for (actions, expected) in [
         (vec![], None),
         (vec![WorkAction::Read("/code/app/a".to_owned())], None),
-        (vec![changed("/tmp/notes")], None),
+        (vec![changed_file("/tmp/notes")], None),
         (vec![edit()], Some(none)),
         (vec![edit(), ran("cargo test", Some(0))], None),
         (vec![ran("cargo test", Some(0)), edit()], Some(none)),
@@ -84,7 +84,7 @@ fn tests_count_only_as_proof() {
         ),
     ] {
         let work = Work { actions: actions.clone(), ..Work::default() };
-        assert_eq!(missing("tests_passed = true", work).as_deref(), expected, "{actions:?}");
+        assert_eq!(missing_criteria("tests_passed = true", work).as_deref(), expected, "{actions:?}");
     }
 }
 
@@ -102,41 +102,50 @@ fn a_failure_is_handled_by_a_success_of_its_kind() {
         ),
     ] {
         let work = Work { actions: actions.clone(), ..Work::default() };
-        assert_eq!(missing("failures_handled = true", work).as_deref(), expected, "{actions:?}");
+        assert_eq!(missing_criteria("failures_handled = true", work).as_deref(), expected, "{actions:?}");
     }
 }
 
 #[test]
 fn todos_mentions_and_logs_are_looked_up() {
     let todos = |open| Work { open_todos: open, ..Work::default() };
-    assert_eq!(missing("todos_closed = true", todos(Some(0))), None);
-    assert_eq!(missing("todos_closed = true", todos(Some(2))).as_deref(), Some("2 work items are open"));
-    assert_eq!(missing("todos_closed = true", todos(None)), None);
+    assert_eq!(missing_criteria("todos_closed = true", todos(Some(0))), None);
+    assert_eq!(
+        missing_criteria("todos_closed = true", todos(Some(2))).as_deref(),
+        Some("2 work items are open")
+    );
+    assert_eq!(missing_criteria("todos_closed = true", todos(None)), None);
     let mentions = |actions: Vec<WorkAction>| Work {
         actions,
         mentioned: vec!["/code/app/docs".to_owned(), "/code/app/a.md".to_owned()],
         ..Work::default()
     };
     assert_eq!(
-        missing("mentioned_opened = true", mentions(vec![])).as_deref(),
+        missing_criteria("mentioned_opened = true", mentions(vec![])).as_deref(),
         Some("not opened: `docs`, `a.md`")
     );
     let read = vec![WorkAction::Read("/code/app/docs/x.md".to_owned()), ran("cat a.md", Some(0))];
-    assert_eq!(missing("mentioned_opened = true", mentions(read)), None);
+    assert_eq!(missing_criteria("mentioned_opened = true", mentions(read)), None);
     let log = |actions| Work { actions, ..Work::default() };
     assert_eq!(
-        missing("wrote = \"log/*.md\"", log(vec![])).as_deref(),
+        missing_criteria("wrote = \"log/*.md\"", log(vec![])).as_deref(),
         Some("nothing was written to `log/*.md`")
     );
-    assert_eq!(missing("wrote = \"log/*.md\"", log(vec![changed("/code/app/log/today.md")])), None);
-    assert_eq!(missing("wrote = \"log/*.md\"", log(vec![ran("echo done >> log/today.md", Some(0))])), None);
+    assert_eq!(
+        missing_criteria("wrote = \"log/*.md\"", log(vec![changed_file("/code/app/log/today.md")])),
+        None
+    );
+    assert_eq!(
+        missing_criteria("wrote = \"log/*.md\"", log(vec![ran("echo done >> log/today.md", Some(0))])),
+        None
+    );
 }
 
 #[test]
 fn all_unmet_criteria_are_reported_at_once_and_an_outage_defers_nothing() {
-    let work = Work { actions: vec![changed("/code/app/a")], open_todos: Some(1), ..Work::default() };
+    let work = Work { actions: vec![changed_file("/code/app/a")], open_todos: Some(1), ..Work::default() };
     assert_eq!(
-        missing("tests_passed = true\nrequire.todos_closed = true", work).as_deref(),
+        missing_criteria("tests_passed = true\nrequire.todos_closed = true", work).as_deref(),
         Some("no tests ran after the last change (`a`); one work item is open")
     );
     let text = "[[rule]]\nname = \"r\"\non = \"Stop\"\ndecision = \"deny\"\nreason = \"not yet\"\nrequire.tests_passed = true\n";

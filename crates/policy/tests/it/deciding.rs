@@ -166,7 +166,7 @@ fn prompts_are_matched_in_any_case() {
     assert!(!denied("match.prompt = \"*deploy to PROD*\"", &prompt("deploy to staging")));
 }
 
-fn named(name: &str, decision: &str) -> String {
+fn rule_named(name: &str, decision: &str) -> String {
     let more = if decision == "rewrite" { "rewrite.add_flag = \"--dry-run\"\n" } else { "" };
     format!(
         "[[rule]]\nname = \"{name}\"\non = \"PreToolUse\"\ndecision = \"{decision}\"\nreason = \"{name}\"\nmatch.tool = \"Bash\"\n{more}"
@@ -179,7 +179,7 @@ fn the_strictest_wins_in_any_order() {
     let outcomes = [Outcome::Allow, Outcome::Rewrite, Outcome::Ask, Outcome::Deny, Outcome::Stop];
     for (i, one) in order.iter().enumerate() {
         for (j, other) in order.iter().enumerate() {
-            let text = named("a", one) + &named("b", other);
+            let text = rule_named("a", one) + &rule_named("b", other);
             let verdict = decide(&text, &bash("git push"));
             assert_eq!(verdict.outcome, outcomes[i.max(j)], "{one} {other}");
             assert_eq!(
@@ -188,23 +188,26 @@ fn the_strictest_wins_in_any_order() {
             );
         }
     }
-    let verdict = decide(&(named("a", "warn") + &named("b", "allow")), &bash("ls"));
+    let verdict = decide(&(rule_named("a", "warn") + &rule_named("b", "allow")), &bash("ls"));
     assert_eq!(verdict.outcome, Outcome::Allow);
     assert_eq!(verdict.context, ["[policy rule `a`] a"]);
-    let verdict = decide(&named("a", "warn"), &bash("ls"));
+    let verdict = decide(&rule_named("a", "warn"), &bash("ls"));
     assert_eq!(verdict.outcome, Outcome::Silent);
     assert!(!verdict.is_silent());
 }
 
 #[test]
 fn reasons_are_those_of_the_winning_decision() {
-    let text = named("a", "ask") + &named("b", "deny") + &named("c", "allow") + &named("d", "deny");
+    let text = rule_named("a", "ask")
+        + &rule_named("b", "deny")
+        + &rule_named("c", "allow")
+        + &rule_named("d", "deny");
     assert_eq!(decide(&text, &bash("ls")).reasons, ["[policy rule `b`] b", "[policy rule `d`] d"]);
 }
 
 #[test]
 fn a_dry_run_is_recorded_and_does_nothing() {
-    let text = named("a", "deny").replace("reason", "mode = \"dry_run\"\nreason");
+    let text = rule_named("a", "deny").replace("reason", "mode = \"dry_run\"\nreason");
     let verdict = decide(&text, &bash("ls"));
     assert!(verdict.is_silent());
     assert_eq!(verdict.fired.len(), 1);
@@ -221,13 +224,13 @@ fn a_project_that_is_not_trusted_may_only_forbid_and_warn() {
         ("stop", Outcome::Stop, Outcome::Silent),
     ] {
         for (trust, expected) in [(Trust::Trusted, trusted), (Trust::NotTrusted, not_trusted)] {
-            let policy = Policy::default().with_project(rules(&named("p", decision)), trust);
+            let policy = Policy::default().with_project(rules(&rule_named("p", decision)), trust);
             let verdict = policy.decide(&bash("git push"), &NoHistory);
             assert_eq!(verdict.outcome, expected, "{decision} {trust:?}");
             assert_eq!(verdict.fired.len(), 1, "{decision} {trust:?}");
         }
     }
-    let quiet = named("p", "deny").replace("reason", "suppress_output = true\nreason");
+    let quiet = rule_named("p", "deny").replace("reason", "suppress_output = true\nreason");
     let verdict =
         Policy::default().with_project(rules(&quiet), Trust::NotTrusted).decide(&bash("ls"), &NoHistory);
     assert!(!verdict.suppress_output);
@@ -294,9 +297,9 @@ match.command = { program = "rm" }
 
 #[test]
 fn the_users_rewrite_is_not_undone_by_a_project() {
-    let user = rules(&named("u", "rewrite"));
+    let user = rules(&rule_named("u", "rewrite"));
     let project = rules(
-        &named("p", "rewrite")
+        &rule_named("p", "rewrite")
             .replace("rewrite.add_flag = \"--dry-run\"", "rewrite.set = { command = \"git push --force\" }"),
     );
     let verdict =
@@ -306,7 +309,7 @@ fn the_users_rewrite_is_not_undone_by_a_project() {
 
 #[test]
 fn a_rewrite_that_a_project_made_first_is_recorded_as_the_users_too() {
-    let (user, project) = (rules(&named("u", "rewrite")), rules(&named("p", "rewrite")));
+    let (user, project) = (rules(&rule_named("u", "rewrite")), rules(&rule_named("p", "rewrite")));
     let verdict =
         Policy::of_user(user).with_project(project, Trust::Trusted).decide(&bash("git push"), &NoHistory);
     assert_eq!(verdict.outcome, Outcome::Rewrite);
@@ -317,8 +320,8 @@ fn a_rewrite_that_a_project_made_first_is_recorded_as_the_users_too() {
 
 #[test]
 fn an_ask_keeps_the_users_rewrite() {
-    let user = rules(&named("u", "rewrite"));
-    let project = rules(&named("p", "ask"));
+    let user = rules(&rule_named("u", "rewrite"));
+    let project = rules(&rule_named("p", "ask"));
     let verdict =
         Policy::of_user(user).with_project(project, Trust::NotTrusted).decide(&bash("git push"), &NoHistory);
     assert_eq!(verdict.outcome, Outcome::Ask);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use agent_tracer_policy::legality;
-use agent_tracer_policy::schema::Part;
+use agent_tracer_policy::schema::SchemaPart;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/policy.md");
 const BEGIN: &str = "<!-- table: made by a test, do not edit -->\n";
@@ -21,17 +21,17 @@ fn the_table_is_the_one_in_the_code() {
 #[test]
 fn every_key_is_described_in_the_words_of_the_schema_and_no_other() {
     let text = document();
-    for part in Part::ALL {
+    for part in SchemaPart::ALL {
         let heading = match part {
-            Part::File => "### The file",
-            Part::Rule => "### A rule",
-            Part::Match => "### `match` and `unless`",
-            Part::Command => "### `command`",
-            Part::Time => "### `time`",
-            Part::When => "### `when`",
-            Part::Require => "### `require`",
-            Part::Rewrite => "### `rewrite`",
-            Part::Example => "### An example",
+            SchemaPart::File => "### The file",
+            SchemaPart::Rule => "### A rule",
+            SchemaPart::Match => "### `match` and `unless`",
+            SchemaPart::Command => "### `command`",
+            SchemaPart::Time => "### `time`",
+            SchemaPart::When => "### `when`",
+            SchemaPart::Require => "### `require`",
+            SchemaPart::Rewrite => "### `rewrite`",
+            SchemaPart::Example => "### An example",
         };
         let (_, section) =
             text.split_once(&format!("{heading}\n")).unwrap_or_else(|| panic!("no `{heading}`"));

@@ -4,7 +4,7 @@ use agent_tracer_policy::read::{
     COMMAND_KEYS, EXAMPLE_KEYS, FILE_KEYS, MATCH_KEYS, REQUIRE_KEYS, REWRITE_KEYS, RULE_KEYS, TIME_KEYS,
     WHEN_KEYS,
 };
-use agent_tracer_policy::schema::{Part, schema};
+use agent_tracer_policy::schema::{SchemaPart, schema};
 use agent_tracer_policy::{EXAMPLES, read};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -112,15 +112,15 @@ fn misfit_of(text: &str) -> Option<String> {
 #[test]
 fn the_keys_are_those_of_the_reader() {
     for (part, keys) in [
-        (Part::File, FILE_KEYS),
-        (Part::Rule, RULE_KEYS),
-        (Part::Match, MATCH_KEYS),
-        (Part::Command, COMMAND_KEYS),
-        (Part::Time, TIME_KEYS),
-        (Part::When, WHEN_KEYS),
-        (Part::Require, REQUIRE_KEYS),
-        (Part::Rewrite, REWRITE_KEYS),
-        (Part::Example, EXAMPLE_KEYS),
+        (SchemaPart::File, FILE_KEYS),
+        (SchemaPart::Rule, RULE_KEYS),
+        (SchemaPart::Match, MATCH_KEYS),
+        (SchemaPart::Command, COMMAND_KEYS),
+        (SchemaPart::Time, TIME_KEYS),
+        (SchemaPart::When, WHEN_KEYS),
+        (SchemaPart::Require, REQUIRE_KEYS),
+        (SchemaPart::Rewrite, REWRITE_KEYS),
+        (SchemaPart::Example, EXAMPLE_KEYS),
     ] {
         assert_eq!(part.described().map(|(key, _)| key).collect::<Vec<_>>(), keys, "{part:?}");
     }

@@ -93,7 +93,7 @@ impl ClosedDays {
 
     /// Returns the condition for the rows of sums that count into a span with edges at quarter-hours, or `None` if none
     /// do. Days answer for the span they cover, quarter-hours for the edges, or for everything.
-    pub(crate) fn made(&self, (from, to): Span, finest: Level) -> Option<String> {
+    pub(crate) fn sums_condition(&self, (from, to): Span, finest: Level) -> Option<String> {
         let until = self.until?;
         let to = to.min(until);
         if from >= to {
@@ -175,20 +175,20 @@ mod tests {
     }
 
     /// Facts of open days as they are asked for: between which moments and in which days.
-    fn found(moments: &str, days: &str) -> String {
+    fn open_facts(moments: &str, days: &str) -> String {
         format!("({moments}) AND (owner, task) IN (SELECT owner, task FROM task_day WHERE 1 AND ({days}))")
     }
 
     #[test]
     fn without_closed_days_everything_is_open() {
         let none = closed(&[("ann", 3 * D)]);
-        assert_eq!(none.made((0, 9 * D), Level::Day), None);
+        assert_eq!(none.sums_condition((0, 9 * D), Level::Day), None);
         let always = none.open(ALWAYS).unwrap();
         assert_eq!(always.facts, format!("((occurred >= {} AND occurred < {}))", ALWAYS.0, ALWAYS.1));
         assert!(always.tasks.starts_with("SELECT owner, task FROM task_day WHERE 1 AND "));
         assert_eq!(
             none.open((Q, 9 * D)).unwrap().facts,
-            found(
+            open_facts(
                 &format!("(occurred >= {Q} AND occurred < {})", 9 * D),
                 &format!("(day >= 0 AND day <= {})", 8 * D)
             )
@@ -199,24 +199,24 @@ mod tests {
     fn the_newest_end_counts_and_what_lies_behind_it_is_open() {
         let two = closed(&[("", 3 * D), ("", 5 * D)]);
         assert_eq!(
-            two.made((0, 9 * D), Level::Day).unwrap(),
+            two.sums_condition((0, 9 * D), Level::Day).unwrap(),
             format!("((level = 1 AND day >= 0 AND day < {}))", 5 * D)
         );
         assert_eq!(
             two.open((0, 9 * D)).unwrap().facts,
-            found(
+            open_facts(
                 &format!("(occurred >= {} AND occurred < {})", 5 * D, 9 * D),
                 &format!("(day >= {} AND day <= {})", 5 * D, 8 * D)
             )
         );
         assert_eq!(two.open((0, 5 * D)), None);
-        assert_eq!(two.made((5 * D, 9 * D), Level::Day), None);
+        assert_eq!(two.sums_condition((5 * D, 9 * D), Level::Day), None);
     }
 
     #[test]
     fn edges_of_a_span_are_quarters() {
         let until = closed(&[("", 5 * D)]);
-        let edges = until.made((D + Q, 3 * D + 2 * Q), Level::Day).unwrap();
+        let edges = until.sums_condition((D + Q, 3 * D + 2 * Q), Level::Day).unwrap();
         assert_eq!(
             edges,
             format!(
@@ -233,7 +233,7 @@ mod tests {
                 3 * D
             )
         );
-        let within = until.made((D + Q, D + 3 * Q), Level::Day).unwrap();
+        let within = until.sums_condition((D + Q, D + 3 * Q), Level::Day).unwrap();
         assert_eq!(
             within,
             format!("((level = 0 AND day >= {D} AND day <= {D} AND at >= {} AND at < {}))", D + Q, D + 3 * Q)
@@ -248,12 +248,12 @@ mod tests {
         };
         assert_eq!(
             marked.open((0, 9 * D)).unwrap().facts,
-            found(
+            open_facts(
                 &[one("occurred", "a\\'b", 7, "<", 8), one("occurred", "ann", 3, "<", 5)].join(" OR "),
                 &[one("day", "a\\'b", 7, "<=", 7), one("day", "ann", 3, "<=", 4)].join(" OR ")
             )
         );
-        assert!(marked.made((0, 9 * D), Level::Day).unwrap().ends_with(&format!(
+        assert!(marked.sums_condition((0, 9 * D), Level::Day).unwrap().ends_with(&format!(
             " AND (owner, day) NOT IN (('a\\'b', {}), ('ann', {}), ('ann', {}))",
             7 * D,
             3 * D,

@@ -95,7 +95,7 @@ impl Reader {
         let (scope, facts, dim) = (self.task_filter(), self.fact_filter(), Dim::File.code());
         let of = sums_filter(range);
         let among = |path: &str| paths.map_or_else(String::new, |paths| format!(" AND {path} IN {paths}"));
-        let made = closed.made(span, Level::Day).map(|made| {
+        let made = closed.sums_condition(span, Level::Day).map(|made| {
             format!(
                 "SELECT day, key AS path, {FILE_READS} AS read, {FILE_CHANGES} AS changed, project, agent, agent_type FROM day_sum FINAL \
                  WHERE {scope} AND dim = {dim} AND {made} AND {of}{}",
@@ -172,7 +172,7 @@ impl Reader {
     /// 2299, and a clock may be wrong by more.
     fn months(&self, closed: &ClosedDays, span: Span) -> Answer<String> {
         let (scope, facts) = (self.task_filter(), self.fact_filter());
-        let made = closed.made(span, Level::Day).map(|made| {
+        let made = closed.sums_condition(span, Level::Day).map(|made| {
             let dim = Dim::Activity.code();
             format!("SELECT DISTINCT day FROM day_sum FINAL WHERE {scope} AND dim = {dim} AND {made}")
         });

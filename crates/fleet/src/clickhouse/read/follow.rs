@@ -274,7 +274,7 @@ impl Reader {
     /// Returns the number of events.
     fn events(&self, closed: &ClosedDays) -> Answer<u64> {
         let (scope, facts) = (self.task_filter(), self.fact_filter());
-        let made = closed.made(ALWAYS, Level::Day).map(|made| {
+        let made = closed.sums_condition(ALWAYS, Level::Day).map(|made| {
             let dim = Dim::Activity.code();
             format!(
                 "SELECT toUInt64(sum(n)) AS rows FROM day_sum FINAL WHERE {scope} AND dim = {dim} AND {made}"

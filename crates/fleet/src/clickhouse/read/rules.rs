@@ -31,7 +31,7 @@ impl Reader {
     /// Returns the time of each rule's last decision, by its name and its project.
     pub(super) fn last_of_rules(&self, closed: &ClosedDays) -> Answer<HashMap<(String, String), i64>> {
         let (scope, facts, dim) = (self.task_filter(), self.fact_filter(), Dim::Rule.code());
-        let made = closed.made(ALWAYS, Level::Day).map(|made| {
+        let made = closed.sums_condition(ALWAYS, Level::Day).map(|made| {
             format!(
                 "SELECT key AS rule, day_sum.last AS moment FROM day_sum FINAL WHERE {scope} AND dim = {dim} AND {made}"
             )

@@ -200,7 +200,7 @@ impl Reader {
                     open.facts
                 )
             }));
-            parts.extend(closed.made(ALWAYS, Level::Day).map(|made| {
+            parts.extend(closed.sums_condition(ALWAYS, Level::Day).map(|made| {
                 format!(
                     "SELECT toInt64(min(day)) AS first, toInt64(max(day_sum.last)) AS last, count() AS n FROM day_sum FINAL \
                      WHERE {scope} AND dim = {} AND {made}",
@@ -264,7 +264,9 @@ impl Reader {
     ) -> Answer<Vec<KeySums>> {
         let span = dim.finest().around(span);
         let mut parts = Vec::new();
-        parts.extend(closed.made(span, group_level(by)).map(|made| self.made_sums(&made, dim, range, by)));
+        parts.extend(
+            closed.sums_condition(span, group_level(by)).map(|made| self.made_sums(&made, dim, range, by)),
+        );
         parts.extend(closed.open(span).map(|open| self.open_sums(&open, dim, range, by)));
         if matches!(dim, Dim::Activity | Dim::Model) {
             parts.push(self.account_sums(span, dim, range, by));
@@ -347,7 +349,7 @@ impl Reader {
     ) -> Answer<HashMap<String, Durations>> {
         let span = Level::Day.around(span);
         let (scope, facts) = (self.task_filter(), self.fact_filter());
-        let made = closed.made(span, Level::Day).map(|made| {
+        let made = closed.sums_condition(span, Level::Day).map(|made| {
             format!(
                 "SELECT key AS tool_name, sumMap(buckets, calls).1 AS f_buckets, sumMap(buckets, calls).2 AS f_calls \
                  FROM day_sum FINAL WHERE {scope} AND dim = {DURATIONS} AND {made} AND {} GROUP BY tool_name",

@@ -107,7 +107,7 @@ impl TaskLine {
     }
 
     /// Returns what the task alone spent.
-    pub(crate) fn spent(&self) -> UsageSum {
+    pub(crate) fn own_usage(&self) -> UsageSum {
         self.task_spend().usage()
     }
 
@@ -240,7 +240,7 @@ impl Reader {
                 if !seen.insert(line.key()) {
                     continue;
                 }
-                sum += &line.spent();
+                sum += &line.own_usage();
                 calls += line.calls;
                 failures += line.failures;
                 let children = below.get(&line.key()).into_iter().flatten();

@@ -39,7 +39,7 @@ spend_row! {
 }
 
 impl TurnSums {
-    fn called(&self) -> Called {
+    fn calls_and_usage(&self) -> Called {
         let usage = UsageSum::from(self.spend()).view();
         Called { calls: count(self.calls), failures: count(self.failures), usage }
     }
@@ -66,7 +66,7 @@ impl Reader {
     }
 
     /// Returns the use of each file by each of these tasks.
-    fn used<T: TaskColumns>(&self, family: &[T]) -> Answer<Vec<TaskFileUse>> {
+    fn file_uses<T: TaskColumns>(&self, family: &[T]) -> Answer<Vec<TaskFileUse>> {
         let keys: Vec<TaskKey> = family.iter().map(TaskColumns::key).collect();
         self.rows::<TaskFileUse>(&format!(
             "SELECT owner, task, path, sum(reads) AS reads, sum(changes) AS changes, \
@@ -153,7 +153,7 @@ impl TaskDetails for Reader {
         let mut spent = UsageSum { client_cost: own.client_cost, ..UsageSum::default() };
         let (mut last, mut calls, mut failures) = (own.last, 0, 0);
         for member in &family {
-            spent += &member.spent();
+            spent += &member.own_usage();
             last = last.max(member.last);
             calls += member.calls;
             failures += member.failures;
@@ -165,7 +165,7 @@ impl TaskDetails for Reader {
             List::Permission.code()
         ))?;
         let permissions = permissions.first().copied().unwrap_or(0);
-        let used = self.used(&family)?;
+        let used = self.file_uses(&family)?;
         let distinct = |times: fn(&TaskFileUse) -> i64| {
             used.iter().filter(|used| times(used) > 0).map(|used| &used.path).collect::<HashSet<_>>().len()
         };
@@ -220,7 +220,7 @@ impl TaskDetails for Reader {
         let sums: HashMap<i64, TurnSums> = sums.into_iter().map(|sums| (sums.turn, sums)).collect();
         let items = page.items.iter().map(|(number, stored)| {
             let fact = stored.row.fact;
-            let called = sums.get(&fact).map(TurnSums::called).unwrap_or_default();
+            let called = sums.get(&fact).map(TurnSums::calls_and_usage).unwrap_or_default();
             let (prompt, end) = (edges.prompt(&stored.row), edges.end(&stored.row));
             presenters::turn(&about, &stored.row, *number, prompt, end, called)
         });
@@ -267,7 +267,7 @@ impl TaskDetails for Reader {
         let types: HashMap<TaskKey, &str> =
             family.iter().map(|line| (line.key(), line.agent_type.as_str())).collect();
         let mut files: BTreeMap<String, FileUse> = BTreeMap::new();
-        for used in self.used(&family)? {
+        for used in self.file_uses(&family)? {
             let (first, last) = (Millis(used.first), Millis(used.last));
             let file = files.entry(used.path.clone()).or_insert_with(|| FileUse {
                 path: used.path.clone(),

@@ -126,7 +126,7 @@ impl Reader {
         let found = self.task_positions(&all, before, limit + 1)?;
         let page = cursor::cut(Listing::Usage, limit, found, |listed| [listed.last, listed.place]);
         let items = self.lines_of(&page.items)?.into_iter().map(|line| UsageBucket {
-            usage: line.spent().view(),
+            usage: line.own_usage().view(),
             label: Some(line.title).filter(|title| !title.is_empty()),
             owner: Some(line.owner),
             key: line.task,

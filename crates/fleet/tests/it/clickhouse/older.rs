@@ -58,16 +58,16 @@ fn older(newest: &Shipment, version: u64, dice: &mut Dice) -> Shipment {
 
 /// Returns all that is asked of lists, page by page, so that edges of pages fall anywhere.
 fn lists(reader: &Reader) -> Vec<(&'static str, Value)> {
-    fn whole<T: Serialize>(limit: u32, page: impl Fn(Paging) -> Answer<Page<T>>) -> Value {
+    fn all_pages<T: Serialize>(limit: u32, page: impl Fn(Paging) -> Answer<Page<T>>) -> Value {
         json!(every(limit, page).unwrap())
     }
     let now = Millis(agent_tracer_testkit::history::BEGIN + 40 * DAY_MS);
     let tasks = |limit: u32, filter: TaskFilter| {
-        whole(limit, |paging| reader.tasks(now, &TaskFilter { paging, ..filter.clone() }))
+        all_pages(limit, |paging| reader.tasks(now, &TaskFilter { paging, ..filter.clone() }))
     };
     let range = |paging: Paging| Range { paging, ..Range::default() };
     let search = |limit: u32, filter: SearchFilter| {
-        whole(limit, |paging| {
+        all_pages(limit, |paging| {
             let range = Range { paging, ..filter.range.clone() };
             reader.search(&SearchFilter { range, ..filter.clone() })
         })
@@ -107,11 +107,11 @@ fn lists(reader: &Reader) -> Vec<(&'static str, Value)> {
             search(2, SearchFilter { state: Some("failed".to_owned()), ..SearchFilter::default() }),
         ),
         ("attention", json!(reader.attention(now).unwrap())),
-        ("usage", whole(3, |paging| reader.usage(&range(paging), UsageBy::Task, &Utc))),
+        ("usage", all_pages(3, |paging| reader.usage(&range(paging), UsageBy::Task, &Utc))),
         ("activity", json!(reader.activity(&Range::default(), 30).unwrap())),
         ("a page of loops", json!(reader.loops(&range(Paging { cursor: None, limit: 2 })).unwrap().items)),
-        ("loops", whole(1, |paging| reader.loops(&range(paging)))),
-        ("loops since", whole(2, |paging| reader.loops(&Range { since: Some(middle), ..range(paging) }))),
+        ("loops", all_pages(1, |paging| reader.loops(&range(paging)))),
+        ("loops since", all_pages(2, |paging| reader.loops(&Range { since: Some(middle), ..range(paging) }))),
     ]
 }
 

@@ -24,7 +24,7 @@ const MACHINES: [(&str, &str, u64, u64); 3] =
 /// More children than one statement names, and far more text than a server reads of one by default.
 const MANY: usize = 6_000;
 
-fn whole<T: Serialize>(page: impl Fn(Paging) -> Answer<agent_tracer_ledger::view::Page<T>>) -> Value {
+fn all_pages<T: Serialize>(page: impl Fn(Paging) -> Answer<agent_tracer_ledger::view::Page<T>>) -> Value {
     json!(every(40, page).unwrap())
 }
 
@@ -43,12 +43,12 @@ fn answers(store: &dyn Store) -> Vec<(String, Value)> {
     let mut all = vec![
         (
             "tasks".to_owned(),
-            whole(|paging| store.tasks(now, &TaskFilter { paging, ..TaskFilter::default() })),
+            all_pages(|paging| store.tasks(now, &TaskFilter { paging, ..TaskFilter::default() })),
         ),
         ("attention".to_owned(), json!(store.attention(now).unwrap())),
         (
             "decisions".to_owned(),
-            whole(|paging| store.decisions(&DecisionFilter { paging, ..DecisionFilter::default() })),
+            all_pages(|paging| store.decisions(&DecisionFilter { paging, ..DecisionFilter::default() })),
         ),
         (
             "durations".to_owned(),
@@ -61,16 +61,16 @@ fn answers(store: &dyn Store) -> Vec<(String, Value)> {
             store.search(&SearchFilter { q: COMMON.to_owned(), range: of(paging), ..SearchFilter::default() })
         };
         let asked = [
-            ("tools", whole(|paging| store.tools(&of(paging)))),
-            ("failures", whole(|paging| store.failures(&of(paging)))),
-            ("files", whole(|paging| store.files(&of(paging)))),
-            ("skills", whole(|paging| store.skills(&of(paging)))),
-            ("mcp", whole(|paging| store.mcp(&of(paging)))),
-            ("agents", whole(|paging| store.agents(&of(paging)))),
-            ("commands", whole(|paging| store.commands(&of(paging)))),
-            ("loops", whole(|paging| store.loops(&of(paging)))),
-            ("rules", whole(|paging| store.rules(&of(paging)))),
-            ("search", whole(search)),
+            ("tools", all_pages(|paging| store.tools(&of(paging)))),
+            ("failures", all_pages(|paging| store.failures(&of(paging)))),
+            ("files", all_pages(|paging| store.files(&of(paging)))),
+            ("skills", all_pages(|paging| store.skills(&of(paging)))),
+            ("mcp", all_pages(|paging| store.mcp(&of(paging)))),
+            ("agents", all_pages(|paging| store.agents(&of(paging)))),
+            ("commands", all_pages(|paging| store.commands(&of(paging)))),
+            ("loops", all_pages(|paging| store.loops(&of(paging)))),
+            ("rules", all_pages(|paging| store.rules(&of(paging)))),
+            ("search", all_pages(search)),
             ("activity", json!(store.activity(range, 30).unwrap())),
             ("blocks", json!(store.blocks(now, range).unwrap())),
         ];
@@ -84,7 +84,10 @@ fn answers(store: &dyn Store) -> Vec<(String, Value)> {
             UsageBy::Owner,
             UsageBy::Machine,
         ] {
-            all.push((format!("usage {by:?} {place}"), whole(|paging| store.usage(&of(paging), by, &Utc))));
+            all.push((
+                format!("usage {by:?} {place}"),
+                all_pages(|paging| store.usage(&of(paging), by, &Utc)),
+            ));
         }
     }
     all
@@ -215,7 +218,8 @@ pub(crate) fn tells_the_same_session_apart(make: Make) {
     let each = changes.len() / 2;
     assert!(each > 10);
     assert_eq!(owners(&changes), [("ann".to_owned(), each), ("bob".to_owned(), each)]);
-    let found = all_owners.search(&SearchFilter { tool: Some("Agent".to_owned()), ..SearchFilter::default() });
+    let found =
+        all_owners.search(&SearchFilter { tool: Some("Agent".to_owned()), ..SearchFilter::default() });
     let found: Vec<_> = found.unwrap().items.into_iter().map(|hit| hit.row).collect();
     assert_eq!(owners(&found), [("ann".to_owned(), 1), ("bob".to_owned(), 1)]);
 }

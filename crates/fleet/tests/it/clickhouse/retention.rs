@@ -21,7 +21,7 @@ pub(crate) fn shipped() -> Shipment {
 }
 
 /// Rows of every table, all versions, as the database itself counts them.
-fn counted(place: &StoreAddress, condition: &str) -> Vec<(&'static str, u64)> {
+fn row_counts(place: &StoreAddress, condition: &str) -> Vec<(&'static str, u64)> {
     let count = |table: &str| number(place, &format!("SELECT count() FROM `{table}` WHERE {condition}"));
     TABLES.iter().map(|table| (table.name, count(table.name))).collect()
 }
@@ -98,14 +98,14 @@ fn a_person_who_is_forgotten_leaves_no_row_in_any_table() {
 
 pub(crate) fn forgets_a_person(make: Make) {
     let (fleet, place, _) = two_people(make);
-    let of_bob = counted(&place, "owner = 'bob'");
-    let all_owners = counted(&place, "1");
+    let of_bob = row_counts(&place, "owner = 'bob'");
+    let all_owners = row_counts(&place, "1");
     let gone = fleet.forget(&DeletionScope::Owner("ann".to_owned())).unwrap();
     assert!(gone.0.iter().all(|(_, rows)| *rows > 0), "{gone:?}");
-    for (table, rows) in counted(&place, "owner = 'ann'") {
+    for (table, rows) in row_counts(&place, "owner = 'ann'") {
         assert_eq!(rows, 0, "{table}");
     }
-    let left = counted(&place, "1");
+    let left = row_counts(&place, "1");
     for (((table, before), (_, after)), (_, gone)) in all_owners.iter().zip(&left).zip(&gone.0) {
         assert_eq!(before - after, *gone, "{table}");
     }
@@ -114,7 +114,7 @@ pub(crate) fn forgets_a_person(make: Make) {
     // Bob's own rows are all there, but Ann's accesses to them are gone from the log.
     let expected: Vec<(&str, u64)> =
         of_bob.into_iter().map(|(table, rows)| (table, if table == "visit" { 0 } else { rows })).collect();
-    assert_eq!(counted(&place, "owner = 'bob'"), expected);
+    assert_eq!(row_counts(&place, "owner = 'bob'"), expected);
     assert_eq!(
         fleet.forget(&DeletionScope::Owner("ann".to_owned())).unwrap().sum(),
         0,
@@ -135,11 +135,11 @@ pub(crate) fn forgets_a_project(make: Make) {
         task.project = "/elsewhere".to_owned();
     }
     fleet.write("cat", &other).unwrap();
-    let of_cat = counted(&place, "owner = 'cat'");
+    let of_cat = row_counts(&place, "owner = 'cat'");
     let of_ann = DeletionScope::Project { project: project.clone(), owner: Some("ann".to_owned()) };
     assert!(fleet.forget(&of_ann).unwrap().sum() > 10);
     let tasks = |owner: &str| {
-        let counted = counted(&place, &format!("owner = '{owner}'"));
+        let counted = row_counts(&place, &format!("owner = '{owner}'"));
         // A mark says that a day is to be looked at again, and nothing of what was done in it.
         let counts = counted.into_iter().filter(|(table, _)| !["token", "day_mark"].contains(table));
         counts.map(|(_, rows)| rows).sum::<u64>()
@@ -148,7 +148,7 @@ pub(crate) fn forgets_a_project(make: Make) {
     assert!(tasks("bob") > 10, "only what one owner did there was meant");
     fleet.forget(&DeletionScope::Project { project, owner: None }).unwrap();
     assert_eq!(tasks("bob"), 0);
-    assert_eq!(counted(&place, "owner = 'cat'"), of_cat);
+    assert_eq!(row_counts(&place, "owner = 'cat'"), of_cat);
 }
 
 #[test]
@@ -158,13 +158,13 @@ fn hostile_names_forget_nothing_else() {
 
 pub(crate) fn forgets_nothing_of_hostile_names(make: Make) {
     let (fleet, place, _) = two_people(make);
-    let before = counted(&place, "1");
+    let before = row_counts(&place, "1");
     for name in ["' OR 1 = 1 --", "ann' OR 'x' = 'x", "\\", "*", "?"] {
         assert_eq!(fleet.forget(&DeletionScope::Owner(name.to_owned())).unwrap().sum(), 0, "{name}");
         let project = DeletionScope::Project { project: name.to_owned(), owner: None };
         assert_eq!(fleet.forget(&project).unwrap().sum(), 0, "{name}");
     }
-    assert_eq!(counted(&place, "1"), before);
+    assert_eq!(row_counts(&place, "1"), before);
 }
 
 #[test]
@@ -201,11 +201,11 @@ pub(crate) fn lets_go_by_age(make: Make) {
         .collect();
     assert!(numbers.len() > shipment.facts.len());
     for (owner, left) in [("dan", 0), ("eve", 0), ("fay", 1), ("cat", 1)] {
-        let rows = counted(&place, &format!("owner = '{owner}'"));
+        let rows = row_counts(&place, &format!("owner = '{owner}'"));
         let (tasks, facts) = (shipment.tasks.len() as u64, numbers.len() as u64);
         assert_eq!((rows[0].1, rows[1].1), (tasks * left, facts * left), "{owner}");
     }
-    let seen = counted(&place, "owner = 'ann'");
+    let seen = row_counts(&place, "owner = 'ann'");
     assert_eq!(seen[3].1, 0, "a look in the year 1970 is forgotten: {seen:?}");
     fleet.keep_for(None).unwrap();
     assert_eq!(fleet.kept_for().unwrap(), None);

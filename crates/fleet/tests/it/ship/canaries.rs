@@ -14,7 +14,7 @@ fn bytes(world: &World) -> String {
 }
 
 /// Returns the texts of people and models in the ledger: prompts, answers and commands, too long to be a name.
-fn said(world: &World) -> Vec<String> {
+fn sent_texts(world: &World) -> Vec<String> {
     let store = world.ledger.store();
     let mut said = Vec::new();
     for task in store.tasks(Millis(0), &TaskFilter::default()).unwrap().items {
@@ -37,7 +37,7 @@ fn said(world: &World) -> Vec<String> {
 #[test]
 fn at_the_lowest_level_no_prompt_answer_or_command_leaves() {
     let world = World::of(&SCENARIOS);
-    let said = said(&world);
+    let said = sent_texts(&world);
     assert!(said.len() >= 4, "{said:?}");
     world.ship("level = \"actions\"");
     let sent = bytes(&world);
