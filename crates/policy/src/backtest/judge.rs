@@ -16,7 +16,7 @@ use crate::evidence::EvidenceHistory;
 pub const EXAMPLES_MAX: usize = 50;
 
 /// The reason why a rule about the history could not be judged.
-const NO_HISTORY: &str = "what had happened before is not known";
+const NO_HISTORY: &str = "the history before this moment is unknown";
 
 pub(crate) struct Judge {
     rules: Vec<(Origin, Rule)>,
@@ -155,8 +155,8 @@ fn empty_report(origin: Origin, rule: &Rule) -> RuleReport {
             not_judged.push(UnevaluatedEvents { reason: reason.to_owned(), count: None });
         }
     };
-    never(rule.require.todos_closed, "which work items were open then is not kept");
-    never(rule.require.mentioned_opened, "which files of a prompt existed then is not kept");
+    never(rule.require.todos_closed, "open work items are not recorded");
+    never(rule.require.mentioned_opened, "the files that existed then are not recorded");
     RuleReport {
         name: rule.name.clone(),
         line: rule.line as u64,

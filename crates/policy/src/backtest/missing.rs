@@ -30,12 +30,12 @@ impl CallPart {
     /// Describes the missing data.
     pub(crate) const fn reason(self) -> &'static str {
         match self {
-            Self::Command => "the command was not kept",
-            Self::WholeCommand => "only the beginning of the command was kept",
-            Self::Prompt => "the prompt was not kept",
-            Self::PermissionMode => "the permission mode is not known",
-            Self::Files => "the files were not kept",
-            Self::Address => "the address was not kept",
+            Self::Command => "the command was not recorded",
+            Self::WholeCommand => "only the beginning of the command was recorded",
+            Self::Prompt => "the prompt was not recorded",
+            Self::PermissionMode => "the permission mode is unknown",
+            Self::Files => "the files were not recorded",
+            Self::Address => "the address was not recorded",
         }
     }
 
@@ -151,7 +151,7 @@ mod tests {
         missing.add(CallPart::Command);
         let split = RuleSplit::new(&rules, missing);
         let unjudged: Vec<(usize, &str)> = split.unjudged.iter().map(|it| (it.place, it.reason)).collect();
-        assert_eq!(unjudged, [(0, "the command was not kept"), (1, "the command was not kept")]);
+        assert_eq!(unjudged, [(0, "the command was not recorded"), (1, "the command was not recorded")]);
         assert!(
             split.unjudged.iter().all(|it| it.rule.matches.command.is_none() && it.rule.unless.is_none())
         );

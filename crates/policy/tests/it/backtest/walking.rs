@@ -47,10 +47,10 @@ fn missing_data_is_reported_and_not_taken_for_silence() {
         let list = &rule(&found, name).not_judged;
         list.iter().map(|it| (it.reason.as_str(), it.count)).collect::<Vec<_>>()
     };
-    assert_eq!(reasons("rm"), [("the command was not kept", Some(1))]);
+    assert_eq!(reasons("rm"), [("the command was not recorded", Some(1))]);
     assert_eq!(rule(&found, "rm").decisions.denied, 1);
     assert_eq!(reasons("write"), [], "it could not have been about this call");
-    assert_eq!(reasons("todos"), [("which work items were open then is not kept", None)]);
+    assert_eq!(reasons("todos"), [("open work items are not recorded", None)]);
 }
 
 #[test]
