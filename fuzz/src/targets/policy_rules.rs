@@ -1,7 +1,7 @@
 //! Whatever stands in `policy.toml`: rules or faults with their places; and rules decide on any call without harm.
 
 use agent_tracer_event::Agent;
-use agent_tracer_policy::{Call, NoHistory, Origin, Place, Policy, Surroundings, answer, compile, read};
+use agent_tracer_policy::{Call, NoHistory, Origin, Policy, RuleScope, Surroundings, answer, compile, read};
 
 use super::Target;
 
@@ -42,7 +42,8 @@ fn run(bytes: &[u8]) {
             assert!(faults.iter().all(|fault| (1..=lines).contains(&fault.line)), "a fault has a line");
         }
         Ok(file) => {
-            let placed = file.rules.iter().map(|rule| (Place { origin: Origin::User, project: None }, rule));
+            let placed =
+                file.rules.iter().map(|rule| (RuleScope { origin: Origin::User, project: None }, rule));
             assert!(compile(placed, &[], 50, b"/bin/guard").is_ok(), "rules become a table");
             let policy = Policy::of_user(file);
             for (payload, agent) in CALLS.iter().zip([Agent::CLAUDE_CODE, Agent::CODEX, Agent::CLAUDE_CODE]) {
