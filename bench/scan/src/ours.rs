@@ -6,7 +6,7 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use agent_tracer_agents::claude::transcript::usage::{UsageBook, UsageScan};
+use agent_tracer_agents::claude::transcript::usage::{ResponseSet, UsageScan};
 use agent_tracer_agents::claude::transcript::{Place, RowReading, RowScan, TranscriptFile, TranscriptReader};
 use agent_tracer_agents::files::{Change, FileIdentity, FileSight, Line, LineSplitter, Rules};
 use agent_tracer_event::{Kind, Millis, Subject};
@@ -53,49 +53,49 @@ pub(crate) fn unchanged(home: &Path) -> Result<Answer, String> {
 /// Adds up the cost of responses, each once.
 pub(crate) fn usage(home: &Path, threads: usize) -> Result<Answer, String> {
     let files = transcripts(home)?;
-    let start = || (UsageBook::default(), Answer::default());
-    let books = share(&files, threads, start, |(book, answer), path| {
+    let start = || (ResponseSet::default(), Answer::default());
+    let sets = share(&files, threads, start, |(set, answer), path| {
         let Some(file) = file_of(path) else { return Ok(()) };
         let mut scan = UsageScan::new(file);
-        answer.bytes += chunks(path, |chunk| scan.push(chunk, book))?;
-        let counts = scan.finish(book);
+        answer.bytes += chunks(path, |chunk| scan.push(chunk, set))?;
+        let counts = scan.finish(set);
         if counts.unreadable + counts.malformed > 0 {
             return Err(format!("`{}` was not understood: {counts:?}", path.display()));
         }
         Ok(())
     })?;
-    let mut books = books.into_iter();
-    let (mut book, mut answer) = books.next().unwrap_or_default();
-    for (other, more) in books {
-        book.merge(&other);
+    let mut sets = sets.into_iter();
+    let (mut set, mut answer) = sets.next().unwrap_or_default();
+    for (other, more) in sets {
+        set.merge(&other);
         answer = answer.plus(&more);
     }
-    answer.responses = book.len() as u64;
-    answer.tokens = four(&book.total().tokens);
+    answer.responses = set.len() as u64;
+    answer.tokens = four(&set.total().tokens);
     Ok(answer)
 }
 
 /// Every row taken apart.
 pub(crate) fn rows(home: &Path, threads: usize) -> Result<Answer, String> {
     let files = transcripts(home)?;
-    let start = || (UsageBook::default(), Answer::default());
-    let all = share(&files, threads, start, |(book, answer), path| {
+    let start = || (ResponseSet::default(), Answer::default());
+    let all = share(&files, threads, start, |(set, answer), path| {
         let Some(file) = file_of(path) else { return Ok(()) };
         let mut scan = RowScan::new(file);
-        answer.bytes += chunks(path, |chunk| scan.push(chunk, book))?;
+        answer.bytes += chunks(path, |chunk| scan.push(chunk, set))?;
         let counts = scan.finish();
         answer.rows += counts.rows;
         answer.calls += counts.calls;
         Ok(())
     })?;
     let mut all = all.into_iter();
-    let (mut book, mut answer) = all.next().unwrap_or_default();
+    let (mut set, mut answer) = all.next().unwrap_or_default();
     for (other, more) in all {
-        book.merge(&other);
+        set.merge(&other);
         answer = answer.plus(&more);
     }
-    answer.responses = book.len() as u64;
-    answer.tokens = four(&book.total().tokens);
+    answer.responses = set.len() as u64;
+    answer.tokens = four(&set.total().tokens);
     Ok(answer)
 }
 

@@ -12,6 +12,7 @@ use crate::otlp::RecordWriter;
 use crate::sessions::SessionFiles;
 use crate::setup::Setup;
 use crate::tools::Call;
+use crate::usage::UsageCollection;
 
 /// The readers of one agent.
 pub(crate) trait Adapter: Sync {
@@ -68,6 +69,11 @@ pub(crate) trait Adapter: Sync {
 
     /// Returns the door to the agent's session files; `None` if it is known by its hooks alone.
     fn session_files(&self) -> Option<&'static dyn SessionFiles> {
+        None
+    }
+
+    /// Returns an empty collection of the usage in the agent's session files; `None` if they report none.
+    fn usage_collection(&self) -> Option<Box<dyn UsageCollection>> {
         None
     }
 

@@ -24,6 +24,7 @@ pub mod settings;
 pub mod setup;
 pub mod text;
 pub mod tools;
+pub mod usage;
 
 pub use client_version::ClientVersion;
 pub use observation::{Context, Observation, Source, TranscriptSeen};

@@ -13,6 +13,7 @@ mod sessions;
 mod setup;
 pub(crate) mod statusline;
 pub mod transcript;
+mod usage;
 pub mod versions;
 mod wire;
 
@@ -25,6 +26,7 @@ use crate::observation::Observation;
 use crate::otlp::RecordWriter;
 use crate::sessions::SessionFiles;
 use crate::setup::Setup;
+use crate::usage::UsageCollection;
 
 /// The door of this folder.
 pub(crate) struct Claude;
@@ -60,6 +62,10 @@ impl Adapter for Claude {
 
     fn session_files(&self) -> Option<&'static dyn SessionFiles> {
         Some(&sessions::ClaudeSessions)
+    }
+
+    fn usage_collection(&self) -> Option<Box<dyn UsageCollection>> {
+        Some(Box::<usage::TranscriptUsage>::default())
     }
 
     fn session_attributes(&self) -> &'static [&'static str] {

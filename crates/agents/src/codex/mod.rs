@@ -13,6 +13,7 @@ mod session;
 mod sessions;
 mod setup;
 pub mod trust;
+mod usage;
 pub mod versions;
 mod wire;
 
@@ -27,6 +28,7 @@ use crate::sessions::SessionFiles;
 use crate::setup::Setup;
 use crate::text::canonical;
 use crate::tools::{self, Call};
+use crate::usage::UsageCollection;
 
 /// The door of this folder.
 pub(crate) struct Codex;
@@ -65,6 +67,10 @@ impl Adapter for Codex {
 
     fn session_files(&self) -> Option<&'static dyn SessionFiles> {
         Some(&sessions::CodexSessions)
+    }
+
+    fn usage_collection(&self) -> Option<Box<dyn UsageCollection>> {
+        Some(Box::<usage::RolloutUsage>::default())
     }
 
     fn session_attributes(&self) -> &'static [&'static str] {

@@ -64,7 +64,7 @@ pub(super) fn account(writer: &mut RowWriter<'_, '_>, reason: Reason) {
     task::forked_from(writer);
     let Some(billed) = tokens_of(writer) else { return };
     let id = writer.row.message.as_ref().map(|message| message.id.raw()).unwrap_or_default();
-    if id.is_empty() || !writer.state.is_news(id, &billed) {
+    if id.is_empty() || !writer.state.remember_counts(id, &billed) {
         return;
     }
     let sum = writer.state.copied.plus(&billed.tokens);

@@ -46,4 +46,3 @@ pub use meta::read_meta;
 pub use reader::{RowReading, TranscriptReader, task_key};
 pub use rows::{RowCounts, RowScan};
 pub use state::{Counts, Lane, OpenCall, ReaderState, Unsettled};
-pub use tokens::BilledTokens;

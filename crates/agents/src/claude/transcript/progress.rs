@@ -58,7 +58,7 @@ mod tests {
             row.kind.to_string(),
             row.session.to_string(),
             message.id.to_string(),
-            message.usage.map(|spent| spent.billed.tokens.output),
+            message.usage.map(|usage| usage.billed.tokens.output),
         ))
     }
 

@@ -5,15 +5,16 @@ use serde_json::{Value, json};
 
 use super::row::{Content, Message};
 use super::text::Text;
-use super::tokens::{BilledTokens, Spent};
+use super::tokens::Usage;
 use super::usage::SYNTHETIC;
 use super::writer::{RowWriter, put};
 use super::{requests, version};
+use crate::usage::BilledTokens;
 
 /// The usage of the row's response, if it is one of a provider and the client counts it.
 pub(super) fn tokens_of(writer: &RowWriter<'_, '_>) -> Option<BilledTokens> {
-    let spent = spent_of(writer)?;
-    (spent.counted && is_counted(writer)).then_some(spent.billed)
+    let usage = usage_of(writer)?;
+    (usage.counted && is_counted(writer)).then_some(usage.billed)
 }
 
 /// Returns whether the client counts the row's response. From 2.1.326 it counts one that was cut short, with the numbers of its
@@ -22,7 +23,7 @@ fn is_counted(writer: &RowWriter<'_, '_>) -> bool {
     !writer.row.is_aborted || version::counts_cut_answers(writer.row.version)
 }
 
-fn spent_of<'a>(writer: &RowWriter<'_, 'a>) -> Option<Spent<'a>> {
+fn usage_of<'a>(writer: &RowWriter<'_, 'a>) -> Option<Usage<'a>> {
     let message = writer.row.message.as_ref();
     if writer.row.is_api_error || model_of(writer).is(SYNTHETIC) {
         return None;
@@ -39,21 +40,21 @@ pub(super) fn model_of<'a>(writer: &RowWriter<'_, 'a>) -> Text<'a> {
 pub(super) fn usage(writer: &mut RowWriter<'_, '_>) {
     let Some(message) = writer.row.message.as_ref() else { return };
     switched(writer);
-    let Some(spent) = spent_of(writer) else {
+    let Some(usage) = usage_of(writer) else {
         let made_up = writer.row.is_api_error || model_of(writer).is(SYNTHETIC);
         writer.state.counts.unreadable_usage += u64::from(message.names_usage && !made_up);
         return;
     };
-    if !spent.counted {
+    if !usage.counted {
         writer.state.counts.unreadable_usage += 1;
         return;
     }
     let id = if message.id.is_empty() { writer.row.request } else { message.id };
     let key = if id.is_empty() { writer.own_key() } else { format!("response:{}", writer.word(id)) };
-    if !writer.state.is_news(key.as_bytes(), &spent.billed) {
+    if !writer.state.remember_counts(key.as_bytes(), &usage.billed) {
         return;
     }
-    let mut entry = response(writer, key, &spent);
+    let mut entry = response(writer, key, &usage);
     let payer = writer.lane().paid_by.clone();
     put(&mut entry.metadata, attributes::ACCOUNT_SESSION, payer);
     put(&mut entry.metadata, attributes::MESSAGE_ID, writer.word(message.id));
@@ -82,7 +83,7 @@ fn begins_with_thinking(message: &Message<'_>) -> bool {
 }
 
 /// The entry of a response.
-fn response(writer: &mut RowWriter<'_, '_>, key: String, spent: &Spent<'_>) -> Entry {
+fn response(writer: &mut RowWriter<'_, '_>, key: String, usage: &Usage<'_>) -> Entry {
     let row = writer.row;
     let mut entry = writer.event(Kind::TokenUsage, Phase::Close, key);
     let request = writer.word(row.request);
@@ -98,9 +99,9 @@ fn response(writer: &mut RowWriter<'_, '_>, key: String, spent: &Spent<'_>) -> E
         (attributes::MODEL, model),
         (attributes::REQUEST_ID, request),
         (attributes::REQUESTED_MODEL, writer.word(row.requested_model)),
-        (attributes::SERVICE_TIER, writer.word(spent.service_tier)),
-        (attributes::SPEED, writer.word(spent.speed)),
-        (attributes::INFERENCE_GEO, writer.word(spent.inference_geo)),
+        (attributes::SERVICE_TIER, writer.word(usage.service_tier)),
+        (attributes::SPEED, writer.word(usage.speed)),
+        (attributes::INFERENCE_GEO, writer.word(usage.inference_geo)),
         (attributes::EFFORT, writer.word(row.effort)),
         (attributes::ATTRIBUTION_SKILL, writer.word(row.attribution_skill)),
         (attributes::ATTRIBUTION_AGENT, writer.word(row.attribution_agent)),
@@ -116,16 +117,16 @@ fn response(writer: &mut RowWriter<'_, '_>, key: String, spent: &Spent<'_>) -> E
     if row.is_aborted {
         // Only the beginning of the response was seen.
         metadata.insert(attributes::PARTIAL.to_owned(), Value::Bool(true));
-        metadata.insert(attributes::PARTIAL_USAGE.to_owned(), json!(spent.billed.tokens));
+        metadata.insert(attributes::PARTIAL_USAGE.to_owned(), json!(usage.billed.tokens));
     }
     if is_counted {
-        spent.billed.tokens.write(metadata);
+        usage.billed.tokens.write(metadata);
     }
     for (name, number) in [
-        (attributes::CACHE_CREATION_5M_TOKENS, spent.billed.cache_write_5m),
-        (attributes::CACHE_CREATION_1H_TOKENS, spent.billed.cache_write_1h),
-        (attributes::WEB_SEARCH_REQUESTS, Some(spent.billed.web_searches).filter(|count| *count > 0)),
-        (attributes::WEB_FETCH_REQUESTS, Some(spent.billed.web_fetches).filter(|count| *count > 0)),
+        (attributes::CACHE_CREATION_5M_TOKENS, usage.billed.cache_write_5m),
+        (attributes::CACHE_CREATION_1H_TOKENS, usage.billed.cache_write_1h),
+        (attributes::WEB_SEARCH_REQUESTS, Some(usage.billed.web_searches).filter(|count| *count > 0)),
+        (attributes::WEB_FETCH_REQUESTS, Some(usage.billed.web_fetches).filter(|count| *count > 0)),
         (attributes::DURATION_MS, row.duration_ms),
     ] {
         if let Some(number) = number {
@@ -159,10 +160,10 @@ pub(super) fn api_response(writer: &mut RowWriter<'_, '_>) {
     let failed = row.status_code.is_some_and(|status| status >= 400);
     let name = [row.request, row.id, row.uuid].into_iter().find(|id| !id.is_empty());
     let name = name.map_or_else(|| writer.name.clone(), |id| writer.word(id));
-    let spent = row.usage.filter(|spent| spent.counted && !failed);
-    let entry = match spent {
-        Some(spent) => {
-            let mut entry = response(writer, format!("response:{name}"), &spent);
+    let usage = row.usage.filter(|usage| usage.counted && !failed);
+    let entry = match usage {
+        Some(usage) => {
+            let mut entry = response(writer, format!("response:{name}"), &usage);
             if let Some(status) = row.status_code {
                 entry.metadata.insert(attributes::HTTP_STATUS.to_owned(), Value::from(status));
             }

@@ -6,7 +6,7 @@
 
 use super::scan::{Cursor, Malformed, Read};
 use super::text::Text;
-use super::tokens::{Spent, spent};
+use super::tokens::{Usage, read_usage};
 
 /// A row. Missing texts are empty.
 #[derive(Clone, Debug, Default)]
@@ -62,7 +62,7 @@ pub(super) struct Row<'a> {
     pub(super) is_denied_before_run: bool,
     pub(super) message: Option<Message<'a>>,
     /// A `usage` beside the message: `api_response` rows have it there.
-    pub(super) usage: Option<Spent<'a>>,
+    pub(super) usage: Option<Usage<'a>>,
     pub(super) tool_use_result: Option<&'a [u8]>,
     pub(super) permission_decision: Option<&'a [u8]>,
     pub(super) attachment: Option<&'a [u8]>,
@@ -78,7 +78,7 @@ pub(super) struct Message<'a> {
     pub(super) model: Text<'a>,
     pub(super) stop_reason: Text<'a>,
     pub(super) content: Content<'a>,
-    pub(super) usage: Option<Spent<'a>>,
+    pub(super) usage: Option<Usage<'a>>,
     /// True if a member called `usage` was there at all.
     pub(super) names_usage: bool,
 }
@@ -236,7 +236,7 @@ fn member<'a>(row: &mut Row<'a>, cursor: &mut Cursor<'a>, name: &[u8], depth: De
             b"effort" => text(cursor, &mut row.effort),
             b"error" => text(cursor, &mut row.error),
             b"usage" => {
-                row.usage = spent(cursor)?;
+                row.usage = read_usage(cursor)?;
                 Ok(())
             }
             b"model" => text(cursor, &mut row.model),
@@ -330,7 +330,7 @@ fn message_member<'a>(
         }
         b"usage" => {
             message.names_usage = true;
-            message.usage = spent(cursor)?;
+            message.usage = read_usage(cursor)?;
             Ok(())
         }
         _ => cursor.skip(),

@@ -5,7 +5,7 @@
 
 use super::file::TranscriptFile;
 use super::row::{Content, Depth, Row, row};
-use super::usage::{ScanCounts, UsageBook, UsageReader};
+use super::usage::{ResponseSet, ScanCounts, UsageReader};
 use crate::files::{Line, LineSplitter};
 
 /// Holds how many rows of which kind a file holds.
@@ -43,17 +43,17 @@ impl RowScan {
     }
 
     /// Takes the next bytes of the file.
-    pub fn push(&mut self, chunk: &[u8], book: &mut UsageBook) {
+    pub fn push(&mut self, chunk: &[u8], responses: &mut ResponseSet) {
         let Self { lines, usage, counts } = self;
         lines.push(chunk, |line| match line {
             Line::Complete { bytes, .. } => match row(bytes, Depth::Content) {
                 Ok(row) => {
                     count(&row, counts);
-                    usage.take(&row, bytes, book);
+                    usage.take(&row, bytes, responses);
                 }
                 Err(_) => counts.malformed += 1,
             },
-            Line::TooLong { head, tail, .. } => usage.take_remains(head, tail, book),
+            Line::TooLong { head, tail, .. } => usage.take_remains(head, tail, responses),
         });
     }
 
@@ -97,9 +97,9 @@ mod tests {
             "\n[]\n{\"torn",
         );
         for size in [1, 7, rows.len()] {
-            let mut book = UsageBook::default();
+            let mut responses = ResponseSet::default();
             let mut scan = RowScan::new(TranscriptFile::default());
-            rows.as_bytes().chunks(size).for_each(|chunk| scan.push(chunk, &mut book));
+            rows.as_bytes().chunks(size).for_each(|chunk| scan.push(chunk, &mut responses));
             let counts = scan.finish();
             let found = (
                 counts.rows,
@@ -110,7 +110,7 @@ mod tests {
                 counts.malformed,
             );
             assert_eq!(found, (4, 3, 1, 1, 1, 1));
-            assert_eq!((counts.usage.rows, book.total().tokens.output), (1, 3));
+            assert_eq!((counts.usage.rows, responses.total().tokens.output), (1, 3));
         }
     }
 }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::tokens::BilledTokens;
+use super::tokens::billed_bytes;
+use crate::usage::BilledTokens;
 
 /// Limits how many of its own requests a reader remembers. A response follows its request within a few rows.
 const REQUESTS: usize = 128;
@@ -334,14 +335,14 @@ impl ReaderState {
         self.shapes.remove(index)
     }
 
-    /// Returns whether a response says something that it did not say before.
-    pub(super) fn is_news(&mut self, id: &[u8], billed: &BilledTokens) -> bool {
+    /// Remembers the counts of a response. Returns `true` if they are new or have changed.
+    pub(super) fn remember_counts(&mut self, id: &[u8], billed: &BilledTokens) -> bool {
         let id = xxh3_64(id);
-        let said = xxh3_64(&billed.bytes());
+        let counts = xxh3_64(&billed_bytes(billed));
         match self.responses.iter_mut().find(|(known, _)| *known == id) {
-            Some((_, known)) => std::mem::replace(known, said) != said,
+            Some((_, known)) => std::mem::replace(known, counts) != counts,
             None => {
-                push(&mut self.responses, (id, said), RESPONSES);
+                push(&mut self.responses, (id, counts), RESPONSES);
                 true
             }
         }

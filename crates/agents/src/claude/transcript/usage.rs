@@ -6,21 +6,20 @@
 //! so the blocks of a message, the copies in a fork and the echo of a subagent's answer fold into one.
 
 mod account;
-mod usage_book;
+mod response_set;
 
 use memchr::memmem::Finder;
 
 use agent_tracer_event::Millis;
 
-pub use account::ScannedAccount;
-pub use usage_book::{Counted, UsageBook};
-use usage_book::{Response, ResponseId};
+pub use response_set::ResponseSet;
+use response_set::{Response, ResponseId};
 
 use super::file::{TranscriptFile, is_compaction_helper};
 use super::progress::carried;
 use super::row::{Depth, Row, remains, row};
 use super::text::Text;
-use super::tokens::Spent;
+use super::tokens::Usage;
 use super::version;
 use crate::files::{Line, LineSplitter};
 
@@ -98,7 +97,7 @@ impl UsageScan {
     }
 
     /// Takes the next bytes of the file.
-    pub fn push(&mut self, chunk: &[u8], book: &mut UsageBook) {
+    pub fn push(&mut self, chunk: &[u8], responses: &mut ResponseSet) {
         let Self { lines, needle, first_lines, reader } = self;
         lines.push(chunk, |line| match line {
             Line::Complete { bytes, .. } => {
@@ -109,23 +108,23 @@ impl UsageScan {
                     }
                 }
                 if needle.find(bytes).is_some() || reader.is_forked || is_fork(bytes) {
-                    reader.line(bytes, book);
+                    reader.line(bytes, responses);
                 } else if account::is_account(bytes) {
-                    reader.account(bytes, book);
+                    reader.account(bytes, responses);
                 }
             }
-            Line::TooLong { head, tail, .. } => reader.take_remains(head, tail, book),
+            Line::TooLong { head, tail, .. } => reader.take_remains(head, tail, responses),
         });
     }
 
     /// Ends the file: a last line without an ending counts if it is whole.
-    pub fn finish(mut self, book: &mut UsageBook) -> ScanCounts {
+    pub fn finish(mut self, responses: &mut ResponseSet) -> ScanCounts {
         if let Some((rest, _)) = self.lines.rest() {
             let malformed = self.reader.counts.malformed;
             if self.needle.find(rest).is_some() {
-                self.reader.line(rest, book);
+                self.reader.line(rest, responses);
             } else if account::is_account(rest) {
-                self.reader.account(rest, book);
+                self.reader.account(rest, responses);
             }
             // A line that is still being written is no fault of anybody's.
             self.reader.counts.malformed = malformed;
@@ -143,20 +142,20 @@ impl UsageReader {
         self.counts
     }
 
-    fn line(&mut self, line: &[u8], book: &mut UsageBook) {
+    fn line(&mut self, line: &[u8], responses: &mut ResponseSet) {
         match row(line, Depth::Numbers) {
-            Ok(row) => self.take(&row, line, book),
+            Ok(row) => self.take(&row, line, responses),
             Err(_) => self.counts.malformed += 1,
         }
     }
 
-    fn account(&mut self, line: &[u8], book: &mut UsageBook) {
-        let Some((session, account)) = ScannedAccount::read(line, self.last_at) else {
+    fn account(&mut self, line: &[u8], responses: &mut ResponseSet) {
+        let Some((session, account)) = account::read(line, self.last_at) else {
             self.counts.malformed += 1;
             return;
         };
         if let Some(session) = session.or_else(|| self.file.session.clone()) {
-            book.add_account(&session, account);
+            responses.add_account(&session, account);
         }
     }
 
@@ -168,14 +167,14 @@ impl UsageReader {
     }
 
     /// Takes what is in reach of a line that was too long to be held.
-    pub(super) fn take_remains(&mut self, head: &[u8], tail: &[u8], book: &mut UsageBook) {
+    pub(super) fn take_remains(&mut self, head: &[u8], tail: &[u8], responses: &mut ResponseSet) {
         self.counts.too_long += 1;
-        self.take(&remains(head, tail), head, book);
+        self.take(&remains(head, tail), head, responses);
     }
 
     /// Takes a row.
     #[inline]
-    pub(super) fn take(&mut self, row: &Row<'_>, line: &[u8], book: &mut UsageBook) {
+    pub(super) fn take(&mut self, row: &Row<'_>, line: &[u8], responses: &mut ResponseSet) {
         if row.kind.is("fork-context-ref") {
             self.is_forked = true;
         } else if row.kind.is("user") {
@@ -186,14 +185,14 @@ impl UsageReader {
             if let Some((inner, _)) = carried(row, Depth::Numbers)
                 && inner.kind.is("assistant")
             {
-                self.response(&inner, line, book);
+                self.response(&inner, line, responses);
             }
         } else if row.kind.is("assistant") || row.kind.is("api_response") {
-            self.response(row, line, book);
+            self.response(row, line, responses);
         }
     }
 
-    fn response(&mut self, row: &Row<'_>, line: &[u8], book: &mut UsageBook) {
+    fn response(&mut self, row: &Row<'_>, line: &[u8], responses: &mut ResponseSet) {
         let message = row.message.as_ref();
         let model =
             message.map(|message| message.model).filter(|model| !model.is_empty()).unwrap_or(row.model);
@@ -205,8 +204,8 @@ impl UsageReader {
             self.counts.cut_short += 1;
             return;
         }
-        let spent: Option<Spent<'_>> = message.and_then(|message| message.usage).or(row.usage);
-        let Some(spent) = spent.filter(|spent| spent.counted) else {
+        let usage: Option<Usage<'_>> = message.and_then(|message| message.usage).or(row.usage);
+        let Some(usage) = usage.filter(|usage| usage.counted) else {
             self.counts.unreadable += u64::from(message.is_some_and(|message| message.names_usage));
             return;
         };
@@ -222,14 +221,14 @@ impl UsageReader {
             Some(name) => name.decode(),
             None => self.file.session.as_deref().unwrap_or_default().into(),
         };
-        book.add(&Response {
-            id: ResponseId::of(message_id, row.request, row.uuid, line),
+        responses.add(&Response {
+            id: ResponseId::from_names(message_id, row.request, row.uuid, line),
             model: model.decode(),
             session,
             agent: agent.filter(|id| !is_compaction_helper(id)),
             at: time(row.timestamp),
             began: self.file.began.filter(|_| self.file.agent_id.is_none()),
-            billed: spent.billed,
+            billed: usage.billed,
             cost_usd: row.cost_usd,
         });
     }

@@ -39,5 +39,5 @@ mod writer;
 pub use crate::files::Rules;
 pub use name::RolloutName;
 pub use reader::{RolloutReader, Row};
-pub use scan::{RolloutScan, ScannedResponse};
+pub use scan::{RolloutResponse, RolloutScan};
 pub use state::{OpenCall, RolloutState, Said, Totals};

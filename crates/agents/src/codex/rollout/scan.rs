@@ -17,7 +17,7 @@ const LONGEST_LINE: usize = 1024 * 1024;
 
 /// A response as a rollout tells of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ScannedResponse {
+pub struct RolloutResponse {
     /// The thread that asked.
     pub thread: String,
     /// The root of its tree.
@@ -58,7 +58,7 @@ impl RolloutScan {
     }
 
     /// Takes the next bytes of the file, and calls back for every response.
-    pub fn push(&mut self, chunk: &[u8], each: &mut dyn FnMut(ScannedResponse)) {
+    pub fn push(&mut self, chunk: &[u8], each: &mut dyn FnMut(RolloutResponse)) {
         let Self { lines, reader, config } = self;
         lines.push(chunk, |line| {
             if let Line::Complete { bytes, offset } = line {
@@ -68,7 +68,7 @@ impl RolloutScan {
     }
 
     /// Ends the file: a last line without an ending counts if it is whole.
-    pub fn finish(mut self, each: &mut dyn FnMut(ScannedResponse)) {
+    pub fn finish(mut self, each: &mut dyn FnMut(RolloutResponse)) {
         let rest = self.lines.rest().map(|(rest, offset)| (rest.to_vec(), offset));
         if let Some((rest, offset)) = rest {
             row(&mut self.reader, &self.config, &rest, offset, each);
@@ -95,7 +95,7 @@ fn row(
     config: &Config,
     bytes: &[u8],
     offset: u64,
-    each: &mut dyn FnMut(ScannedResponse),
+    each: &mut dyn FnMut(RolloutResponse),
 ) {
     if !matters(bytes) {
         return;
@@ -110,7 +110,7 @@ fn row(
         let state = reader.state();
         let text = |key: &str| entry.metadata.get(key).and_then(Value::as_str).map(str::to_owned);
         let thread = state.thread_id.clone().unwrap_or_default();
-        each(ScannedResponse {
+        each(RolloutResponse {
             root: state.root_session.clone().unwrap_or_else(|| thread.clone()),
             thread,
             agent_type: state.agent_type.clone().unwrap_or_default(),
@@ -131,7 +131,7 @@ mod tests {
 
     use super::*;
 
-    fn scan(name: &str, content: &[u8], size: usize) -> Vec<ScannedResponse> {
+    fn scan(name: &str, content: &[u8], size: usize) -> Vec<RolloutResponse> {
         let mut scan = RolloutScan::new(name);
         let mut all = Vec::new();
         for chunk in content.chunks(size) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agent_tracer_agents::claude::transcript::usage::{ScanCounts, UsageBook, UsageScan};
+use agent_tracer_agents::claude::transcript::usage::{ResponseSet, ScanCounts, UsageScan};
 use agent_tracer_event::{TaskKey, Tokens};
 use serde_json::Value;
 
@@ -129,18 +129,18 @@ fn scenarios() -> Vec<String> {
     names
 }
 
-fn scan<'c>(files: impl IntoIterator<Item = &'c Captured>, size: usize) -> (UsageBook, ScanCounts) {
-    let mut book = UsageBook::default();
+fn scan<'c>(files: impl IntoIterator<Item = &'c Captured>, size: usize) -> (ResponseSet, ScanCounts) {
+    let mut set = ResponseSet::default();
     let mut counts = ScanCounts::default();
     for captured in files {
         let Some(file) = captured.rows() else { continue };
         let mut scan = UsageScan::new(file);
         for chunk in captured.content.chunks(size) {
-            scan.push(chunk, &mut book);
+            scan.push(chunk, &mut set);
         }
-        counts = counts.plus(&scan.finish(&mut book));
+        counts = counts.plus(&scan.finish(&mut set));
     }
-    (book, counts)
+    (set, counts)
 }
 
 #[test]
@@ -149,12 +149,13 @@ fn the_fast_scan_and_the_reader_agree_on_every_scenario() {
     for name in scenarios() {
         let files = scenario(&name);
         for size in [usize::MAX, 4096, 61] {
-            let (book, counts) = scan(&files, size);
+            let (set, counts) = scan(&files, size);
             assert_eq!((counts.unreadable, counts.malformed, counts.too_long), (0, 0, 0), "{name}");
             let mut scanned: BTreeMap<String, Tokens> = BTreeMap::new();
-            for counted in book.responses() {
-                let task =
-                    counted.agent.map_or_else(|| counted.session.to_owned(), |agent| format!("sub--{agent}"));
+            for counted in set.responses() {
+                let task = counted
+                    .subagent
+                    .map_or_else(|| counted.session.to_owned(), |agent| format!("sub--{agent}"));
                 let sum = scanned.entry(task).or_default();
                 *sum = sum.plus(&counted.billed.tokens);
                 assert!(counted.at.is_some() && counted.model.starts_with("claude-"), "{counted:?}");
@@ -169,7 +170,7 @@ fn the_fast_scan_and_the_reader_agree_on_every_scenario() {
 #[test]
 fn the_fast_scan_comes_to_what_the_provider_answered() {
     for (name, truth) in truths() {
-        let (book, counts) = scan(&scenario(&name), usize::MAX);
+        let (set, counts) = scan(&scenario(&name), usize::MAX);
         let mut turns = [0; 4];
         for session in truth["sessions"].as_array().unwrap() {
             for agent in session["agents"].as_array().unwrap() {
@@ -177,7 +178,7 @@ fn the_fast_scan_comes_to_what_the_provider_answered() {
                 turns = std::array::from_fn(|index| turns[index] + usage[index]);
             }
         }
-        assert_eq!(four(&book.total().tokens), turns, "{name}");
+        assert_eq!(four(&set.total().tokens), turns, "{name}");
         assert_eq!(counts.cut_short, truth["cut_short"].as_u64().unwrap(), "{name}");
     }
 }
@@ -185,8 +186,8 @@ fn the_fast_scan_comes_to_what_the_provider_answered() {
 #[test]
 fn all_files_at_once_are_the_sum_of_their_responses() {
     let all = everything();
-    let (book, _) = scan(&all, usize::MAX);
+    let (set, _) = scan(&all, usize::MAX);
     let (reverse, _) = scan(all.iter().rev(), 1000);
-    assert_eq!((book.len(), book.total()), (reverse.len(), reverse.total()));
-    assert!(book.len() > 200);
+    assert_eq!((set.len(), set.total()), (reverse.len(), reverse.total()));
+    assert!(set.len() > 200);
 }

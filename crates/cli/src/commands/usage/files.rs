@@ -1,16 +1,12 @@
 //! The answer of the agents' own files: nothing is stored, no server is asked, and only what tells of tokens is read.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io::Read;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use agent_tracer_agents::claude::transcript::BilledTokens;
-use agent_tracer_agents::claude::transcript::usage::{
-    ScannedAccount, UsageBook, UsageScan, is_counted_cut_short,
-};
-use agent_tracer_agents::codex::rollout::{RolloutScan, ScannedResponse};
 use agent_tracer_agents::sessions::Form;
+use agent_tracer_agents::usage::{self, BilledTokens, ScannedAccount, UsageCollection};
 use agent_tracer_event::{Agent, Millis};
 use agent_tracer_intake::files::{self, FoundFile, Root};
 use agent_tracer_ledger::engine::usage_sum::UsageSum;
@@ -49,10 +45,8 @@ struct Spending {
 /// Holds the results of one thread.
 #[derive(Default)]
 struct ScanResult {
-    book: UsageBook,
-    codex: Vec<ScannedResponse>,
+    collections: BTreeMap<Agent, Box<dyn UsageCollection>>,
     failed: Vec<String>,
-    unreadable: u64,
 }
 
 pub(super) fn items(
@@ -162,49 +156,39 @@ fn read(found: &[FoundFile], prices: &Prices) -> Result<(Vec<Spending>, Vec<Stri
     let mut all = all.into_iter();
     let mut whole = all.next().unwrap_or_default();
     for other in all {
-        whole.book.merge(&other.book);
-        whole.codex.extend(other.codex);
+        for (agent, collection) in other.collections {
+            match whole.collections.entry(agent) {
+                Entry::Occupied(mut known) => known.get_mut().merge(collection),
+                Entry::Vacant(free) => drop(free.insert(collection)),
+            }
+        }
         whole.failed.extend(other.failed);
-        whole.unreadable += other.unreadable;
     }
     notes.append(&mut whole.failed);
-    if whole.unreadable > 0 {
-        notes.push(format!("{} lines could not be read: the sums may be too low", whole.unreadable));
+    let unreadable: u64 = whole.collections.values().map(|collection| collection.unreadable()).sum();
+    if unreadable > 0 {
+        notes.push(format!("{unreadable} lines could not be read: the sums may be too low"));
     }
     let folders = folders(found);
-    let mut spending = claude(&whole.book, &folders, prices);
-    spending.extend(left(&whole.book, &folders, prices));
-    spending.extend(codex(whole.codex, prices));
+    let mut spending = Vec::new();
+    for (agent, collection) in whole.collections {
+        spending.extend(responses(agent, collection.as_ref(), &folders, prices));
+        spending.extend(residuals(agent, collection.as_ref(), &folders, prices));
+    }
     Ok((spending, notes))
 }
 
 fn scan(file: &FoundFile, buffer: &mut [u8], into: &mut ScanResult) -> std::io::Result<()> {
+    let agent = file.file.agent;
+    let collection = match into.collections.entry(agent) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(free) => match usage::collection(agent) {
+            Some(collection) => free.insert(collection),
+            None => return Ok(()),
+        },
+    };
     let mut bytes = files::open(&file.path, file.file.form)?;
-    match file.file.agent {
-        Agent::CLAUDE_CODE => {
-            let mut scan = UsageScan::new((&file.file).into());
-            while let Some(chunk) = next(&mut bytes, buffer)? {
-                scan.push(chunk, &mut into.book);
-            }
-            let counts = scan.finish(&mut into.book);
-            into.unreadable += counts.unreadable + counts.malformed;
-        }
-        Agent::CODEX => {
-            let mut scan = RolloutScan::new(&file.path.to_string_lossy());
-            let mut each = |response| into.codex.push(response);
-            while let Some(chunk) = next(&mut bytes, buffer)? {
-                scan.push(chunk, &mut each);
-            }
-            scan.finish(&mut each);
-        }
-        _ => {}
-    }
-    Ok(())
-}
-
-fn next<'b>(bytes: &mut impl Read, buffer: &'b mut [u8]) -> std::io::Result<Option<&'b [u8]>> {
-    let read = bytes.read(buffer)?;
-    Ok(buffer.get(..read).filter(|chunk| !chunk.is_empty()))
+    collection.read(&file.path, &file.file, &mut bytes, buffer)
 }
 
 /// The file of each session.
@@ -220,23 +204,32 @@ fn project(folders: &HashMap<String, PathBuf>, session: &str) -> String {
     folder.unwrap_or_default().to_owned()
 }
 
-fn claude(book: &UsageBook, folders: &HashMap<String, PathBuf>, prices: &Prices) -> Vec<Spending> {
-    let each = book.responses().map(|response| {
+/// Returns the responses of an agent's files with their prices.
+fn responses(
+    agent: Agent,
+    collection: &dyn UsageCollection,
+    folders: &HashMap<String, PathBuf>,
+    prices: &Prices,
+) -> Vec<Spending> {
+    let priced = collection.responses().map(|response| {
         let BilledTokens { tokens, cache_write_1h, web_searches, .. } = response.billed;
         let hour = cache_write_1h.unwrap_or(0).min(tokens.cache_write);
         let spent = BilledUsage {
             cache_write_5m: tokens.cache_write - hour,
             cache_write_1h: hour,
             web_searches,
+            tier: response.service_tier.and_then(Tier::from_name).unwrap_or_default(),
             ..BilledUsage::from(&tokens)
         };
         let cost = prices.cost(response.model, &spent);
         Spending {
-            agent: Agent::CLAUDE_CODE,
+            agent,
             session: response.session.to_owned(),
-            who: response.agent.map(str::to_owned),
+            who: response.subagent.map(str::to_owned),
             model: response.model.to_owned(),
-            project: project(folders, response.session),
+            project: response
+                .project
+                .map_or_else(|| project(folders, response.session), |project| project.to_owned()),
             at: response.at.unwrap_or(Millis(0)),
             sums: ModelSums {
                 spend: Spend::of_response(&tokens, cost.map(pico)),
@@ -246,7 +239,7 @@ fn claude(book: &UsageBook, folders: &HashMap<String, PathBuf>, prices: &Prices)
             residual: None,
         }
     });
-    each.collect()
+    priced.collect()
 }
 
 /// Returns a cost in the unit of sums.
@@ -273,17 +266,22 @@ fn account_of(scanned: &ScannedAccount) -> Account {
     Account { started: scanned.started.map(|at| at.0), models: models.collect() }
 }
 
-/// Returns the usage known only to the accounts of sessions.
-fn left(book: &UsageBook, folders: &HashMap<String, PathBuf>, prices: &Prices) -> Vec<Spending> {
+/// Returns the usage that only the accounts of sessions know.
+fn residuals(
+    agent: Agent,
+    collection: &dyn UsageCollection,
+    folders: &HashMap<String, PathBuf>,
+    prices: &Prices,
+) -> Vec<Spending> {
     let mut counted: HashMap<&str, Vec<(i64, &str, ModelSums)>> = HashMap::new();
-    for response in book.responses() {
+    for response in collection.responses() {
         let billed = response.billed;
         let sums = sums_of(&billed, Spend::of_response(&billed.tokens, Some(0)));
         let at = response.at.map_or(i64::MAX, |at| at.0);
         counted.entry(response.session).or_default().push((at, response.model, sums));
     }
     let mut all = Vec::new();
-    for (session, accounts) in book.accounts() {
+    for (session, accounts) in collection.accounts() {
         let Some(last) = accounts.last() else { continue };
         let account = account_of(last);
         let mut own = ByModel::new();
@@ -293,15 +291,15 @@ fn left(book: &UsageBook, folders: &HashMap<String, PathBuf>, prices: &Prices) -
             }
         }
         let at = last.at.unwrap_or(Millis(0));
-        let base = base(book, session, &account);
+        let base = base(collection, session, &account);
         let left = residual(&account, &base, &own, Reasons::default(), at.0, prices);
         if left.lines.is_empty() {
             continue;
         }
-        let reasons = folders.get(session).map(|path| reasons(path)).unwrap_or_default();
+        let reasons = folders.get(session).map(|path| reasons(collection, path)).unwrap_or_default();
         for line in left.lines {
             all.push(Spending {
-                agent: Agent::CLAUDE_CODE,
+                agent,
                 session: session.to_owned(),
                 who: None,
                 model: line.model,
@@ -317,11 +315,13 @@ fn left(book: &UsageBook, folders: &HashMap<String, PathBuf>, prices: &Prices) -
 
 /// Returns the account that a fork started from: the last one of the session that counts since the same time and
 /// precedes it.
-fn base(book: &UsageBook, session: &str, account: &Account) -> ByModel {
-    let (Some(started), Some(began)) = (account.started, book.began(session)) else { return ByModel::new() };
+fn base(collection: &dyn UsageCollection, session: &str, account: &Account) -> ByModel {
+    let (Some(started), Some(began)) = (account.started, collection.began(session)) else {
+        return ByModel::new();
+    };
     let mut best: Option<(Millis, &ScannedAccount)> = None;
-    for (other, accounts) in book.accounts().filter(|(other, _)| *other != session) {
-        if book.began(other).is_none_or(|other| other >= began) {
+    for (other, accounts) in collection.accounts().filter(|(other, _)| *other != session) {
+        if collection.began(other).is_none_or(|other| other >= began) {
             continue;
         }
         for known in accounts {
@@ -334,39 +334,10 @@ fn base(book: &UsageBook, session: &str, account: &Account) -> ByModel {
     best.map(|(_, known)| account_of(known).models).unwrap_or_default()
 }
 
-/// Why an account holds more than the rows: looked up in the one file that is in question.
-fn reasons(path: &Path) -> Reasons {
-    let text = std::fs::read(path).unwrap_or_default();
-    let has = |needle: &[u8]| memchr::memmem::find(&text, needle).is_some();
-    Reasons {
-        compacted: has(b"\"compact_boundary\""),
-        searched: has(b"\"name\":\"WebSearch\""),
-        cut_short: text.split(|byte| *byte == b'\n').any(is_counted_cut_short),
-    }
-}
-
-fn codex(responses: Vec<ScannedResponse>, prices: &Prices) -> Vec<Spending> {
-    let mut known: HashSet<(String, String)> = HashSet::new();
-    let mut all = Vec::with_capacity(responses.len());
-    for response in responses {
-        if !known.insert((response.thread.clone(), response.key.clone())) {
-            continue;
-        }
-        let tier = response.service_tier.as_deref().and_then(Tier::from_name).unwrap_or_default();
-        let usage = response.usage;
-        let cost = prices.cost(&response.model, &BilledUsage { tier, ..BilledUsage::from(&usage) });
-        all.push(Spending {
-            agent: Agent::CODEX,
-            who: (response.thread != response.root).then_some(response.thread),
-            session: response.root,
-            model: response.model,
-            project: response.cwd,
-            at: response.at,
-            sums: ModelSums { spend: Spend::of_response(&usage, cost.map(pico)), ..ModelSums::default() },
-            residual: None,
-        });
-    }
-    all
+/// Returns why an account holds more than the rows, from the one file that is in question.
+fn reasons(collection: &dyn UsageCollection, path: &Path) -> Reasons {
+    let causes = collection.account_causes(&std::fs::read(path).unwrap_or_default());
+    Reasons { compacted: causes.compacted, searched: causes.searched, cut_short: causes.cut_short }
 }
 
 fn view(spending: &Spending) -> UsageView {

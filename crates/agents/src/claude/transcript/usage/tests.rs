@@ -3,22 +3,22 @@
 use super::super::Place;
 use super::*;
 
-fn scan(files: &[(&str, &str)]) -> (UsageBook, ScanCounts) {
+fn scan(files: &[(&str, &str)]) -> (ResponseSet, ScanCounts) {
     scan_in_chunks(files, usize::MAX)
 }
 
-fn scan_in_chunks(files: &[(&str, &str)], size: usize) -> (UsageBook, ScanCounts) {
-    let mut book = UsageBook::default();
+fn scan_in_chunks(files: &[(&str, &str)], size: usize) -> (ResponseSet, ScanCounts) {
+    let mut set = ResponseSet::default();
     let mut counts = ScanCounts::default();
     for (path, content) in files {
         let Place::Rows(file) = Place::of(path) else { panic!("{path} is no transcript") };
         let mut scan = UsageScan::new(file);
         for chunk in content.as_bytes().chunks(size) {
-            scan.push(chunk, &mut book);
+            scan.push(chunk, &mut set);
         }
-        counts = counts.plus(&scan.finish(&mut book));
+        counts = counts.plus(&scan.finish(&mut set));
     }
-    (book, counts)
+    (set, counts)
 }
 
 fn response(id: &str, output: u64) -> String {
@@ -30,15 +30,15 @@ fn response(id: &str, output: u64) -> String {
 #[test]
 fn the_blocks_of_one_message_count_once() {
     let rows = response("msg_1", 5) + &response("msg_1", 5) + &response("msg_2", 7);
-    let (book, counts) = scan(&[("s.jsonl", &rows)]);
-    assert_eq!((book.len(), book.total().tokens.output, counts.rows), (2, 12, 3));
+    let (set, counts) = scan(&[("s.jsonl", &rows)]);
+    assert_eq!((set.len(), set.total().tokens.output, counts.rows), (2, 12, 3));
 }
 
 #[test]
 fn rows_that_were_written_while_the_answer_arrived_count_by_their_last_numbers() {
     let rows = response("msg_1", 1) + &response("msg_1", 9) + &response("msg_1", 1);
-    let (book, _) = scan(&[("s.jsonl", &rows)]);
-    assert_eq!((book.len(), book.total().tokens.output), (1, 9));
+    let (set, _) = scan(&[("s.jsonl", &rows)]);
+    assert_eq!((set.len(), set.total().tokens.output), (1, 9));
 }
 
 #[test]
@@ -55,9 +55,9 @@ fn a_fork_counts_nothing_twice_and_keeps_to_the_session_that_asked() {
     for files in
         [[("zz.jsonl", &*parent), ("aa.jsonl", &*fork)], [("aa.jsonl", &*fork), ("zz.jsonl", &*parent)]]
     {
-        let (book, _) = scan(&files);
+        let (set, _) = scan(&files);
         let mut owners: Vec<_> =
-            book.responses().map(|counted| (counted.billed.tokens.output, counted.session)).collect();
+            set.responses().map(|counted| (counted.billed.tokens.output, counted.session)).collect();
         owners.sort_unstable();
         assert_eq!(owners, [(5, "zz"), (7, "aa")]);
     }
@@ -71,8 +71,8 @@ fn what_the_client_made_up_and_what_was_cut_off_is_not_counted() {
     let cut = response("msg_1", 1)
         .replace(r#""type":"assistant""#, r#""isAbortedMidStream":true,"type":"assistant""#);
     let user = r#"{"type":"user","toolUseResult":{"usage":{"output_tokens":99}}}"#;
-    let (book, counts) = scan(&[("s.jsonl", &format!("{error}{synthetic}{cut}{user}\n"))]);
-    assert!(book.is_empty());
+    let (set, counts) = scan(&[("s.jsonl", &format!("{error}{synthetic}{cut}{user}\n"))]);
+    assert!(set.is_empty());
     assert_eq!((counts.synthetic, counts.cut_short, counts.unreadable), (2, 1, 0));
 }
 
@@ -85,8 +85,8 @@ fn an_answer_that_was_cut_short_counts_where_its_client_counts_it() {
         )
     };
     for (version, output, cut_short) in [("2.1.325", 0, 1), ("2.1.326", 1, 0)] {
-        let (book, counts) = scan(&[("s.jsonl", &cut(version))]);
-        assert_eq!((book.total().tokens.output, counts.cut_short), (output, cut_short), "{version}");
+        let (set, counts) = scan(&[("s.jsonl", &cut(version))]);
+        assert_eq!((set.total().tokens.output, counts.cut_short), (output, cut_short), "{version}");
         assert_eq!(is_counted_cut_short(cut(version).trim_end().as_bytes()), output > 0, "{version}");
     }
 }
@@ -104,9 +104,11 @@ fn what_stands_before_the_order_of_a_forked_agent_is_its_parents() {
         [("s.jsonl", parent.as_str()), ("s/subagents/agent-a1.jsonl", fork.as_str())],
         [("s/subagents/agent-a1.jsonl", fork.as_str()), ("s.jsonl", parent.as_str())],
     ] {
-        let (book, _) = scan(&files);
-        let mut whose: Vec<(u64, bool)> =
-            book.responses().map(|counted| (counted.billed.tokens.output, counted.agent.is_some())).collect();
+        let (set, _) = scan(&files);
+        let mut whose: Vec<(u64, bool)> = set
+            .responses()
+            .map(|counted| (counted.billed.tokens.output, counted.subagent.is_some()))
+            .collect();
         whose.sort_unstable();
         assert_eq!(whose, [(5, false), (7, true)]);
     }
@@ -118,18 +120,18 @@ fn other_spacing_and_other_orders_are_read_and_nothing_is_a_silent_zero() {
     let odd = r#"{"type":"assistant","message":{"id":"msg_9","model":"m","usage":{"tokens":3}}}"#;
     let null = r#"{"type":"assistant","message":{"id":"msg_8","model":"m","usage":null}}"#;
     let torn = r#"{"type":"assistant","message":{"id":"msg_7","usage":{"output_tokens":3}"#;
-    let (book, counts) = scan(&[("s.jsonl", &format!("{spaced}\n{odd}\n{null}\n{torn}\n"))]);
-    assert_eq!((book.total().tokens.output, counts.unreadable, counts.malformed), (3, 2, 1));
-    assert_eq!(book.responses().next().unwrap().cost_usd, Some(0.5));
+    let (set, counts) = scan(&[("s.jsonl", &format!("{spaced}\n{odd}\n{null}\n{torn}\n"))]);
+    assert_eq!((set.total().tokens.output, counts.unreadable, counts.malformed), (3, 2, 1));
+    assert_eq!(set.responses().next().unwrap().cost_usd, Some(0.5));
 }
 
 #[test]
 fn a_last_line_without_an_ending_counts_if_it_is_whole() {
     let rows = response("msg_1", 5);
-    let (book, counts) = scan(&[("s.jsonl", rows.trim_end())]);
-    assert_eq!((book.len(), counts.malformed), (1, 0));
-    let (book, counts) = scan(&[("s.jsonl", rows.split_at(rows.len() - 9).0)]);
-    assert_eq!((book.len(), counts.malformed), (0, 0));
+    let (set, counts) = scan(&[("s.jsonl", rows.trim_end())]);
+    assert_eq!((set.len(), counts.malformed), (1, 0));
+    let (set, counts) = scan(&[("s.jsonl", rows.split_at(rows.len() - 9).0)]);
+    assert_eq!((set.len(), counts.malformed), (0, 0));
 }
 
 #[test]
@@ -141,14 +143,14 @@ fn subagents_and_their_echo_in_the_session_are_one() {
         response("msg_1", 1).trim_end()
     ) + "\n";
     let helper = response("msg_2", 3);
-    let (book, _) = scan(&[
+    let (set, _) = scan(&[
         ("s/subagents/agent-a1.jsonl", &own),
         ("s.jsonl", &echo),
         ("s/subagents/agent-acompact-1.jsonl", &helper),
     ]);
-    let mut owners: Vec<_> = book
+    let mut owners: Vec<_> = set
         .responses()
-        .map(|counted| (counted.billed.tokens.output, counted.session, counted.agent))
+        .map(|counted| (counted.billed.tokens.output, counted.session, counted.subagent))
         .collect();
     owners.sort_unstable();
     assert_eq!(owners, [(3, "s", None), (5, "s", Some("a1"))]);
@@ -160,10 +162,10 @@ fn a_line_of_a_hundred_megabytes_still_says_what_it_cost() {
     let long = response("msg_1", 5).replace("of words", &film);
     let result = r#"{"parentUuid":null,"type":"user","message":{"content":[{"type":"tool_result","content":"FILM"}]},"uuid":"u"}"#.replace("FILM", &film);
     for size in [usize::MAX, 1 << 20, 65_537] {
-        let (book, counts) =
+        let (set, counts) =
             scan_in_chunks(&[("s.jsonl", &format!("{long}{result}\n{}", response("msg_2", 7)))], size);
-        assert_eq!((book.len(), book.total().tokens.output, counts.too_long), (2, 12, 2));
-        assert!(book.responses().all(|counted| counted.session == "s" && counted.at.is_some()));
+        assert_eq!((set.len(), set.total().tokens.output, counts.too_long), (2, 12, 2));
+        assert!(set.responses().all(|counted| counted.session == "s" && counted.at.is_some()));
     }
 }
 
@@ -172,8 +174,8 @@ fn rows_without_any_id_are_each_themselves() {
     let row = |cost: &str| {
         format!(r#"{{"type":"api_response","usage":{{"output_tokens":1}},"cost_usd":{cost}}}"#) + "\n"
     };
-    let (book, _) = scan(&[("s.jsonl", &(row("1") + &row("2") + &row("2")))]);
-    assert_eq!(book.len(), 2);
+    let (set, _) = scan(&[("s.jsonl", &(row("1") + &row("2") + &row("2")))]);
+    assert_eq!(set.len(), 2);
 }
 
 #[test]

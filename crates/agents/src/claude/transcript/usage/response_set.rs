@@ -8,17 +8,16 @@ use agent_tracer_event::{Millis, Tokens};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::super::text::Text;
-use super::super::tokens::BilledTokens;
-use super::account::ScannedAccount;
+use crate::usage::{BilledTokens, ScannedAccount, ScannedResponse};
 
-/// Describes what names a response everywhere.
+/// Names a response, in whatever file it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ResponseId(u128);
 
 impl ResponseId {
-    /// From the best name there is: the provider's for the message, else for the request, else the client's for the
+    /// Hashes the best name there is: the provider's for the message, else for the request, else the client's for the
     /// row. A row without any of them is only ever itself.
-    pub(super) fn of(message: Text<'_>, request: Text<'_>, row: Text<'_>, line: &[u8]) -> Self {
+    pub(super) fn from_names(message: Text<'_>, request: Text<'_>, row: Text<'_>, line: &[u8]) -> Self {
         for (letter, name) in [(1, message), (2, request), (3, row)] {
             if !name.is_empty() {
                 return Self(xxh3_128(name.raw()).wrapping_add(letter));
@@ -28,7 +27,7 @@ impl ResponseId {
     }
 }
 
-/// One telling of a response.
+/// A row that reports a response.
 #[derive(Clone, Debug)]
 pub(super) struct Response<'a> {
     pub(super) id: ResponseId,
@@ -42,9 +41,9 @@ pub(super) struct Response<'a> {
     pub(super) cost_usd: Option<f64>,
 }
 
-/// A response that is being put into the book.
+/// A response with its names as numbers.
 #[derive(Clone, Copy, Debug)]
-struct Line {
+struct CountedResponse {
     billed: BilledTokens,
     cost_usd: Option<f64>,
     at: Option<Millis>,
@@ -52,10 +51,11 @@ struct Line {
     source: u32,
 }
 
-/// A response in the book. There are a hundred thousand of them in a gigabyte of transcripts, so what is missing is a
-/// value and not an option, and what is never large is small.
+/// A response as the set holds it.
+// There are a hundred thousand of them in a gigabyte of transcripts: a missing number is a value and not an option, and a
+// number that is never large has 32 bits.
 #[derive(Clone, Copy, Debug)]
-struct Packed {
+struct PackedResponse {
     /// Input, output, cache read, cache creation.
     counts: [u64; 4],
     /// NaN if there is none.
@@ -68,11 +68,11 @@ struct Packed {
     source: u32,
 }
 
-/// Holds what stands for a part that is not known.
+/// Marks a part that is not known.
 const UNKNOWN: u32 = u32::MAX;
 
-impl Packed {
-    fn of(line: &Line) -> Self {
+impl PackedResponse {
+    fn new(line: &CountedResponse) -> Self {
         let Tokens { input, output, cache_read, cache_write, reasoning } = line.billed.tokens;
         let small = |count: u64| u32::try_from(count).unwrap_or(UNKNOWN - 1).min(UNKNOWN - 1);
         let part = |count: Option<u64>| count.map_or(UNKNOWN, small);
@@ -92,11 +92,11 @@ impl Packed {
         }
     }
 
-    fn line(&self) -> Line {
+    fn unpack(&self) -> CountedResponse {
         let [input, output, cache_read, cache_write] = self.counts;
         let [five, hour, reasoning, searches, fetches] = self.parts;
         let part = |count: u32| (count != UNKNOWN).then_some(u64::from(count));
-        Line {
+        CountedResponse {
             billed: BilledTokens {
                 tokens: Tokens { input, output, cache_read, cache_write, reasoning: part(reasoning) },
                 cache_write_5m: part(five),
@@ -119,28 +119,10 @@ struct Source {
     agent: Option<String>,
 }
 
-/// A response that was counted.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Counted<'a> {
-    /// The model that answered.
-    pub model: &'a str,
-    /// The session that asked. Of the several that tell of a response, the one whose file began first: a fork begins
-    /// after the session it copies.
-    pub session: &'a str,
-    /// The subagent that asked, if one did.
-    pub agent: Option<&'a str>,
-    /// Holds the time at which it was written down first.
-    pub at: Option<Millis>,
-    /// Holds what it cost.
-    pub billed: BilledTokens,
-    /// Holds what it cost in dollars, where the client says so.
-    pub cost_usd: Option<f64>,
-}
-
 /// All responses of any number of files, each once. The order in which files are read changes no sum.
 #[derive(Clone, Debug, Default)]
-pub struct UsageBook {
-    lines: HashMap<ResponseId, Packed, BuildHasherDefault<Folded>>,
+pub struct ResponseSet {
+    lines: HashMap<ResponseId, PackedResponse, BuildHasherDefault<IdHasher>>,
     models: Names<String>,
     sessions: Names<String>,
     /// Holds the time at which each session's own file began.
@@ -150,7 +132,7 @@ pub struct UsageBook {
     accounts: BTreeMap<String, Vec<ScannedAccount>>,
 }
 
-impl UsageBook {
+impl ResponseSet {
     /// Returns how many responses there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -166,28 +148,30 @@ impl UsageBook {
     /// Returns what all of them cost.
     #[must_use]
     pub fn total(&self) -> BilledTokens {
-        self.lines.values().fold(BilledTokens::default(), |sum, packed| sum.plus(&packed.line().billed))
+        self.lines.values().fold(BilledTokens::default(), |sum, packed| sum.plus(&packed.unpack().billed))
     }
 
-    /// The responses, in no order.
-    pub fn responses(&self) -> impl Iterator<Item = Counted<'_>> {
+    /// Returns the responses, in no order.
+    pub fn responses(&self) -> impl Iterator<Item = ScannedResponse<'_>> {
         self.lines.values().map(|packed| {
-            let line = packed.line();
+            let line = packed.unpack();
             let source = self.sources.get(line.source);
-            Counted {
+            ScannedResponse {
                 model: self.models.get(line.model).map_or("", String::as_str),
                 session: source
                     .and_then(|source| self.sessions.get(source.session))
                     .map_or("", String::as_str),
-                agent: source.and_then(|source| source.agent.as_deref()),
+                subagent: source.and_then(|source| source.agent.as_deref()),
+                project: None,
                 at: line.at,
                 billed: line.billed,
                 cost_usd: line.cost_usd,
+                service_tier: None,
             }
         })
     }
 
-    /// The accounts of every session that wrote any, each session's in the order of its file.
+    /// Returns the accounts of every session that has some, in the order of its file.
     pub fn accounts(&self) -> impl Iterator<Item = (&str, &[ScannedAccount])> {
         self.accounts.iter().map(|(session, accounts)| (session.as_str(), accounts.as_slice()))
     }
@@ -207,10 +191,10 @@ impl UsageBook {
         let source = self.source(&response.session, response.agent.as_deref(), response.began);
         let model = self.models.number(&*response.model, str::to_owned);
         let Response { billed, cost_usd, at, .. } = *response;
-        self.put(response.id, Line { billed, cost_usd, at, model, source });
+        self.fold(response.id, CountedResponse { billed, cost_usd, at, model, source });
     }
 
-    /// Takes over what another book holds.
+    /// Takes over everything that another set holds.
     pub fn merge(&mut self, other: &Self) {
         for (session, accounts) in &other.accounts {
             self.accounts.entry(session.clone()).or_default().extend(accounts.iter().cloned());
@@ -230,15 +214,15 @@ impl UsageBook {
             .collect();
         self.lines.reserve(other.lines.len().saturating_sub(self.lines.len()));
         for (id, packed) in &other.lines {
-            let line = packed.line();
+            let line = packed.unpack();
             let (model, source) = (number(&models, line.model), number(&sources, line.source));
-            self.put(*id, Line { model, source, ..line });
+            self.fold(*id, CountedResponse { model, source, ..line });
         }
     }
 
-    fn put(&mut self, id: ResponseId, line: Line) {
-        let Some(known) = self.lines.get(&id).map(Packed::line) else {
-            self.lines.insert(id, Packed::of(&line));
+    fn fold(&mut self, id: ResponseId, line: CountedResponse) {
+        let Some(known) = self.lines.get(&id).map(PackedResponse::unpack) else {
+            self.lines.insert(id, PackedResponse::new(&line));
             return;
         };
         let owner = if known.source == line.source { known } else { self.owner(known, line) };
@@ -248,14 +232,14 @@ impl UsageBook {
             (Some(one), Some(two)) => Some(one.max(two)),
             (one, two) => one.or(two),
         };
-        let line = Line { billed, cost_usd, at, model: owner.model, source: owner.source };
-        self.lines.insert(id, Packed::of(&line));
+        let line = CountedResponse { billed, cost_usd, at, model: owner.model, source: owner.source };
+        self.lines.insert(id, PackedResponse::new(&line));
     }
 
-    /// Returns which of two tellings comes from the one who asked: the session that began first, and in it the subagent rather
+    /// Returns the report of two that comes from the one who asked: the session that began first, and in it the subagent rather
     /// than the session, whose file may echo the prompts of its subagents.
-    fn owner(&self, one: Line, two: Line) -> Line {
-        let rank = |line: &Line| {
+    fn owner(&self, one: CountedResponse, two: CountedResponse) -> CountedResponse {
+        let rank = |line: &CountedResponse| {
             let source = self.sources.get(line.source)?;
             let began = self.began.get(source.session as usize).copied().flatten();
             let began = began.map_or(i64::MAX, |began| began.0);
@@ -315,7 +299,7 @@ impl<T: Clone + Eq + std::hash::Hash> Names<T> {
         self.all.get(number as usize)
     }
 
-    /// The number that was asked for last, if it is still the right one: rows of one file name the same things.
+    /// Returns the number that was asked for last, if it fits: the rows of one file name the same things.
     fn last(&self, fits: impl Fn(&T) -> bool) -> Option<u32> {
         self.get(self.last).filter(|name| fits(name)).map(|_| self.last)
     }
@@ -343,11 +327,11 @@ impl<T: Clone + Eq + std::hash::Hash> Names<T> {
     }
 }
 
-/// Takes a hash for what it is: the ids are hashes already.
+/// Returns the id as its hash, because ids are hashes already.
 #[derive(Clone, Copy, Debug, Default)]
-struct Folded(u64);
+struct IdHasher(u64);
 
-impl Hasher for Folded {
+impl Hasher for IdHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -368,8 +352,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_comes_out_again() {
-        let known = Line {
+    fn a_packed_response_unpacks_unchanged() {
+        let known = CountedResponse {
             billed: BilledTokens {
                 tokens: Tokens {
                     input: u64::MAX,
@@ -388,12 +372,12 @@ mod tests {
             model: 8,
             source: 9,
         };
-        let empty = Line { billed: BilledTokens::default(), cost_usd: None, at: None, ..known };
+        let empty = CountedResponse { billed: BilledTokens::default(), cost_usd: None, at: None, ..known };
         for line in [known, empty] {
-            let out = Packed::of(&line).line();
+            let out = PackedResponse::new(&line).unpack();
             assert_eq!((out.billed, out.cost_usd, out.at), (line.billed, line.cost_usd, line.at));
             assert_eq!((out.model, out.source), (8, 9));
         }
-        assert!(size_of::<Packed>() <= 80);
+        assert!(size_of::<PackedResponse>() <= 80);
     }
 }
