@@ -117,7 +117,10 @@ impl Reading {
         let program = environment.program();
         output.say(&format!("nothing is recorded in `{}` yet", self.home.data().display()))?;
         output.say(&format!("hint: run `{program} import` to read the agents' history"))?;
-        output.say(&format!("hint: run `{program} install claude` or `install codex`, then `{program} serve`, to record new sessions"))
+        let installs = Agent::ALL.iter().map(|agent| agent.spec()).filter(|spec| spec.listed_when_absent);
+        let installs: Vec<String> = installs.map(|spec| format!("`install {}`", spec.word)).collect();
+        let installs = installs.join(" or ").replacen('`', &format!("`{program} "), 1);
+        output.say(&format!("hint: run {installs}, then `{program} serve`, to record new sessions"))
     }
 }
 

@@ -68,7 +68,7 @@ pub enum SchemaPart {
     Example,
 }
 
-/// A key: its name, what it takes, and what it means.
+/// A key: its name, what it takes, and what it means. `{agents}` stands for the ids of the table of agents.
 type Key = (&'static str, ValueType, &'static str);
 
 const FILE: &[Key] = &[
@@ -118,7 +118,7 @@ const RULE: &[Key] = &[
 ];
 
 const MATCH: &[Key] = &[
-    ("agent", Words(agents), "`claude_code`, `codex`"),
+    ("agent", Words(agents), "{agents}"),
     ("agent_type", Texts, "patterns for the kind of agent: `Explore`, your own agents' names"),
     ("thread", Word(threads), "`main` or `subagent`"),
     (
@@ -204,7 +204,7 @@ const REWRITE: &[Key] = &[
 ];
 
 const EXAMPLE: &[Key] = &[
-    ("agent", Word(agents), "the rule's first, or `claude_code`"),
+    ("agent", Word(agents), "the rule's first, or {first agent}"),
     ("event", Word(events), "the rule's first"),
     ("tool", Text, "the tool"),
     ("input", Object, "its input"),
@@ -245,8 +245,8 @@ impl SchemaPart {
     }
 
     /// Lists the keys, in the order of the document, each with what it means.
-    pub fn described(self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        self.keys().iter().map(|(name, _, means)| (*name, *means))
+    pub fn described(self) -> impl Iterator<Item = (&'static str, String)> {
+        self.keys().iter().map(|(name, _, means)| (*name, with_agents(means)))
     }
 
     /// Lists the keys that have to be there.
@@ -280,7 +280,7 @@ impl SchemaPart {
             .map(|(name, takes, means)| {
                 let mut schema = takes.schema();
                 if let Value::Object(members) = &mut schema {
-                    members.insert("description".to_owned(), (*means).into());
+                    members.insert("description".to_owned(), with_agents(means).into());
                 }
                 ((*name).to_owned(), schema)
             })
@@ -291,6 +291,13 @@ impl SchemaPart {
 
 fn words<T: Copy>(all: &[T], spell: fn(T) -> &'static str) -> Vec<&'static str> {
     all.iter().map(|word| spell(*word)).collect()
+}
+
+/// Puts the ids of the agents into the meaning of a key.
+fn with_agents(means: &str) -> String {
+    let quoted: Vec<String> = agents().into_iter().map(|agent| format!("`{agent}`")).collect();
+    let first = quoted.first().map_or("", String::as_str);
+    means.replace("{agents}", &quoted.join(", ")).replace("{first agent}", first)
 }
 
 fn agents() -> Vec<&'static str> {

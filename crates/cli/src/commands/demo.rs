@@ -7,6 +7,7 @@ mod host;
 
 use std::process::ExitCode;
 
+use agent_tracer_event::Agent;
 use agent_tracer_intake::Stop;
 use agent_tracer_server::LINK_MINUTES;
 
@@ -104,8 +105,9 @@ fn greeting(host: &Host, arguments: &Demo, folder: &str) -> Vec<String> {
         format!("{} times as fast as recorded", arguments.speed)
     };
     let until = if arguments.once { "once" } else { "again and again" };
+    let agents: Vec<&str> = Agent::ALL.iter().map(|agent| agent.name()).collect();
     vec![
-        "Agent Tracer demo: recorded sessions of Claude Code and Codex, as if they happened now".to_owned(),
+        format!("Agent Tracer demo: recorded sessions of {}, as if they happened now", agents.join(" and ")),
         String::new(),
         format!("  dashboard  {}", host.link()),
         format!(

@@ -42,7 +42,9 @@ pub(super) fn run(
     let (home, _) = environment.home(options.home.as_deref())?;
     let payload = payload()?;
     let agent = agent_of(arguments.agent);
-    let named = environment.path_variable("CLAUDE_PROJECT_DIR");
+    // Of every agent, as the hook does it: both have to find the same project.
+    let variables = Agent::ALL.iter().filter_map(|agent| agent.spec().project_variable);
+    let named = variables.into_iter().find_map(|variable| environment.path_variable(variable));
     let fallback = arguments.for_hook.is_some().then(|| Fallback {
         home: home.clone(),
         agent,

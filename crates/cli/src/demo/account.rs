@@ -28,6 +28,11 @@ impl Limit {
     }
 }
 
+/// Returns `true` if the agent reports its limits to a status line; any other writes them into its files.
+fn has_status_line(agent: Agent) -> bool {
+    agent.spec().statusline_word.is_some()
+}
+
 fn limits(agent: Agent) -> (Limit, Limit) {
     let five_hours = |shift, from_pct, to_pct| Limit {
         window_ms: 5 * HOUR_MS,
@@ -41,9 +46,9 @@ fn limits(agent: Agent) -> (Limit, Limit) {
         from_pct,
         to_pct,
     };
-    match agent {
-        Agent::CLAUDE_CODE => (five_hours(0, 9, 78), week(30, 4, 71)),
-        _ => (five_hours(2, 3, 46), week(90, 2, 38)),
+    match has_status_line(agent) {
+        true => (five_hours(0, 9, 78), week(30, 4, 71)),
+        false => (five_hours(2, 3, 46), week(90, 2, 38)),
     }
 }
 
@@ -51,8 +56,8 @@ fn limits(agent: Agent) -> (Limit, Limit) {
 pub(crate) fn tell_limits(agent: Agent, event: &mut Value, at_ms: i64) {
     let (short, long) = limits(agent);
     let ((short_pct, short_ends), (long_pct, long_ends)) = (short.at(at_ms), long.at(at_ms));
-    match agent {
-        Agent::CLAUDE_CODE => {
+    match has_status_line(agent) {
+        true => {
             if let Some(line) = event.as_object_mut() {
                 line.entry("rate_limits").or_insert_with(|| {
                     json!({
@@ -62,7 +67,7 @@ pub(crate) fn tell_limits(agent: Agent, event: &mut Value, at_ms: i64) {
                 });
             }
         }
-        _ => {
+        false => {
             let Some(limits) = event.pointer_mut("/payload/rate_limits").and_then(Value::as_object_mut)
             else {
                 return;

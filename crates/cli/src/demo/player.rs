@@ -50,13 +50,14 @@ impl Stage {
 
     /// Returns a command in this world, which knows nothing of the user's own.
     pub(crate) fn command(&self, program: &Path) -> Command {
+        let homes = Agent::ALL.iter().map(|agent| (agent.spec().home_variable, self.agent(*agent)));
+        let homes = homes.filter(|(variable, _)| !variable.is_empty());
         let mut command = Command::new(program);
         command
             .env_clear()
             .env("HOME", &self.folder)
             .env("AGENT_TRACER_HOME", self.tracer())
-            .env("CLAUDE_CONFIG_DIR", self.agent(Agent::CLAUDE_CODE))
-            .env("CODEX_HOME", self.agent(Agent::CODEX))
+            .envs(homes)
             .current_dir(&self.folder)
             .stdin(Stdio::null())
             .stdout(Stdio::null());
@@ -194,8 +195,8 @@ fn write_file(agent: Agent, scene: &Scene, telling: &Rewrite, home: &Path) -> Re
     };
     let path = home.join(telling.text(file));
     let mut value = telling.value(value);
-    // Only Codex writes its limits into its files.
-    if agent == Agent::CODEX {
+    // An agent without a status line writes its limits into its files.
+    if agent.spec().statusline_word.is_none() {
         tell_limits(agent, &mut value, telling.moment_ms(scene.at_ms));
     }
     let line = format!("{value}\n");

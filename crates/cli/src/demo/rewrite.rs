@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use agent_tracer_event::Agent;
 use jiff::Timestamp;
 use serde_json::{Map, Number, Value};
 
@@ -29,8 +30,9 @@ impl Rewrite {
     pub(crate) fn new(story: &Story, round: i64, starts_ms: i64, speed: f64, agent_home: &Path) -> Rewrite {
         let mut words: Vec<(String, String)> =
             story.ids.iter().map(|id| (id.clone(), renamed(id, round))).collect();
-        for recorded in ["/home/dev/.claude", "/home/dev/.codex"] {
-            words.push((recorded.to_owned(), agent_home.display().to_string()));
+        for agent in Agent::ALL {
+            let recorded = format!("/home/dev/{}", agent.spec().home_folder);
+            words.push((recorded, agent_home.display().to_string()));
         }
         Rewrite { began_ms: story.began_ms, starts_ms, speed, words }
     }
@@ -141,7 +143,7 @@ mod tests {
         let ids = ["01234567-89ab-4cde-8f01-23456789abcd", "toolu_0123456789abcdef01234567"];
         Story {
             name: "one".to_owned(),
-            agent: agent_tracer_event::Agent::CLAUDE_CODE,
+            agent: Agent::CLAUDE_CODE,
             began_ms: 1_800_000_000_000,
             ids: ids.map(str::to_owned).to_vec(),
             scenes: Vec::new(),

@@ -149,7 +149,7 @@ impl<'a> Batcher<'a> {
             name: String::new(),
             source: None,
             // Without a known agent, the count of refusals needs some agent.
-            agent: Agent::CLAUDE_CODE,
+            agent: Agent::default(),
             channel: Channel::Http,
             arrived: self.now,
             verdict: Verdict::Malformed(String::new()),

@@ -99,7 +99,8 @@ pub(super) fn pass(posted: RecordParts, kind: Kind, rules: &Privacy) -> Result<R
     let mut kept = Vec::new();
     let reduction = privacy::reduce(
         &payload,
-        Source::Hook(Agent::CLAUDE_CODE),
+        // The layout below is that of the first agent's hooks.
+        Source::Hook(Agent::default()),
         &rules.config,
         &mut || rules.hash_key,
         &mut kept,

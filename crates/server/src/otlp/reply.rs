@@ -1,6 +1,7 @@
 //! Answers of the protocol, in JSON and in protobuf.
 
 use agent_tracer_agents::otlp::{Signal, protobuf};
+use agent_tracer_event::Agent;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
@@ -33,8 +34,10 @@ impl Refusals {
     }
 
     fn words(self) -> String {
+        let agents: Vec<&str> = Agent::ALL.iter().map(|agent| agent.name()).collect();
+        let foreign = format!("of another program than {}", agents.join(" or "));
         let parts = [
-            (self.foreign, "of another program than Claude Code or Codex"),
+            (self.foreign, foreign.as_str()),
             (self.malformed, "not understood"),
             (self.excluded, "excluded by privacy.conf"),
         ];

@@ -34,7 +34,7 @@ pub(crate) struct DoctorContext<'a> {
     pub(crate) home: Home,
     /// The home is the default one.
     default_home: bool,
-    /// Foreign programs (`claude --version`) may be started.
+    /// Foreign programs may be started, to ask an agent for its version.
     ask_clients: bool,
     /// The agents are started for a moment to prove that they call the hook.
     verify: bool,

@@ -79,7 +79,7 @@ impl Chips {
                     })?);
             }
             "agent" | "type" => match Agent::from_any_spelling(&value) {
-                // Who writes `agent:codex` means the product.
+                // The word of an agent means the product, not a subagent of that name.
                 Some(agent) => self.agent = Some(agent),
                 None => self.agent_type = Some(value),
             },
