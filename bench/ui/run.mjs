@@ -156,7 +156,7 @@ async function bigTask(address, blank) {
   }
   const median = (list) => list.sort((a, b) => a - b)[Math.floor(list.length / 2)];
   note('first paint', median(paints), 'ms', '< 1000', median(paints) < 1000);
-  note('timeline drawn', median(draws), 'ms', '< 1000', median(draws) < 1000);
+  note('timeline drawn', median(draws), 'ms', '< 600', median(draws) < 600);
   for (const [what, kind] of [['zoom', 'zoom'], ['pan', 'pan']]) {
     const numbers = await traced(page, () => move(page, kind));
     const ratio = numbers.medianFps / blank.medianFps;
