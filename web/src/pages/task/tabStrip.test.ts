@@ -1,10 +1,13 @@
 // @vitest-environment happy-dom
+import { flushSync } from 'svelte';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { api } from '../../api/client';
-import type { TaskSummary } from '../../api/types';
+import type { TaskSummary, ToolCall } from '../../api/types';
+import type { Bar } from '../../timeline/bars';
 import { Stage } from '../../timeline/stage.svelte';
 import { click, press, removeRendered, render } from '../../ui/renderForTest';
+import { CallLanes } from './callLanes';
 import Tabs from './Tabs.svelte';
 import { TABS, type TabName } from './tabs';
 
@@ -13,14 +16,14 @@ afterEach(async () => {
   vi.restoreAllMocks();
 });
 
-function show(tab: TabName | undefined, summary?: Partial<TaskSummary>) {
-  vi.spyOn(api, 'toolCalls').mockResolvedValue({ items: [], complete: true });
+function show(tab: TabName | undefined, summary?: Partial<TaskSummary>, bars: Bar[] = []) {
   const onpick = vi.fn();
   const box = render(Tabs, {
     ref: { id: 't' },
     tab,
     onpick,
     stage: new Stage(),
+    bars,
     pulse: 0,
     tree: [],
     task: undefined,
@@ -93,5 +96,55 @@ describe('the strip of panels', () => {
     expect(height()).toBe(innerHeight - 320);
     for (let i = 0; i < 100; i += 1) press(edge, 'ArrowDown');
     expect(height()).toBe(120);
+  });
+});
+
+describe('the waterfall', () => {
+  const call = (id: string, more: Partial<ToolCall> = {}) =>
+    ({
+      id,
+      taskId: 't',
+      toolName: 'Edit',
+      title: 'Edit it',
+      state: 'succeeded',
+      startedAt: '1970-01-01T00:00:00.100Z',
+      durationMs: 50,
+      ...more,
+    }) as ToolCall;
+
+  it('draws each call in the colour of its lane, also a failed one', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    vi.spyOn(api, 'toolCalls').mockResolvedValue({
+      items: [call('e1'), call('e2', { toolName: 'Read', state: 'failed' }), call('e3', { toolName: 'New' })],
+      complete: true,
+    });
+    const { box } = show('waterfall', undefined, [
+      { id: 'e1', tool: 'Edit', lane: 'implementation' },
+      { tool: 'Read', lane: 'exploration' },
+    ] as Bar[]);
+    await vi.waitFor(() => {
+      vi.advanceTimersByTime(300);
+      flushSync();
+      expect(box.querySelectorAll('.track i')).toHaveLength(3);
+    });
+    vi.useRealTimers();
+    const bars = [...box.querySelectorAll<HTMLElement>('.track i')];
+    expect(bars.map((bar) => bar.style.background)).toEqual([
+      'var(--lane-implementation)',
+      'var(--lane-exploration)',
+      'var(--dim)',
+    ]);
+    expect(bars.map((bar) => bar.classList.contains('bad'))).toEqual([false, true, false]);
+  });
+
+  it('takes the lane of the call itself before the usual one of its tool', () => {
+    const lanes = new CallLanes([
+      { id: 'a', tool: 'Bash', lane: 'implementation' },
+      { id: 'b', tool: 'Bash', lane: 'exploration' },
+    ]);
+    expect([lanes.of(call('b', { toolName: 'Bash' })), lanes.of(call('c', { toolName: 'Bash' }))]).toEqual([
+      'exploration',
+      'implementation',
+    ]);
   });
 });
