@@ -25,6 +25,31 @@ const LOOKS = [
   ['dark', 390, 844],
 ];
 
+/** From this width on nothing has to scroll sideways; below it tables may, in a box of their own. */
+const DESK_PX = 1280;
+
+/**
+ * Returns what is wider than its place. The document never is: `main` scrolls instead, and a section may hide what
+ * stands over its edge, so each of them is measured. Runs in the page.
+ */
+function findCutParts(mustFit) {
+  const main = document.getElementById('main');
+  const cut = [
+    ['document', document.scrollingElement.scrollWidth - innerWidth],
+    ['main', main.scrollWidth - main.clientWidth],
+  ];
+  const scrolls = (element) => ['auto', 'scroll'].includes(getComputedStyle(element).overflowX);
+  for (const table of main.querySelectorAll('section table')) {
+    const section = table.closest('section');
+    let isReachable = false;
+    for (let at = table.parentElement; at !== section.parentElement; at = at.parentElement) isReachable ||= scrolls(at);
+    if (isReachable && !mustFit) continue;
+    const over = table.getBoundingClientRect().right - section.getBoundingClientRect().right;
+    cut.push([section.getAttribute('aria-label') ?? section.querySelector('h2')?.textContent, Math.round(over)]);
+  }
+  return cut.filter(([, over]) => over > 0).map(([what, over]) => `${what} is ${over} pixels too wide`);
+}
+
 test('every page is full, fits its width and has no serious accessibility faults', async () => {
   for (const [colorScheme, width, height] of LOOKS) {
     for (const path of [
@@ -43,8 +68,7 @@ test('every page is full, fits its width and has no serious accessibility faults
       await page.waitForLoadState('load');
       const where = `${path} ${colorScheme} ${width}`;
       assert.deepEqual(await seriousFaults(page), [], where);
-      const over = await page.evaluate(() => document.scrollingElement.scrollWidth - innerWidth);
-      assert.ok(over <= 0, `${where} is ${over} pixels too wide`);
+      assert.deepEqual(await page.evaluate(findCutParts, width >= DESK_PX), [], where);
       assert.deepEqual(page.wrongs, [], where);
       await page.close();
     }
@@ -211,6 +235,11 @@ test('the whole way from the list to an event needs no mouse', async () => {
   await page.waitForURL(/event=/);
   await page.keyboard.press('Escape');
   await page.waitForURL((url) => !url.searchParams.has('event'));
+  await page.keyboard.press('g');
+  await page.keyboard.press('s');
+  await page.waitForURL(/\/search/);
+  await page.getByLabel('Search all events').waitFor();
+  // What a key has opened leaves the keyboard to the next one.
   await page.keyboard.press('g');
   await page.keyboard.press('i');
   await page.waitForURL(/\/insights/);

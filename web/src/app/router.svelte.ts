@@ -10,8 +10,12 @@ class Router {
     document.addEventListener('click', (event) => this.click(event));
   }
 
+  /** What opened the page: after a key a page leaves the keyboard free, so that the next key can go on from there. */
+  openedBy: 'key' | 'pointer' = 'pointer';
+
   /** Goes to an address of ours. */
-  go(url: string, how: 'push' | 'replace' = 'push'): void {
+  go(url: string, how: 'push' | 'replace' = 'push', by: 'key' | 'pointer' = 'pointer'): void {
+    this.openedBy = by;
     if (how === 'push') history.pushState(null, '', url);
     else history.replaceState(null, '', url);
     const before = this.path;
