@@ -116,7 +116,7 @@ test-clickhouse-large: ## Both stores answer alike about a million events
 FAULT_ROUNDS ?= 200
 
 test-faults: ## Flip bits in every file and cut the power, hundreds of times; takes the better part of an hour
-	FAULT_ROUNDS=$(FAULT_ROUNDS) $(CARGO) test -p agent-tracer-cli --test crash -- --nocapture flips:: power::
+	FAULT_ROUNDS=$(FAULT_ROUNDS) $(CARGO) test -p agent-tracer-cli --test crash -- --nocapture bit_flips:: power::
 
 # Compiles everything for both kinds of Mac as far as a machine without Apple's tools can: the hook alone is linked, and
 # nothing is run.

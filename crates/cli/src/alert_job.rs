@@ -177,6 +177,6 @@ pub(crate) fn start(
     let mut job = AlertJob { home, store, zone, trust, watch, sent: 0, failed: 0, counts: counts.clone() };
     let periodic = PeriodicJob { name: "alerts", every: EVERY, stop };
     let (clock, stop) = (Arc::clone(clock), stop.clone());
-    let thread = periodic.behind(move || job.look(clock(), &stop))?;
+    let thread = periodic.repeat(move || job.look(clock(), &stop))?;
     Ok((counts, thread))
 }

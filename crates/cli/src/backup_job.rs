@@ -213,7 +213,7 @@ pub(crate) fn start(
     let periodic = PeriodicJob { name: "backup", every: EVERY, stop };
     let clock = Arc::clone(clock);
     // The first look is over when this returns: what arrives from now on is new.
-    periodic.at_once(move || job.look(clock()))
+    periodic.run_and_repeat(move || job.look(clock()))
 }
 
 #[cfg(test)]

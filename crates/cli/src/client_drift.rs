@@ -41,7 +41,7 @@ pub(crate) fn start(
     let problems = Problems::default();
     let (found, home, clock) = (Arc::clone(&problems), home.clone(), Arc::clone(clock));
     let job = PeriodicJob { name: "client versions", every: EVERY, stop };
-    let thread = job.behind(move || {
+    let thread = job.repeat(move || {
         let now = look(&home, store.as_ref(), clock());
         *found.lock().unwrap_or_else(PoisonError::into_inner) = now.clone();
         now.first().map_or(Ok(()), |problem| Err(Failure::from_text(problem)))

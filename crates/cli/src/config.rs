@@ -38,7 +38,7 @@ pub(crate) use fault::{Fault, nearest};
 pub(crate) use number::between;
 pub(crate) use old_file::{Form, OldFile, Repeats, Value, Word};
 pub(crate) use registry::{SETTINGS, Setting, find, parts};
-pub(crate) use values::{InForce, Values};
+pub(crate) use values::{EffectiveSetting, Values};
 
 /// The most bytes of a settings file.
 const FILE_BYTES: usize = 1 << 20;

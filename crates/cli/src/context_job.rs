@@ -86,5 +86,5 @@ pub(crate) fn start(
     let mut job = ContextJob { home, store, zone, seen: None, written: Millis(0) };
     let clock = Arc::clone(clock);
     let periodic = PeriodicJob { name: "context", every: EVERY, stop };
-    periodic.at_once(move || job.look(clock()))
+    periodic.run_and_repeat(move || job.look(clock()))
 }

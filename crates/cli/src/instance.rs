@@ -73,7 +73,7 @@ impl Instance {
     }
 
     /// Lets others know where this process answers.
-    pub(crate) fn tell(&mut self, address: SocketAddr) {
+    pub(crate) fn publish(&mut self, address: SocketAddr) {
         let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
         named.text.push_str(&format!("{address}\n"));
         // On a full disk others read the ledger itself.
@@ -86,7 +86,7 @@ impl Instance {
     }
 
     /// Returns a look at the file that names this process, which writes it anew if it is gone.
-    pub(crate) fn keeper(&self) -> impl FnMut() -> Result<(), Failure> + Send + 'static {
+    pub(crate) fn lock_check(&self) -> impl FnMut() -> Result<(), Failure> + Send + 'static {
         let (named, state) = (Arc::clone(&self.named), self.state.clone());
         move || {
             let mut named = named.lock().unwrap_or_else(PoisonError::into_inner);
@@ -235,7 +235,7 @@ mod tests {
         let mut first = Instance::take(&home).expect("the first");
         assert_eq!(Instance::address(&home), None);
         let address = "127.0.0.1:4747".parse().expect("an address");
-        first.tell(address);
+        first.publish(address);
         assert_eq!(Instance::address(&home), Some(address));
         let refused = Instance::take(&home).expect_err("the second").to_string();
         assert!(refused.contains(&format!("process {}", std::process::id())), "{refused}");
@@ -249,8 +249,8 @@ mod tests {
         let home = Home::in_folder(folder.path());
         let mut first = Instance::take(&home).expect("the first");
         let address = "127.0.0.1:4747".parse().expect("an address");
-        first.tell(address);
-        let (mut look, state) = (first.keeper(), first.state());
+        first.publish(address);
+        let (mut look, state) = (first.lock_check(), first.state());
         assert_eq!((look(), state.problem()), (Ok(()), None));
         for _ in 0..2 {
             fs::remove_file(path(&home)).expect("removed");

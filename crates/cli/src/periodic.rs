@@ -20,31 +20,31 @@ pub(crate) struct PeriodicJob<'a> {
 }
 
 impl PeriodicJob<'_> {
-    /// Looks now, and is back when that look is over; the others follow on the thread.
-    pub(crate) fn at_once(
+    /// Looks now, and is back when that work is over; the others follow on the thread.
+    pub(crate) fn run_and_repeat(
         self,
-        look: impl FnMut() -> Result<(), Failure> + Send + 'static,
+        work: impl FnMut() -> Result<(), Failure> + Send + 'static,
     ) -> Result<JoinHandle<()>, Failure> {
-        let mut look = reporting(logging(self.name), look);
-        look();
+        let mut work = reporting(logging(self.name), work);
+        work();
         let (stop, every) = (self.stop.clone(), self.every);
         self.spawn(move || {
             while !stop.wait(every) {
-                look();
+                work();
             }
         })
     }
 
     /// Looks on the thread alone, the first time too: for what may take long.
-    pub(crate) fn behind(
+    pub(crate) fn repeat(
         self,
-        look: impl FnMut() -> Result<(), Failure> + Send + 'static,
+        work: impl FnMut() -> Result<(), Failure> + Send + 'static,
     ) -> Result<JoinHandle<()>, Failure> {
-        let mut look = reporting(logging(self.name), look);
+        let mut work = reporting(logging(self.name), work);
         let (stop, every) = (self.stop.clone(), self.every);
         self.spawn(move || {
             loop {
-                look();
+                work();
                 if stop.wait(every) {
                     return;
                 }
@@ -66,11 +66,11 @@ fn logging(job: &'static str) -> impl FnMut(&Failure) {
 /// Runs the job and reports a failure unless it is the same as last time.
 fn reporting(
     mut report: impl FnMut(&Failure),
-    mut look: impl FnMut() -> Result<(), Failure>,
+    mut work: impl FnMut() -> Result<(), Failure>,
 ) -> impl FnMut() {
     let mut last: Option<Failure> = None;
     move || {
-        let problem = look().err();
+        let problem = work().err();
         if let Some(problem) = problem.as_ref().filter(|problem| last.as_ref() != Some(*problem)) {
             report(problem);
         }
@@ -90,10 +90,10 @@ mod tests {
         let counted = Arc::clone(&reports);
         let report = move |_: &Failure| *counted.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         let mut looks = [Err("a"), Err("a"), Err("b"), Ok(()), Err("b"), Err("b")].into_iter();
-        let mut look = reporting(report, move || looks.next().unwrap_or(Ok(())).map_err(Failure::new));
+        let mut work = reporting(report, move || looks.next().unwrap_or(Ok(())).map_err(Failure::new));
         let mut last = Vec::new();
         for _ in 0..7 {
-            look();
+            work();
             last.push(*reports.lock().unwrap_or_else(PoisonError::into_inner));
         }
         assert_eq!(last, [1, 1, 2, 2, 3, 3, 3]);

@@ -154,7 +154,7 @@ pub(crate) fn start(
     let (state, home, ledger) = (kept.clone(), home.clone(), Arc::clone(ledger));
     let job = PeriodicJob { name: "retention", every: EVERY, stop };
     let clock = Arc::clone(clock);
-    let thread = job.behind(move || {
+    let thread = job.repeat(move || {
         if let Some(DroppedEvents { events, tasks, days }) = state.retain(&home, &ledger, clock())? {
             info!(events, tasks, days, "dropped {events} events of {tasks} tasks, older than {days} days");
         }

@@ -114,7 +114,7 @@ pub(crate) fn run(
     let mut backoff = Backoff::default();
     while !stop.is_requested() {
         let stepped = shipper.step();
-        progress.tell(|health| {
+        progress.update(|health| {
             health.behind = shipper.lag().unwrap_or(health.behind);
             health.problem = stepped.as_ref().err().map(|error| error_text(error));
         });
@@ -148,7 +148,7 @@ pub(crate) fn run(
 pub(crate) struct Progress(Arc<Mutex<Option<ShipHealth>>>);
 
 impl Progress {
-    fn tell(&self, change: impl FnOnce(&mut ShipHealth)) {
+    fn update(&self, change: impl FnOnce(&mut ShipHealth)) {
         change(self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default());
     }
 
@@ -167,15 +167,15 @@ pub(crate) fn start(
 ) -> Result<Option<thread::JoinHandle<()>>, Failure> {
     let policy = policy(home, environment, None)?;
     let Some(to) = policy.to().map(str::to_owned) else { return Ok(None) };
-    progress.tell(|health| health.to.clone_from(&to));
+    progress.update(|health| health.to.clone_from(&to));
     let mut shipper = shipper(home, environment, &to, policy).inspect_err(|failure| {
-        progress.tell(|health| health.problem = Some(failure.message().to_owned()));
+        progress.update(|health| health.problem = Some(failure.message().to_owned()));
     })?;
     let progress = progress.clone();
     let stop = stop.clone();
     let thread = thread::Builder::new().name("ship".to_owned()).spawn(move || {
         if let Err(failure) = run(&mut shipper, &stop, false, &progress) {
-            progress.tell(|health| health.problem = Some(failure.message().to_owned()));
+            progress.update(|health| health.problem = Some(failure.message().to_owned()));
             warn!(
                 hint = failure.hint_line(),
                 "ship: {}; nothing is shipped until the next start",

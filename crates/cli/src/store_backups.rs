@@ -24,7 +24,7 @@ use crate::failure::{Failure, plain};
 use crate::output::Output;
 use crate::{backup_job, files, sources};
 
-pub(crate) use schedule::{Every, parse_span, span, standing, start};
+pub(crate) use schedule::{BackupInterval, parse_span, span, start, status};
 
 /// So much room stays free behind a backup.
 const SPARE_BYTES: u64 = 64 << 20;

@@ -10,7 +10,7 @@ use agent_tracer_spool::envelope::{Agent, Channel, Header};
 use agent_tracer_spool::{Home, Spool, doorbell};
 
 use crate::lookup;
-use crate::record::{Recorded, now_nanos};
+use crate::record::{RecordedEvent, now_nanos};
 
 /// A decision that held in an outage.
 pub(crate) struct Decision<'d> {
@@ -39,7 +39,7 @@ const IDENTITY: &[&[u8]] = &[
 ];
 
 /// Puts the decision into the spool, unless the event itself was not recorded.
-pub(crate) fn record(decision: &Decision<'_>, agent: Agent, home: &Home, recorded: &Recorded) {
+pub(crate) fn record(decision: &Decision<'_>, agent: Agent, home: &Home, recorded: &RecordedEvent) {
     if recorded.name.is_none() {
         return;
     }

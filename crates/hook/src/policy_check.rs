@@ -29,8 +29,8 @@ use agent_tracer_spool::Home;
 use agent_tracer_spool::settings_file::{self, Refusal};
 
 use crate::exec_guard::{Guard, exec_guard, sibling_binary};
-use crate::policy_socket::{self, Answer, Unanswered};
-use crate::record::Recorded;
+use crate::policy_socket::{self, Answer, AnswerError};
+use crate::record::RecordedEvent;
 use crate::{arguments::Arguments, decision, project_rules};
 use crate::{environment, lookup};
 
@@ -81,7 +81,7 @@ impl<'p> Fields<'p> {
 }
 
 /// Answers an event if a rule may apply to it. Returns the exit code.
-pub(crate) fn answer(arguments: &Arguments, home: &Home, recorded: &Recorded) -> i32 {
+pub(crate) fn answer(arguments: &Arguments, home: &Home, recorded: &RecordedEvent) -> i32 {
     let loaded = settings_file::read(&home.policy_table(), home.user(), BYTES_MAX);
     let is_prompt = recorded.moment == Moment::Prompts;
     let table = match &loaded {
@@ -135,7 +135,7 @@ pub(crate) fn answer(arguments: &Arguments, home: &Home, recorded: &Recorded) ->
     // Where others may write, the socket may be theirs too.
     let is_open_to_others = matches!(loaded, Err(Refusal::Foreign { .. } | Refusal::Writable { .. }));
     let answer = if !fields.is_whole || payload.len() > PAYLOAD_MAX || is_open_to_others {
-        Err(Unanswered::Late)
+        Err(AnswerError::Late)
     } else {
         let texts =
             policy_socket::Texts { name: name.as_bytes(), folder: project.as_bytes(), payload: &payload };
@@ -144,7 +144,7 @@ pub(crate) fn answer(arguments: &Arguments, home: &Home, recorded: &Recorded) ->
     let server_only = matched.is_some_and(|matched| matched.server_only);
     match answer {
         Ok(answer) => return print(&answer),
-        Err(Unanswered::NoServer) if server_only => return 0,
+        Err(AnswerError::NoServer) if server_only => return 0,
         Err(_) if server_only || !fields.is_whole => {}
         Err(_) => {
             for program in [guard, sibling_binary()] {
@@ -207,7 +207,7 @@ fn outage(
     fields: &Fields<'_>,
     agent: Agent,
     home: &Home,
-    recorded: &Recorded,
+    recorded: &RecordedEvent,
     began: Instant,
 ) -> i32 {
     let row = &matched.row;

@@ -31,7 +31,7 @@ pub(crate) struct Answer {
 
 /// The reason for a missing answer.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Unanswered {
+pub(crate) enum AnswerError {
     /// No server listens.
     NoServer,
     /// The server did not answer in time, or not in this protocol.
@@ -44,27 +44,27 @@ pub(crate) fn ask(
     agent: Agent,
     texts: &Texts<'_>,
     deadline: Instant,
-) -> Result<Answer, Unanswered> {
+) -> Result<Answer, AnswerError> {
     let mut stream = connect_to_server(home, deadline)?;
-    exchange(&mut stream, agent, texts, deadline).map_err(|_| Unanswered::Late)
+    exchange(&mut stream, agent, texts, deadline).map_err(|_| AnswerError::Late)
 }
 
-fn connect_to_server(home: &Home, deadline: Instant) -> Result<UnixStream, Unanswered> {
-    let path = socket::locate(home, &home.answers()).map_err(|_| Unanswered::NoServer)?;
-    let address = UnixAddr::new(&path).map_err(|_| Unanswered::NoServer)?;
-    let left = left(deadline).map_err(|_| Unanswered::Late)?;
-    let late = |_| Unanswered::Late;
+fn connect_to_server(home: &Home, deadline: Instant) -> Result<UnixStream, AnswerError> {
+    let path = socket::locate(home, &home.answers()).map_err(|_| AnswerError::NoServer)?;
+    let address = UnixAddr::new(&path).map_err(|_| AnswerError::NoServer)?;
+    let left = left(deadline).map_err(|_| AnswerError::Late)?;
+    let late = |_| AnswerError::Late;
     let end = socket(AddressFamily::Unix, SockType::Stream, SockFlag::empty(), None).map_err(late)?;
     // Also limits the wait for a full queue of connections.
     let limit = TimeVal::microseconds(i64::try_from(left.as_micros()).unwrap_or(i64::MAX));
     setsockopt(&end, sockopt::SendTimeout, &limit).map_err(late)?;
     match connect(end.as_raw_fd(), &address) {
-        Ok(()) if is_foreign(&end, home) => Err(Unanswered::Late),
+        Ok(()) if is_foreign(&end, home) => Err(AnswerError::Late),
         Ok(()) => Ok(UnixStream::from(end)),
         Err(nix::Error::ENOENT | nix::Error::ECONNREFUSED | nix::Error::ENOTDIR | nix::Error::EACCES) => {
-            Err(Unanswered::NoServer)
+            Err(AnswerError::NoServer)
         }
-        Err(_) => Err(Unanswered::Late),
+        Err(_) => Err(AnswerError::Late),
     }
 }
 

@@ -11,7 +11,7 @@ use agent_tracer_agent::Agent;
 use agent_tracer_privacy::{Config, ConfigFault, Moment, Source, mask, reduce};
 use agent_tracer_spool::envelope::{Channel, Fault, Header};
 use agent_tracer_spool::{
-    EnvelopeName, Home, Reason, Spool, doorbell, links, run, settings_file, unrecorded,
+    EnvelopeName, Home, Reason, Spool, doorbell, links, run, settings_file, unrecorded_sessions,
 };
 
 use crate::arguments::Arguments;
@@ -25,7 +25,7 @@ const USUAL: usize = 8 << 10;
 
 /// A payload and its record.
 #[derive(Debug, Default)]
-pub(crate) struct Recorded {
+pub(crate) struct RecordedEvent {
     /// The payload as it arrived, up to [`INPUT_CAP`]; empty if it could not be read.
     pub(crate) payload: Vec<u8>,
     /// Its envelope; `None` if the user does not want it recorded, or if recording failed.
@@ -37,14 +37,14 @@ pub(crate) struct Recorded {
 }
 
 /// Reads the payload and records it.
-pub(crate) fn run(arguments: &Arguments, home: Option<&Home>) -> Recorded {
+pub(crate) fn run(arguments: &Arguments, home: Option<&Home>) -> RecordedEvent {
     let mut input = match Input::read() {
         Ok(input) => input,
         Err(_) => {
             if let Some(home) = home {
                 Spool::at(&home.spool()).count_loss(Reason::UnreadableInput);
             }
-            return Recorded::default();
+            return RecordedEvent::default();
         }
     };
     if let Some(event) = &arguments.event {
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments, home: Option<&Home>) -> Recorded {
     if let (Some(home), Some(_), Some(run)) = (home, &name, environment::run()) {
         note_session(home, &run, &input.payload);
     }
-    Recorded { name, body, moment, payload: input.payload }
+    RecordedEvent { name, body, moment, payload: input.payload }
 }
 
 /// Keeps this session out of later readings of the agent's own files.
@@ -72,7 +72,7 @@ fn keep_out(home: &Home, payload: &[u8]) {
     for key in [&b"\"session_id\""[..], b"\"agent_id\""] {
         if let Some(id) = first_text(payload, key) {
             // Without an installation there is no such file, and no program that reads transcripts either.
-            drop(unrecorded::note(&home.unrecorded(), id));
+            drop(unrecorded_sessions::append(&home.unrecorded(), id));
         }
     }
 }

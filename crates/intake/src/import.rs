@@ -104,7 +104,7 @@ pub struct Summary {
 
 /// The reaction to a sink that takes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patience {
+pub enum OnFailure {
     /// Give up.
     Fail,
     /// Wait, and try again.
@@ -115,7 +115,7 @@ pub enum Patience {
 pub fn run(
     files: &Files,
     plan: &Plan,
-    patience: Patience,
+    on_failure: OnFailure,
     stop: &Stop,
     watch: &mut dyn FnMut(&Progress),
 ) -> Result<Summary, AppendError> {
@@ -123,7 +123,7 @@ pub fn run(
     let job = Job {
         files,
         plan,
-        patience,
+        on_failure,
         stop,
         next: AtomicUsize::new(0),
         given_up: Stop::new(),
@@ -197,7 +197,7 @@ impl Summary {
 struct Job<'a> {
     files: &'a Files,
     plan: &'a Plan,
-    patience: Patience,
+    on_failure: OnFailure,
     stop: &'a Stop,
     next: AtomicUsize,
     /// Requested once a thread met a sink that takes nothing.
@@ -228,7 +228,7 @@ impl Job<'_> {
         let mut pace = Pace::default();
         loop {
             let result = self.files.read(&found.path, &found.file, self.stop);
-            if !matches!(result, Err(ReadError::Sink { .. })) || self.patience == Patience::Fail {
+            if !matches!(result, Err(ReadError::Sink { .. })) || self.on_failure == OnFailure::Fail {
                 return result;
             }
             if self.stop.wait(pace.failed()) {

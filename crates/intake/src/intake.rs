@@ -14,7 +14,7 @@ use tracing::{info, warn};
 use crate::Clock;
 use crate::drain_watcher::DrainWatcher;
 use crate::files::{Counts, Files, Root};
-use crate::import::{self, Patience, Plan, Progress};
+use crate::import::{self, OnFailure, Plan, Progress};
 use crate::liveness::{self, Liveness};
 use crate::log;
 use crate::privacy::PrivacyFile;
@@ -29,7 +29,7 @@ use agent_tracer_ledger::{AppendError, RunningProcess};
 const NOTED_EVERY: Duration = Duration::from_secs(10);
 
 /// Lists the processes of tasks that run.
-pub type Running = Arc<dyn Fn() -> Vec<RunningProcess> + Send + Sync>;
+pub type ProcessLister = Arc<dyn Fn() -> Vec<RunningProcess> + Send + Sync>;
 
 /// The parts that an intake is made of.
 pub struct Setup {
@@ -45,7 +45,7 @@ pub struct Setup {
     /// posts.
     pub named: NamedFiles,
     /// Lists running processes beyond those that hooks name from now on.
-    pub running: Option<Running>,
+    pub running: Option<ProcessLister>,
 }
 
 /// The reason why an intake did not start.
@@ -225,7 +225,7 @@ fn read_history(files: &Files, roots: &[Root], history: &Mutex<History>, stop: &
     }
     let mut noted = Instant::now();
     let mut last = Progress::default();
-    let result = import::run(files, &plan, Patience::Wait, stop, &mut |progress| {
+    let result = import::run(files, &plan, OnFailure::Wait, stop, &mut |progress| {
         last = *progress;
         *lock(history) = History::Reading(*progress);
         if noted.elapsed() >= NOTED_EVERY {

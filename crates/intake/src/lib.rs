@@ -38,7 +38,7 @@ use agent_tracer_event::Millis;
 
 pub use catch_up::{CatchUpError, catch_up};
 pub use drain_watcher::DrainWatcher;
-pub use intake::{History, Intake, Running, Setup, StartError, State};
+pub use intake::{History, Intake, ProcessLister, Setup, StartError, State};
 pub use pace::Pace;
 pub use privacy::{Privacy, PrivacyError, PrivacyFile};
 pub use project::Projects;

@@ -53,7 +53,7 @@ pub struct PrivacyFile {
     /// The id of the user who runs this program. A file that others can write is not obeyed.
     user: Option<u32>,
     last: Mutex<Readings>,
-    unrecorded: Option<Unrecorded>,
+    unrecorded: Option<UnrecordedSessions>,
 }
 
 /// The last readings of the file.
@@ -158,7 +158,7 @@ impl SettledStamp {
 
 /// The list of sessions that ran while recording was switched off, and its length at the last reading.
 #[derive(Debug)]
-struct Unrecorded {
+struct UnrecordedSessions {
     path: PathBuf,
     /// `None` until the list was read for the first time.
     last: Mutex<Option<(u64, Vec<String>)>>,
@@ -178,10 +178,10 @@ impl PrivacyFile {
         self
     }
 
-    /// Also keeps out the sessions of this list ([`agent_tracer_spool::unrecorded`]), which need not exist.
+    /// Also keeps out the sessions of this list ([`agent_tracer_spool::unrecorded_sessions`]), which need not exist.
     #[must_use]
     pub fn without(mut self, list: PathBuf) -> Self {
-        self.unrecorded = Some(Unrecorded { path: list, last: Mutex::default() });
+        self.unrecorded = Some(UnrecordedSessions { path: list, last: Mutex::default() });
         self
     }
 
@@ -199,7 +199,7 @@ impl PrivacyFile {
 
     fn any_unrecorded(&self, is_meant: impl Fn(&str) -> bool) -> bool {
         let Some(list) = &self.unrecorded else { return false };
-        let last = list.look();
+        let last = list.refresh();
         // Callers need the settings first, and those are withheld until the list was read.
         last.as_ref().is_some_and(|(_, ids)| ids.iter().any(|id| is_meant(id)))
     }
@@ -214,7 +214,7 @@ impl PrivacyFile {
 
     fn current_at(&self, now: Instant) -> Result<Arc<Privacy>, PrivacyError> {
         if let Some(list) = &self.unrecorded
-            && list.look().is_none()
+            && list.refresh().is_none()
         {
             let hint = format!("check that you may read '{}'", list.path.display());
             return Err(PrivacyError {
@@ -298,9 +298,9 @@ impl PrivacyFile {
     }
 }
 
-impl Unrecorded {
+impl UnrecordedSessions {
     /// Reads the list if its length changed. If it cannot be read, the last list holds.
-    fn look(&self) -> MutexGuard<'_, Option<(u64, Vec<String>)>> {
+    fn refresh(&self) -> MutexGuard<'_, Option<(u64, Vec<String>)>> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let length = match std::fs::metadata(&self.path) {
             Ok(facts) => facts.len(),
@@ -312,7 +312,7 @@ impl Unrecorded {
             Err(_) => return last,
         };
         if last.as_ref().is_none_or(|(known, _)| *known != length)
-            && let Ok(ids) = agent_tracer_spool::unrecorded::all(&self.path)
+            && let Ok(ids) = agent_tracer_spool::unrecorded_sessions::list(&self.path)
         {
             *last = Some((length, ids));
         }
@@ -425,7 +425,7 @@ mod tests {
         let file = PrivacyFile::new(folder.path().join("privacy.conf"), [7; 16], None).without(list.clone());
         let main = PathBuf::from(format!("/home/dev/.claude/projects/-shop/{id}.jsonl"));
         assert!(!file.keeps_out(&main));
-        agent_tracer_spool::unrecorded::note(&list, id.as_bytes()).unwrap();
+        agent_tracer_spool::unrecorded_sessions::append(&list, id.as_bytes()).unwrap();
         assert!(file.keeps_out(&main));
         let beside = format!("/home/dev/.claude/projects/-shop/{id}/subagents/agent-a1.jsonl");
         assert!(file.keeps_out(Path::new(&beside)));

@@ -18,11 +18,11 @@ use std::time::{Duration, Instant};
 
 use agent_tracer_agents::sessions::{SessionFile, recognise};
 
-use crate::files::{Files, FoundFile, ReadError, ReadOutcome, Root, find, find_in, look};
+use crate::files::{Files, FoundFile, ReadError, ReadOutcome, Root, find, find_in, read_facts};
 use crate::log;
 use crate::pace::Pace;
 use crate::stop::Stop;
-use active::Active;
+use active::ActiveFiles;
 pub use named::{NamedCounts, NamedFiles};
 pub use watch::Waker;
 use watch::{WakeReason, Watch};
@@ -50,7 +50,7 @@ pub struct Tail {
     named_files: BTreeMap<PathBuf, SessionFile>,
     watch: Watch,
     wakes: Receiver<WakeReason>,
-    active: Active,
+    active: ActiveFiles,
     /// Files to read now.
     changed: BTreeSet<PathBuf>,
     /// Files that could not be read yet.
@@ -92,7 +92,7 @@ impl Tail {
             named_files: BTreeMap::new(),
             watch,
             wakes,
-            active: Active::default(),
+            active: ActiveFiles::default(),
             changed: BTreeSet::new(),
             later: BTreeMap::new(),
             walked: Instant::now(),
@@ -303,6 +303,6 @@ impl Tail {
 
 /// Returns a file with its present metadata, if it exists.
 fn found(path: &Path, file: &SessionFile) -> Option<FoundFile> {
-    let facts = look(path).ok().flatten()?;
+    let facts = read_facts(path).ok().flatten()?;
     Some(FoundFile { path: path.to_owned(), file: file.clone(), facts })
 }

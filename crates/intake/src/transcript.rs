@@ -15,7 +15,7 @@ use agent_tracer_spool::envelope::Header;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::files::{look, plain};
+use crate::files::{plain, read_facts};
 
 /// The names of the header lines.
 const BYTES: &str = "transcript-bytes";
@@ -65,7 +65,7 @@ fn hash_of(path: &Path, bytes: u64) -> io::Result<Option<String>> {
         return Ok(None);
     }
     // Checked before opening: a missing file is no failure.
-    if look(path)?.is_none() {
+    if read_facts(path)?.is_none() {
         return Ok(None);
     }
     let mut file = plain::open(path)?.take(bytes);

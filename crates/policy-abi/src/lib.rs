@@ -215,7 +215,7 @@ impl<'b> Table<'b> {
     #[must_use]
     pub fn ask(&self, question: &Question<'_>) -> Option<MatchedRows<'b>> {
         let mut found: Option<MatchedRows<'b>> = None;
-        for row in self.rows().filter(|row| row.fits(question)) {
+        for row in self.rows().filter(|row| row.matches_question(question)) {
             let server_only = row.server_only && found.is_none_or(|known| known.server_only);
             let row = found.map(|known| known.row).filter(|known| known.outage >= row.outage).unwrap_or(row);
             found = Some(MatchedRows { row, server_only });
@@ -254,7 +254,7 @@ impl<'b> Table<'b> {
 }
 
 impl Row<'_> {
-    fn fits(&self, question: &Question<'_>) -> bool {
+    fn matches_question(&self, question: &Question<'_>) -> bool {
         self.agent == question.agent
             && self.event == question.event
             && matches(self.tool, question.tool)
@@ -335,12 +335,12 @@ pub fn build(deadline_ms: u32, guard: &[u8], rows: &[Row<'_>]) -> Result<Vec<u8>
     }
     let mut texts = Texts { first: HEADER + rows.len() * ROW, bytes: Vec::new(), known: HashMap::new() };
     let mut checked = deadline_ms.to_le_bytes().to_vec();
-    checked.extend(put(rows.len(), 4)?);
-    checked.extend(texts.place(guard)?);
+    checked.extend(encode_number(rows.len(), 4)?);
+    checked.extend(texts.store(guard)?);
     checked.push(0);
     for row in rows {
         for text in [row.agent, row.event, row.tool, row.project, row.stdout, row.stderr, row.rule] {
-            checked.extend(texts.place(text)?);
+            checked.extend(texts.store(text)?);
         }
         let outage = match row.outage {
             Outage::Allow => 0,
@@ -355,7 +355,7 @@ pub fn build(deadline_ms: u32, guard: &[u8], rows: &[Row<'_>]) -> Result<Vec<u8>
     }
     checked.extend(texts.bytes);
     let mut bytes = MAGIC.to_vec();
-    bytes.extend(put(length, 4)?);
+    bytes.extend(encode_number(length, 4)?);
     bytes.extend(checksum(&checked).to_le_bytes());
     bytes.extend(checked);
     Ok(bytes)
@@ -371,7 +371,7 @@ struct Texts<'r> {
 
 impl<'r> Texts<'r> {
     /// Stores a text once and returns its place as a row holds it: offset, then length.
-    fn place(&mut self, text: &'r [u8]) -> Result<Vec<u8>, TooLarge> {
+    fn store(&mut self, text: &'r [u8]) -> Result<Vec<u8>, TooLarge> {
         let offset = match self.known.get(text) {
             Some(offset) => *offset,
             None => {
@@ -381,13 +381,13 @@ impl<'r> Texts<'r> {
                 offset
             }
         };
-        let mut place = put(offset, 4)?;
-        place.extend(put(text.len(), 3)?);
+        let mut place = encode_number(offset, 4)?;
+        place.extend(encode_number(text.len(), 3)?);
         Ok(place)
     }
 }
 
-fn put(value: usize, bytes: usize) -> Result<Vec<u8>, TooLarge> {
+fn encode_number(value: usize, bytes: usize) -> Result<Vec<u8>, TooLarge> {
     let all = u64::try_from(value).map_err(|_| TooLarge)?.to_le_bytes();
     let (low, high) = all.split_at_checked(bytes).ok_or(TooLarge)?;
     if high.iter().any(|byte| *byte != 0) {

@@ -10,12 +10,12 @@
 
 mod classify;
 mod config;
+mod container_stack;
 mod fault;
 mod glob;
 mod keep;
 mod lanes;
 mod mask;
-mod nest;
 pub mod pattern;
 mod pieces;
 mod reduce;

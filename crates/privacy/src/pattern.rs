@@ -119,20 +119,20 @@ impl<S: Symbol> Pattern<S> {
 
     /// Returns `true` if the whole input is one that the pattern stands for.
     pub fn matches(&self, text: impl Iterator<Item = S>) -> bool {
-        let mut places = Places::at_start(self);
+        let mut places = ReachedStates::at_start(self);
         text.for_each(|symbol| places.read(symbol));
         places.is_complete()
     }
 
     /// Returns `true` if a path is one that the pattern stands for, or lies below one.
     pub fn covers(&self, path: impl Iterator<Item = S>) -> bool {
-        let mut places = Places::at_start(self);
-        places.walk(path, Places::is_complete)
+        let mut places = ReachedStates::at_start(self);
+        places.walk(path, ReachedStates::is_complete)
     }
 
     /// Returns `true` if some end of a path that begins at a slash is covered.
     pub fn covers_an_end(&self, path: impl Iterator<Item = S>) -> bool {
-        let mut places = Places::at_start(self);
+        let mut places = ReachedStates::at_start(self);
         places.walk(path, |places| {
             let is_complete = places.is_complete();
             places.enter(0);
@@ -146,13 +146,13 @@ impl<S: Symbol> Pattern<S> {
 }
 
 /// The places of a pattern that are reachable with the input so far.
-struct Places<'p, S> {
+struct ReachedStates<'p, S> {
     pattern: &'p Pattern<S>,
     reached: Vec<bool>,
     next: Vec<bool>,
 }
 
-impl<'p, S: Symbol> Places<'p, S> {
+impl<'p, S: Symbol> ReachedStates<'p, S> {
     fn at_start(pattern: &'p Pattern<S>) -> Self {
         let places = pattern.tokens.len() + 1;
         let mut start = Self { pattern, reached: vec![false; places], next: vec![false; places] };

@@ -5,9 +5,9 @@
 //! read a word at a time, because a result can be megabytes long and is only measured. Nesting is a stack of
 //! bits, never the call stack.
 
+use crate::container_stack::ContainerStack;
 use crate::fault::{Fault, FaultKind};
 use crate::lanes::{BLOCK, Lanes};
-use crate::nest::Nest;
 use crate::pieces::Pieces;
 use crate::swar;
 use crate::text::{Escapes, Text, decode_escape};
@@ -34,7 +34,7 @@ impl<'a> Visitor<'a> for Discard {
 
 /// The escapes found in a string.
 #[derive(Default)]
-struct Found {
+struct FoundEscapes {
     /// The bytes by which the text is shorter than its spelling.
     shrink: usize,
     escapes: Escapes,
@@ -154,7 +154,7 @@ impl<'a> Cursor<'a> {
     pub(crate) fn string(&mut self) -> Result<Text<'a>, Fault> {
         self.expect(b'"')?;
         let start = self.at;
-        let mut found = Found::default();
+        let mut found = FoundEscapes::default();
         let mut block = start;
         // The end of the last escape that was read by itself; its bytes are not read again.
         let mut next = start;
@@ -207,7 +207,7 @@ impl<'a> Cursor<'a> {
 
     /// Reads the rest of a string in the last bytes of the document. Returns the place of its quote.
     #[inline(never)]
-    fn last_bytes(&mut self, from: usize, found: &mut Found) -> Result<usize, Fault> {
+    fn last_bytes(&mut self, from: usize, found: &mut FoundEscapes) -> Result<usize, Fault> {
         let mut at = from;
         loop {
             at = swar::special(self.bytes, at);
@@ -220,7 +220,7 @@ impl<'a> Cursor<'a> {
 
     /// Reads the escape at `place`. Returns its end.
     #[inline(always)]
-    fn special(&mut self, place: usize, found: &mut Found) -> Result<usize, Fault> {
+    fn special(&mut self, place: usize, found: &mut FoundEscapes) -> Result<usize, Fault> {
         match (self.bytes.get(place), self.bytes.get(place + 1)) {
             (Some(b'\\'), Some(b'"' | b'\\' | b'n' | b'r' | b't')) => {
                 found.shrink += 1;
@@ -420,7 +420,7 @@ impl<'a> Cursor<'a> {
 
     /// Moves over one value of any kind and depth and reports its names and texts.
     pub(crate) fn walk<V: Visitor<'a>>(&mut self, visitor: &mut V) -> Result<(), Fault> {
-        let mut nest = Nest::default();
+        let mut nest = ContainerStack::default();
         loop {
             self.blank();
             let opened = match self.peek() {

@@ -136,7 +136,7 @@ impl Home {
         self.data.join("answers.sock")
     }
 
-    /// Returns the list of sessions that ran while recording was switched off; see [`crate::unrecorded`].
+    /// Returns the list of sessions that ran while recording was switched off; see [`crate::unrecorded_sessions`].
     pub fn unrecorded(&self) -> PathBuf {
         self.data.join("unrecorded")
     }

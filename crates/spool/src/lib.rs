@@ -31,7 +31,7 @@ pub mod socket;
 mod spool;
 mod stats;
 mod switch;
-pub mod unrecorded;
+pub mod unrecorded_sessions;
 mod write;
 
 pub use dead::DeadLetter;

@@ -9,7 +9,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::{Home, unrecorded};
+use crate::{Home, unrecorded_sessions};
 
 /// The environment variable that carries the id of a run.
 pub const VARIABLE: &str = "AGENT_TRACER_RUN";
@@ -30,7 +30,7 @@ pub fn folder(home: &Home, run: &[u8]) -> Option<PathBuf> {
 /// # Errors
 /// The run has no folder, or its file cannot be written.
 pub fn note(home: &Home, run: &[u8], session: &[u8]) -> io::Result<()> {
-    folder(home, run).map_or(Ok(()), |folder| unrecorded::note(&folder.join("sessions"), session))
+    folder(home, run).map_or(Ok(()), |folder| unrecorded_sessions::append(&folder.join("sessions"), session))
 }
 
 /// Returns the sessions of a run; none for a run that has no file.
@@ -38,7 +38,7 @@ pub fn note(home: &Home, run: &[u8], session: &[u8]) -> io::Result<()> {
 /// # Errors
 /// The file cannot be read.
 pub fn sessions(home: &Home, run: &[u8]) -> io::Result<Vec<String>> {
-    folder(home, run).map_or(Ok(Vec::new()), |folder| unrecorded::all(&folder.join("sessions")))
+    folder(home, run).map_or(Ok(Vec::new()), |folder| unrecorded_sessions::list(&folder.join("sessions")))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::store_backups::{Every, parse_span};
+use crate::store_backups::{BackupInterval, parse_span};
 
 /// Backs up the store, and keeps copies of compactions if switched on
 #[derive(Debug, Args)]
@@ -53,7 +53,7 @@ spool are not part of it: they go into the store when it is next read.")]
 pub(crate) struct BackupCreate {
     /// Interval of scheduled backups by the server: `1d`, `12h`, `30m`, or `off`
     #[arg(long, value_name = "SPAN", value_parser = parse_span)]
-    pub(crate) every: Option<Every>,
+    pub(crate) every: Option<BackupInterval>,
     /// Number of backups to keep; the oldest are removed first
     #[arg(long, value_name = "COUNT", requires = "every", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) keep: u32,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{Config, ConfigCommand, ConfigGet, ConfigList, ConfigSet, ConfigUnset, Options};
 use crate::commands::alerts::host;
-use crate::config::{self, Edit, InForce, Setting, Values};
+use crate::config::{self, Edit, EffectiveSetting, Setting, Values};
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
 use crate::output::{Output, Paint};
@@ -61,11 +61,11 @@ fn masked(value: Value) -> Value {
 }
 
 /// Returns the value as it is listed.
-fn listed(it: &InForce) -> Value {
+fn listed(it: &EffectiveSetting) -> Value {
     if it.setting.kind.is_secret() { masked(it.value.clone()) } else { it.value.clone() }
 }
 
-fn described(it: &InForce, value: &Value) -> Value {
+fn described(it: &EffectiveSetting, value: &Value) -> Value {
     let Setting { kind, default, unit, meaning, .. } = it.setting;
     json!({
         "key": it.key, "value": value, "source": it.source.word(), "type": kind.to_string(),

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use agent_tracer_event::Agent;
 use agent_tracer_intake::files::{Files, Root};
-use agent_tracer_intake::import::{Patience, Plan, Summary, run as read_plan};
+use agent_tracer_intake::import::{OnFailure, Plan, Summary, run as read_plan};
 use agent_tracer_intake::{Projects, Sink, Stop};
 use agent_tracer_spool::Home;
 use serde_json::json;
@@ -65,7 +65,7 @@ pub(super) fn run(
         return Ok(ExitCode::SUCCESS);
     }
     let mut display = Display::of_process();
-    let summary = read_plan(&files, &plan, Patience::Fail, &stop, &mut |progress| display.show(progress));
+    let summary = read_plan(&files, &plan, OnFailure::Fail, &stop, &mut |progress| display.show(progress));
     display.clear();
     let summary = summary.map_err(|error| refused(&error))?;
     if !summary.is_stopped {

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use agent_tracer_event::Agent;
 use agent_tracer_intake::files::Files;
-use agent_tracer_intake::import::{Patience, Plan, Summary, run as read_plan};
+use agent_tracer_intake::import::{OnFailure, Plan, Summary, run as read_plan};
 use agent_tracer_intake::reread::{ReplacingLedger, read_kept};
 use agent_tracer_intake::{Projects, Sink, Stop};
 use serde_json::json;
@@ -60,7 +60,7 @@ pub(super) fn run(
             roots.extend(sources::roots(*known, &tended.home, environment)?);
         }
         let plan = Plan::make(&reader, &roots, None);
-        let read = read_plan(&reader, &plan, Patience::Fail, &stop, &mut |progress| display.show(progress));
+        let read = read_plan(&reader, &plan, OnFailure::Fail, &stop, &mut |progress| display.show(progress));
         display.clear();
         files = read.map_err(|error| import::refused(&error))?;
     }

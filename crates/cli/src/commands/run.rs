@@ -5,9 +5,9 @@
 //!
 //! [`Setup::session`]: agent_tracer_agents::setup::Setup::session
 
-mod gathered;
 mod receipt;
 mod receipt_file;
+mod run_records;
 
 use std::ffi::OsString;
 use std::fs;

@@ -4,7 +4,7 @@
 //! written, and the ledger is closed last.
 
 mod compactions;
-mod excluded;
+mod excluded_sessions;
 mod lock_watch;
 mod policy_server;
 mod rules;
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_tracer_event::Agent;
 use agent_tracer_intake::tail::NamedFiles;
-use agent_tracer_intake::{History, Intake, Running, Setup, Sink, StartError, Stop};
+use agent_tracer_intake::{History, Intake, ProcessLister, Setup, Sink, StartError, Stop};
 use agent_tracer_ledger::{CheckPace, Ledger, error_text};
 use agent_tracer_policy::daemon::ActiveRules;
 use agent_tracer_server::{Capabilities, Config, Live, ServeError, Server, owner_token};
@@ -65,7 +65,7 @@ impl Ready<'_> {
 }
 
 /// Greets the user of a server that answers.
-pub(super) type Greet<'a> = dyn FnMut(&Ready<'_>, &mut Output) -> Result<(), Failure> + 'a;
+pub(super) type ReadyReport<'a> = dyn FnMut(&Ready<'_>, &mut Output) -> Result<(), Failure> + 'a;
 
 pub(super) fn run(
     arguments: &Serve,
@@ -73,7 +73,7 @@ pub(super) fn run(
     environment: &Environment,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
-    run_greeting(arguments, options, environment, output, &mut |ready, output| {
+    run_reporting(arguments, options, environment, output, &mut |ready, output| {
         start_message::lines(ready.link, ready.address, &environment.program(), ready.home)
             .iter()
             .try_for_each(|line| output.say(line))
@@ -81,12 +81,12 @@ pub(super) fn run(
 }
 
 /// Serves, and greets the user by other words.
-pub(super) fn run_greeting(
+pub(super) fn run_reporting(
     arguments: &Serve,
     options: &Options,
     environment: &Environment,
     output: &mut Output,
-    greet: &mut Greet<'_>,
+    report_ready: &mut ReadyReport<'_>,
 ) -> Result<ExitCode, Failure> {
     signals::hold()?;
     let clock = sources::clock();
@@ -125,15 +125,16 @@ pub(super) fn run_greeting(
     }
     let stop_upkeep = Stop::new();
     let (kept, upkeep) = retention::start(&tracer, &ledger, &clock, &stop_upkeep)?;
-    let book = Arc::new(ActiveRules::new(tracer.clone(), environment.main_program()));
-    let guarding = lock_watch::start(&ledger, &instance, &stop_upkeep)?;
-    let watching = rules::start(&book, ledger.store(), &clock, &stop_upkeep)?;
+    let active_rules = Arc::new(ActiveRules::new(tracer.clone(), environment.main_program()));
+    let lock_thread = lock_watch::start(&ledger, &instance, &stop_upkeep)?;
+    let rules_thread = rules::start(&active_rules, ledger.store(), &clock, &stop_upkeep)?;
     let zone = LocalTime::of(environment);
-    let telling = context_job::start(&tracer, ledger.store(), zone, &clock, &stop_upkeep)?;
-    let (alerts, alerting) = alert_job::start(&tracer, ledger.store(), environment, &clock, &stop_upkeep)?;
-    let (drift, drifting) = client_drift::start(&tracer, ledger.store(), &clock, &stop_upkeep)?;
-    let keeping = backup_job::start(&tracer, &ledger, roots.clone(), &clock, &stop_upkeep)?;
-    let backing_up = store_backups::start(&tracer, &ledger, &clock, &stop_upkeep)?;
+    let context_thread = context_job::start(&tracer, ledger.store(), zone, &clock, &stop_upkeep)?;
+    let (alerts, alert_thread) =
+        alert_job::start(&tracer, ledger.store(), environment, &clock, &stop_upkeep)?;
+    let (drift, drift_thread) = client_drift::start(&tracer, ledger.store(), &clock, &stop_upkeep)?;
+    let copy_thread = backup_job::start(&tracer, &ledger, roots.clone(), &clock, &stop_upkeep)?;
+    let backup_thread = store_backups::start(&tracer, &ledger, &clock, &stop_upkeep)?;
     let live = Live::new();
     {
         let (followed, live) = (live.clone(), live.clone());
@@ -157,9 +158,9 @@ pub(super) fn run_greeting(
         kept,
         acts: Capabilities {
             backtest: Some(replay::setting(environment, sources::prices(&tracer)?)),
-            compactions: Some(compactions::door(roots.clone(), &privacy)),
+            compactions: Some(compactions::reader(roots.clone(), &privacy)),
         },
-        book,
+        active_rules,
         shipped: ship_job::Progress::default(),
         alerts,
         lock: instance.state(),
@@ -171,7 +172,7 @@ pub(super) fn run_greeting(
     config.time_zone = environment.time_zone();
     config.own_prices = sources::prices(&tracer)?.overridden() as u64;
     let server = start(config, &shared)?;
-    instance.tell(server.address());
+    instance.publish(server.address());
     let running = running(&ledger)?;
     let setup = Setup { home: tracer.clone(), roots, privacy, clock, named, running };
     let sink: Arc<dyn Sink> = Arc::<Ledger>::clone(&ledger);
@@ -182,7 +183,7 @@ pub(super) fn run_greeting(
     });
     *shared.intake.lock().unwrap_or_else(PoisonError::into_inner) = Some(intake);
 
-    let shipping =
+    let ship_thread =
         ship_job::start(&tracer, environment, &stop_upkeep, &shared.shipped).unwrap_or_else(|failure| {
             // Recording goes on, whatever a team's policy says.
             warn!(hint = failure.hint_line(), "nothing is shipped: {}", failure.message());
@@ -195,7 +196,7 @@ pub(super) fn run_greeting(
         LogFormatName::Json => info!(address = %server.address(), "Agent Tracer is running"),
         LogFormatName::Text => {
             let (address, intake) = (server.address(), &shared.intake);
-            greet(&Ready { link: &link, address, home: &tracer, intake }, output)?;
+            report_ready(&Ready { link: &link, address, home: &tracer, intake }, output)?;
         }
     }
     let signal = signals::wait()?;
@@ -206,14 +207,14 @@ pub(super) fn run_greeting(
     stop_upkeep.request();
     // A thread that panicked has said so already.
     drop(upkeep.join());
-    drop(guarding.join());
-    drop(watching.join());
-    drop(telling.join());
-    drop(alerting.join());
-    drop(keeping.join());
-    drop(backing_up.join());
-    drop(drifting.join());
-    drop(shipping.map(std::thread::JoinHandle::join));
+    drop(lock_thread.join());
+    drop(rules_thread.join());
+    drop(context_thread.join());
+    drop(alert_thread.join());
+    drop(copy_thread.join());
+    drop(backup_thread.join());
+    drop(drift_thread.join());
+    drop(ship_thread.map(std::thread::JoinHandle::join));
     stop(&shared.intake, server, &ledger);
     drop(instance);
     info!("stopped; new events wait in the spool");
@@ -222,7 +223,7 @@ pub(super) fn run_greeting(
 
 /// Returns the processes that ran when the last server ended: their hooks named them, and they may be gone without a
 /// last event.
-fn running(ledger: &Ledger) -> Result<Option<Running>, Failure> {
+fn running(ledger: &Ledger) -> Result<Option<ProcessLister>, Failure> {
     let list = ledger.running().map_err(|error| explained(&error))?;
     Ok(Some(Arc::new(move || list.clone())))
 }

@@ -50,7 +50,7 @@ pub(super) fn run(
     }
     let served = Serve::at(arguments.listen, log_options(&arguments.log, environment));
     let stop = Stop::new();
-    let outcome = serve::run_greeting(&served, options, environment, output, &mut |ready, output| {
+    let outcome = serve::run_reporting(&served, options, environment, output, &mut |ready, output| {
         let opened = open(ready.link, arguments, environment);
         for line in greeting(ready.link, ready.address, opened, environment) {
             output.say(&line)?;

@@ -29,7 +29,7 @@ impl Source {
 
 /// A setting with its value.
 #[derive(Debug)]
-pub(crate) struct InForce {
+pub(crate) struct EffectiveSetting {
     pub(crate) setting: &'static Setting,
     /// The key, with names in place of patterns.
     pub(crate) key: String,
@@ -64,7 +64,7 @@ impl Values {
     }
 
     /// Returns the setting of a key.
-    pub(crate) fn get(&self, setting: &'static Setting, parts: &[String]) -> InForce {
+    pub(crate) fn get(&self, setting: &'static Setting, parts: &[String]) -> EffectiveSetting {
         let table = parts.first().and_then(|name| self.tables.iter().find(|(table, ..)| table == name));
         let found = table.and_then(|(_, item, source)| {
             let mut keys = parts.iter().skip(1);
@@ -75,7 +75,7 @@ impl Values {
             (parse(&text).get("x").map_or(Value::Null, json_of), Source::Default)
         };
         let (value, source) = found.unwrap_or_else(default);
-        InForce { setting, key: registry::written(parts), value, source }
+        EffectiveSetting { setting, key: registry::written(parts), value, source }
     }
 
     /// Returns whether a key is written, known or not.
@@ -86,7 +86,7 @@ impl Values {
     }
 
     /// Returns every setting; those with names of the user's only where they are written.
-    pub(crate) fn all(&self) -> Vec<InForce> {
+    pub(crate) fn all(&self) -> Vec<EffectiveSetting> {
         let keys = |setting: &'static Setting| -> Vec<Vec<String>> {
             if !setting.is_pattern() {
                 return vec![setting.key.split('.').map(str::to_owned).collect()];

@@ -31,7 +31,7 @@ const MINUTE_MS: i64 = 60_000;
 
 /// Holds the state of the store's backups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct BackupStatus {
     /// Time of the newest backup.
     pub(crate) last: Option<Millis>,
     /// Interval in minutes, and the number of backups to keep.
@@ -41,10 +41,12 @@ pub(crate) struct Standing {
 }
 
 /// Looks how they stand.
-pub(crate) fn standing(home: &Home, now: Millis) -> Standing {
+pub(crate) fn status(home: &Home, now: Millis) -> BackupStatus {
     let wanted = match backup_job::read(home) {
         Ok(wanted) => wanted.store,
-        Err(failure) => return Standing { problem: Some(failure.to_string()), ..Standing::default() },
+        Err(failure) => {
+            return BackupStatus { problem: Some(failure.to_string()), ..BackupStatus::default() };
+        }
     };
     let all = list(home).unwrap_or_default();
     let last = last_made(&all, now);
@@ -72,7 +74,7 @@ pub(crate) fn standing(home: &Home, now: Millis) -> Standing {
         }
         _ => None,
     };
-    Standing { last, schedule, problem }
+    BackupStatus { last, schedule, problem }
 }
 
 /// Returns when the last one was made, as far as its time can be believed.
@@ -103,12 +105,12 @@ pub(crate) fn span(minutes: u32) -> String {
 
 /// Holds the interval between backups in minutes, or `None` for off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Every(pub(crate) Option<u32>);
+pub(crate) struct BackupInterval(pub(crate) Option<u32>);
 
 /// Reads a span as people write it; `off` is none.
-pub(crate) fn parse_span(text: &str) -> Result<Every, String> {
+pub(crate) fn parse_span(text: &str) -> Result<BackupInterval, String> {
     if text == "off" {
-        return Ok(Every(None));
+        return Ok(BackupInterval(None));
     }
     let wrong = || "write an interval such as `1d`, `12h` or `30m`, or `off`".to_owned();
     let unit = match text.chars().next_back() {
@@ -122,7 +124,7 @@ pub(crate) fn parse_span(text: &str) -> Result<Every, String> {
     let minutes =
         digits.and_then(|digits| digits.parse::<u32>().ok()).and_then(|count| count.checked_mul(unit));
     match minutes {
-        Some(minutes @ 10..=525_600) => Ok(Every(Some(minutes))),
+        Some(minutes @ 10..=525_600) => Ok(BackupInterval(Some(minutes))),
         Some(_) => Err("between 10 minutes and a year".to_owned()),
         None => Err(wrong()),
     }
@@ -138,7 +140,7 @@ pub(crate) fn start(
     let job = PeriodicJob { name: "store-backup", every: EVERY, stop };
     let (home, clock, stop) = (home.clone(), Arc::clone(clock), stop.clone());
     let ledger = Arc::clone(ledger);
-    job.behind(move || tend(&home, &ledger, clock(), &stop))
+    job.repeat(move || back_up_if_due(&home, &ledger, clock(), &stop))
 }
 
 /// Waits until every page was compared with its sum once since the server began, and returns what was found.
@@ -157,7 +159,7 @@ fn is_damaged(faults: &StoreFaults) -> bool {
     faults.damaged_pages > 0 || faults.read_failures > 0
 }
 
-fn tend(home: &Home, ledger: &Ledger, now: Millis, stop: &Stop) -> Result<(), Failure> {
+fn back_up_if_due(home: &Home, ledger: &Ledger, now: Millis, stop: &Stop) -> Result<(), Failure> {
     let wanted = backup_job::read(home)?.store;
     let Some(every) = wanted.every_minutes else { return Ok(()) };
     let due = |last: Millis| now.0.saturating_sub(last.0) >= i64::from(every) * MINUTE_MS;
@@ -208,7 +210,7 @@ mod tests {
         let (now, stop) = (Millis(1_790_000_000_000), Stop::new());
         let at = |hours: i64| Millis(now.0 + hours * 60 * MINUTE_MS);
         for hours in [0, 1] {
-            tend(&home, &ledger, at(hours), &stop).expect("made");
+            back_up_if_due(&home, &ledger, at(hours), &stop).expect("made");
         }
         let names = || list(&home).expect("a list").into_iter().map(|it| it.at).collect::<Vec<_>>();
         assert_eq!(names(), [at(1)], "one is kept");
@@ -218,10 +220,10 @@ mod tests {
         file.write_all_at(&[byte[0] ^ 1], 2 * 4096 + 4000).expect("changed");
         ledger.check_all_pages().expect("compared");
         assert!(is_damaged(&ledger.faults()), "{:?}", ledger.faults());
-        let refused = tend(&home, &ledger, at(2), &stop).expect_err("damaged").to_string();
+        let refused = back_up_if_due(&home, &ledger, at(2), &stop).expect_err("damaged").to_string();
         assert!(refused.contains("none was removed\nhint: "), "{refused}");
         assert_eq!(names(), [at(1)]);
-        let problem = standing(&home, at(2)).problem.expect("a problem");
+        let problem = status(&home, at(2)).problem.expect("a problem");
         assert!(
             problem.contains("the last backup of the store failed: a part of the store is damaged"),
             "{problem}"
@@ -234,7 +236,10 @@ mod tests {
         for text in ["10m", "1h", "36h", "1d", "30d"] {
             assert_eq!(parse_span(text).expect(text).0.map(span).as_deref(), Some(text));
         }
-        assert_eq!((parse_span("off"), parse_span("2w")), (Ok(Every(None)), Ok(Every(Some(20_160)))));
+        assert_eq!(
+            (parse_span("off"), parse_span("2w")),
+            (Ok(BackupInterval(None)), Ok(BackupInterval(Some(20_160))))
+        );
         for text in ["", "d", "1", "0d", "5m", "-1d", "400d", "99999999999d", "1y", "ä"] {
             assert!(parse_span(text).is_err(), "{text}");
         }
@@ -245,7 +250,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let home = Home::in_folder(folder.path());
         let now = Millis(1_790_000_000_000);
-        assert_eq!(standing(&home, now), Standing::default());
+        assert_eq!(status(&home, now), BackupStatus::default());
         fs::create_dir_all(backup_job::folder(&home)).expect("a folder");
         let text = "[backup.store]\nevery_minutes = 60\nkeep = 2\n";
         files::write_private(&config::path(&home), text.as_bytes()).expect("written");
@@ -254,7 +259,7 @@ mod tests {
             fs::File::create(backup_job::folder(&home).join(format!("store-{}.db", stamp(at))))
                 .expect("a file");
         }
-        let standing_now = standing(&home, now);
+        let standing_now = status(&home, now);
         assert_eq!(
             (standing_now.last, standing_now.schedule),
             (Some(Millis(now.0 - 100 * MINUTE_MS)), Some((60, 2)))
@@ -264,16 +269,16 @@ mod tests {
                 .problem
                 .is_some_and(|problem| problem.contains("every 1h, and the last was made 1h ago"))
         );
-        assert_eq!(standing(&home, Millis(now.0 - 50 * MINUTE_MS)).problem, None);
+        assert_eq!(status(&home, Millis(now.0 - 50 * MINUTE_MS)).problem, None);
         let ahead = backup_job::folder(&home).join(format!("store-{}.db", stamp(Millis(now.0 * 2))));
         fs::File::create(&ahead).expect("a file");
-        assert_eq!(standing(&home, now).last, standing_now.last, "its time has not come yet");
+        assert_eq!(status(&home, now).last, standing_now.last, "its time has not come yet");
         assert_eq!((retain(&home, 2, now).expect("removed"), list(&home).expect("a list").len()), (1, 3));
         assert!(ahead.exists(), "its age is unknown");
-        let early = standing(&home, Millis(now.0 - 1_000 * MINUTE_MS));
+        let early = status(&home, Millis(now.0 - 1_000 * MINUTE_MS));
         assert_eq!((early.last, early.problem), (None, None), "it is due since the schedule was written");
         files::write_private(&failure_mark(&home), b"2026 no room\n").expect("written");
-        let problem = standing(&home, Millis(now.0 - 50 * MINUTE_MS)).problem.expect("a problem");
+        let problem = status(&home, Millis(now.0 - 50 * MINUTE_MS)).problem.expect("a problem");
         assert!(problem.contains("failed: no room\nhint: "), "{problem}");
     }
 }

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use agent_tracer_spool::envelope::Agent;
 
-use crate::books;
 use crate::feed::{Call, now_nanos, spool_at};
 use crate::fixtures;
 use crate::http::Door;
+use crate::ledger_dump;
 use crate::server::Server;
 use crate::world::{Tracer, World};
 
@@ -77,6 +77,6 @@ fn what_arrived_an_hour_ago_or_ahead_is_kept_and_ordered_by_it_and_the_stream_go
     assert_eq!(tracer.spooled("quarantine"), Vec::<String>::new());
     arrived.sort_by_key(|(_, at)| *at);
     let expected: Vec<String> = arrived.iter().map(|(name, at)| format!("toolu_{name} {at}")).collect();
-    assert_eq!(books::timeline(&tracer, "clock"), expected);
-    assert_eq!(books::balance(&tracer), arrived.len() as u64);
+    assert_eq!(ledger_dump::timeline(&tracer, "clock"), expected);
+    assert_eq!(ledger_dump::balance(&tracer), arrived.len() as u64);
 }

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use agent_tracer_spool::envelope::Agent;
 
-use crate::books;
 use crate::feed::{self, Call, Request, WriterReport, now_nanos, spool_at};
 use crate::fixtures;
 use crate::http::Door;
+use crate::ledger_dump;
 use crate::server::Server;
 use crate::world::{Tracer, World};
 
@@ -150,10 +150,10 @@ fn goes_on(world: &World, tracer: &Tracer, narrow: &Narrow) {
     server.end();
     assert_eq!(tracer.spooled("quarantine"), Vec::<String>::new());
     assert_eq!(tracer.lost(), 0);
-    feed::once(&books::envelopes(tracer), &report);
+    feed::once(&ledger_dump::envelopes(tracer), &report);
     let calls = "SELECT calls FROM task WHERE session = 'full'";
-    assert_eq!(books::number(tracer, calls), report.accepted.len() as i64);
-    assert_eq!(books::balance(tracer), (report.accepted.len() + posted + 1) as u64);
+    assert_eq!(ledger_dump::number(tracer, calls), report.accepted.len() as i64);
+    assert_eq!(ledger_dump::balance(tracer), (report.accepted.len() + posted + 1) as u64);
 }
 
 /// Waits until the server itself has gone on; it says nothing when it does.

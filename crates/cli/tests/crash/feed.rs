@@ -16,10 +16,10 @@ use agent_tracer_privacy::{self as privacy, Config};
 use agent_tracer_spool::envelope::{self, Agent, Channel, Header};
 use serde_json::{Value, json};
 
-use crate::books::POSTED;
 use crate::dice::{Dice, pass};
 use crate::fixtures;
 use crate::http::Door;
+use crate::ledger_dump::POSTED;
 use crate::world::{Tracer, World, hook};
 
 /// The member by which a payload is known again. Real ones have none.

@@ -6,10 +6,10 @@ use std::thread;
 use agent_tracer_spool::Drain;
 use serde_json::Value;
 
-use crate::books;
 use crate::dice::{Dice, seed};
 use crate::feed::{self, Call, WriterReport, now_nanos};
 use crate::fixtures;
+use crate::ledger_dump;
 use crate::server::Server;
 use crate::world::{World, hook};
 
@@ -62,7 +62,7 @@ fn a_hook_that_is_killed_leaves_all_of_its_envelope_or_nothing() {
     server.end();
     assert_eq!(tracer.spooled("new"), Vec::<String>::new());
     assert_eq!(tracer.spooled("quarantine"), Vec::<String>::new(), "nothing torn was delivered");
-    feed::once(&books::envelopes(&tracer), &report);
+    feed::once(&ledger_dump::envelopes(&tracer), &report);
 
     // An hour later: what was whole is delivered after all, what was torn is counted, and both only once.
     let left = tracer.spooled("tmp").len();
@@ -70,10 +70,10 @@ fn a_hook_that_is_killed_leaves_all_of_its_envelope_or_nothing() {
     let swept = drain.sweep(now_nanos() + 2 * 3_600_000_000_000).expect("swept");
     drop(drain);
     assert_eq!(usize::try_from(swept.recovered + swept.torn).expect("few"), left);
-    let before = books::envelopes(&tracer).len();
+    let before = ledger_dump::envelopes(&tracer).len();
     let (server, _) = Server::start(&tracer);
     server.end();
-    let envelopes = books::envelopes(&tracer);
+    let envelopes = ledger_dump::envelopes(&tracer);
     println!(
         "{accepted} ended, {unknown} were killed: {} left nothing, {left} something in `tmp`, {} of it whole",
         accepted + unknown - before - left,
@@ -82,5 +82,5 @@ fn a_hook_that_is_killed_leaves_all_of_its_envelope_or_nothing() {
     assert_eq!(envelopes.len() as u64, before as u64 + swept.recovered);
     feed::once(&envelopes, &report);
     assert_eq!(tracer.lost(), swept.torn);
-    assert_eq!(books::balance(&tracer), envelopes.len() as u64);
+    assert_eq!(ledger_dump::balance(&tracer), envelopes.len() as u64);
 }

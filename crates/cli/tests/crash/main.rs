@@ -10,19 +10,19 @@
     reason = "what is not as expected fails the test, and the seed must be seen"
 )]
 
-mod books;
+mod bit_flips;
 mod clock;
 mod dice;
 mod disk;
 mod feed;
 mod fixtures;
-mod flips;
 mod hooks;
 mod http;
+mod ledger_dump;
 mod liveness;
+mod missing_files;
 mod power;
-mod rounds;
 mod server;
-mod taken;
+mod server_kills;
 mod unusable;
 mod world;

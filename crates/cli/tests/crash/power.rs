@@ -17,11 +17,11 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use crate::books;
+use crate::bit_flips::checked;
 use crate::dice::{Dice, pass, rounds, seed};
 use crate::feed::Request;
-use crate::flips::checked;
 use crate::http::Door;
+use crate::ledger_dump;
 use crate::server::Server;
 use crate::world::{Tracer, World};
 
@@ -191,7 +191,7 @@ impl Posts {
     fn missing(&self, tracer: &Tracer) -> Vec<usize> {
         let sql = "SELECT t.session, count(*) FROM fact f JOIN task t ON t.id = f.task \
                    WHERE f.kind >= 0 AND t.session LIKE 'events-%' GROUP BY 1";
-        let counts = books::counts(tracer, sql);
+        let counts = ledger_dump::counts(tracer, sql);
         let count = |number: usize| counts.get(&format!("events-{number}")).copied().unwrap_or(0);
         let posted = self.next.load(Ordering::SeqCst);
         for number in 0..posted {

@@ -7,9 +7,9 @@ use std::os::unix::process::CommandExt;
 
 use agent_tracer_spool::envelope::Agent;
 
-use crate::books;
 use crate::feed::{Call, now_nanos, spool_at};
 use crate::fixtures;
+use crate::ledger_dump;
 use crate::server::Server;
 use crate::world::{Tracer, World};
 
@@ -78,7 +78,7 @@ fn a_damaged_ledger_is_named_and_once_it_is_moved_aside_the_spool_is_read() {
         let (server, _) = Server::start(&tracer);
         server.end();
         assert_eq!(tracer.spooled("new"), Vec::<String>::new());
-        assert_eq!(books::envelopes(&tracer).len(), 1);
+        assert_eq!(ledger_dump::envelopes(&tracer).len(), 1);
     }
 }
 
@@ -113,5 +113,5 @@ fn a_home_that_cannot_be_written_is_named() {
     assert_eq!(tracer.spooled("new").len(), 1, "the spool is left alone");
     let (server, _) = Server::start(&tracer);
     server.end();
-    assert_eq!(books::envelopes(&tracer).len(), 2);
+    assert_eq!(ledger_dump::envelopes(&tracer).len(), 2);
 }

@@ -52,7 +52,7 @@ impl Facts {
 }
 
 /// Returns the metadata of a regular file; `None` if there is none at this path.
-pub(crate) fn look(path: &Path) -> io::Result<Option<Facts>> {
+pub(crate) fn read_facts(path: &Path) -> io::Result<Option<Facts>> {
     match fs::symlink_metadata(path) {
         Ok(metadata) => Ok(metadata.is_file().then(|| Facts::from_metadata(&metadata))),
         Err(error) if is_gone(&error) => Ok(None),
@@ -80,7 +80,7 @@ pub struct FoundFile {
 #[must_use]
 pub fn find_named(agent: Agent, path: &Path) -> Option<FoundFile> {
     let file = recognise(Some(agent), path).filter(|_| path.is_absolute())?;
-    let facts = look(path).ok()??;
+    let facts = read_facts(path).ok()??;
     Some(FoundFile { path: path.to_owned(), file, facts })
 }
 
@@ -133,7 +133,7 @@ fn walk(
         for entry in entries {
             let Some(rest) = left.checked_sub(1) else { return false };
             *left = rest;
-            let seen = entry.and_then(|entry| look_at(root, &entry));
+            let seen = entry.and_then(|entry| classify_entry(root, &entry));
             match seen {
                 Ok(EntryKind::File(found)) => each(found),
                 Ok(EntryKind::Folder(path)) if depth < DEPTH_MAX => waiting.push((path, depth + 1)),
@@ -152,7 +152,7 @@ enum EntryKind {
     Other,
 }
 
-fn look_at(root: &Root, entry: &DirEntry) -> io::Result<EntryKind> {
+fn classify_entry(root: &Root, entry: &DirEntry) -> io::Result<EntryKind> {
     // The file type comes with the listing; metadata costs another call, so only session files pay for it.
     let kind = entry.file_type()?;
     if kind.is_dir() {

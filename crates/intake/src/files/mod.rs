@@ -16,7 +16,7 @@ mod registry;
 
 pub use bytes::open;
 pub use find::{Facts, FoundFile, Root, find, find_named, find_up_to};
-pub(crate) use find::{find_in, look};
+pub(crate) use find::{find_in, read_facts};
 pub(crate) use mark::without_content;
 pub use read::{Files, ReadError, ReadOutcome};
 pub use registry::Counts;

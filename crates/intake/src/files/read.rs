@@ -14,7 +14,7 @@ use agent_tracer_ledger::{AppendError, Batch, Cursor, Observed, Verdict};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::bytes::{Bytes, read_at};
-use super::find::{Facts, FoundFile, is_gone, look};
+use super::find::{Facts, FoundFile, is_gone, read_facts};
 use super::lines::{Pass, PassEnd};
 use super::mark::{BEFORE_BYTES, Mark, before};
 use super::plain;
@@ -128,7 +128,7 @@ impl Files {
         for path in self.registry.paths() {
             let Some(file) = recognise(None, &path) else { continue };
             if !named.is_followed(&path)
-                && look(&path).ok().flatten().is_some_and(|facts| !has_rested(&facts, RECENT, now))
+                && read_facts(&path).ok().flatten().is_some_and(|facts| !has_rested(&facts, RECENT, now))
             {
                 named.add(file.agent, &path);
             }
@@ -151,7 +151,7 @@ impl Files {
         if self.registry.has_failed(&found.path, &found.facts) || self.registry.waits(&found.path, now) {
             return false;
         }
-        let known = self.registry.look(&found.path, |mark| {
+        let known = self.registry.with_mark(&found.path, |mark| {
             mark.is_current(&found.facts) && !(mark.unsettled && is_quiet(&found.facts, now))
         });
         match known {
@@ -216,7 +216,7 @@ impl Files {
         if self.privacy.keeps_out(path) {
             return Ok(ReadOutcome::Nothing);
         }
-        let Some(facts) = look(path).map_err(on_file)? else {
+        let Some(facts) = read_facts(path).map_err(on_file)? else {
             *known = None;
             return Ok(ReadOutcome::Gone);
         };
@@ -472,7 +472,7 @@ impl Files {
             return Ok(Some(true));
         }
         for beside in described {
-            let excluded = match self.registry.look(beside, |mark| mark.excluded) {
+            let excluded = match self.registry.with_mark(beside, |mark| mark.excluded) {
                 Some(excluded) => excluded,
                 None => {
                     let cursor = self.sink.cursor(&source_of(beside)).map_err(Fault::Sink)?;

@@ -166,9 +166,9 @@ impl Registry {
     }
 
     /// Reads the mark of a file.
-    pub(super) fn look<T>(&self, path: &Path, look: impl FnOnce(&Mark) -> T) -> Option<T> {
+    pub(super) fn with_mark<T>(&self, path: &Path, read: impl FnOnce(&Mark) -> T) -> Option<T> {
         let slots = self.slots();
-        slots.files.get(path).and_then(|slot| slot.known.as_ref()).map(|known| look(&known.mark))
+        slots.files.get(path).and_then(|slot| slot.known.as_ref()).map(|known| read(&known.mark))
     }
 
     /// Returns `true` if reading the file in exactly this state failed.

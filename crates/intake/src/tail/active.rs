@@ -14,12 +14,12 @@ const MOST: usize = 64;
 const LATELY: Duration = Duration::from_secs(3600);
 
 #[derive(Default)]
-pub(super) struct Active {
+pub(super) struct ActiveFiles {
     /// Ordered by their last change, the oldest first.
     files: Vec<(PathBuf, SessionFile, Instant)>,
 }
 
-impl Active {
+impl ActiveFiles {
     pub(super) fn touch(&mut self, path: &Path, file: &SessionFile) {
         self.forget(path);
         if self.files.len() >= MOST {
@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn only_the_latest_are_checked() {
         let folder = tempfile::tempdir().unwrap();
-        let mut active = Active::default();
+        let mut active = ActiveFiles::default();
         let name = "rollout-2026-11-15T19-33-11-01a1e0b3-0708-7a91-bca0-aa31b76b9484.jsonl";
         let file = agent_tracer_agents::sessions::recognise(None, Path::new(name)).unwrap();
         for number in 0..MOST + 10 {

@@ -21,7 +21,7 @@ use tracing::warn;
 
 use super::watch::Waker;
 use crate::files::plain::{self, Refusal};
-use crate::files::{Root, look};
+use crate::files::{Root, read_facts};
 
 /// The most files that are followed. Every event of a session names its file again, so those in use stay.
 const FILES_MAX: usize = 64;
@@ -112,7 +112,7 @@ impl NamedFiles {
             return true;
         }
         // A file that is empty so far may begin in any way.
-        let facts = look(path).ok().flatten().filter(|facts| facts.length > 0);
+        let facts = read_facts(path).ok().flatten().filter(|facts| facts.length > 0);
         let identity = facts.map(|facts| (facts.device, facts.inode));
         let known = self.verdicts().get(path).copied();
         match known {

@@ -8,7 +8,7 @@ use agent_tracer_agents::codex::rollout::{RolloutReader, Row};
 use agent_tracer_agents::files::{Line, LineSplitter, Rules};
 use agent_tracer_event::{Millis, Reading};
 use agent_tracer_intake::Stop;
-use agent_tracer_intake::import::{Patience, Plan, run};
+use agent_tracer_intake::import::{OnFailure, Plan, run};
 use agent_tracer_ledger::Verdict;
 use agent_tracer_privacy::Config;
 use serde_json::Value;
@@ -135,7 +135,7 @@ fn the_whole_history_is_brought_once_and_a_second_run_writes_nothing() {
     assert_eq!((plan.found, plan.unchanged), (captured.len(), 0));
     let mut last = None;
     let summary =
-        run(&world.files, &plan, Patience::Fail, &Stop::new(), &mut |progress| last = Some(*progress))
+        run(&world.files, &plan, OnFailure::Fail, &Stop::new(), &mut |progress| last = Some(*progress))
             .unwrap();
     assert_eq!((summary.read, summary.failed, summary.later), (captured.len(), 0, 0));
     let last = last.unwrap();
@@ -147,7 +147,7 @@ fn the_whole_history_is_brought_once_and_a_second_run_writes_nothing() {
     let again = Plan::make(&world.files, &world.roots(), None);
     assert_eq!((again.files.len(), again.unchanged, again.bytes), (0, captured.len(), 0));
     let attempts = world.sink.attempts();
-    run(&world.files, &again, Patience::Fail, &Stop::new(), &mut |_| {}).unwrap();
+    run(&world.files, &again, OnFailure::Fail, &Stop::new(), &mut |_| {}).unwrap();
     assert_eq!(world.sink.attempts(), attempts);
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agent_tracer_event::{Agent, Millis, Outcome};
 use agent_tracer_intake::files::Files;
-use agent_tracer_intake::import::{Patience, Plan, run};
+use agent_tracer_intake::import::{OnFailure, Plan, run};
 use agent_tracer_intake::spool::SpoolIntake;
 use agent_tracer_intake::{Clock, PrivacyFile, Projects, Sink, Stop};
 use agent_tracer_ledger::{AppendError, Batch, Cursor, Ledger, Options, Receipt};
@@ -61,7 +61,7 @@ fn files(world: &World, sink: &Arc<Watched>) -> Files {
 fn import(world: &World, sink: &Arc<Watched>) -> usize {
     let files = files(world, sink);
     let plan = Plan::make(&files, &world.roots(), None);
-    run(&files, &plan, Patience::Fail, &Stop::new(), &mut |_| {}).unwrap();
+    run(&files, &plan, OnFailure::Fail, &Stop::new(), &mut |_| {}).unwrap();
     plan.files.len()
 }
 

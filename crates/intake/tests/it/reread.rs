@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agent_tracer_event::{Agent, Millis};
 use agent_tracer_intake::files::Files;
-use agent_tracer_intake::import::{Patience, Plan, run};
+use agent_tracer_intake::import::{OnFailure, Plan, run};
 use agent_tracer_intake::reread::{ReplacingLedger, Rereading, read_kept};
 use agent_tracer_intake::spool::SpoolIntake;
 use agent_tracer_intake::{Clock, PrivacyFile, Projects, Sink, Stop};
@@ -51,7 +51,7 @@ fn import(world: &World, sink: Arc<dyn Sink>) -> usize {
     let files = Files::new(sink, Arc::new(privacy), Arc::new(Projects::new()), clock);
     files.load().unwrap();
     let plan = Plan::make(&files, &world.roots(), None);
-    run(&files, &plan, Patience::Fail, &Stop::new(), &mut |_| {}).unwrap().read
+    run(&files, &plan, OnFailure::Fail, &Stop::new(), &mut |_| {}).unwrap().read
 }
 
 fn reread(world: &World, ledger: &Arc<Ledger>) -> Rereading {

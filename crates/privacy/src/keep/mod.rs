@@ -8,7 +8,7 @@ mod parts;
 mod shapes;
 
 pub(crate) use keys::{Key, key};
-pub(crate) use parts::{Part, ROOT, part, place};
+pub(crate) use parts::{BodyMember, ROOT, part, place};
 pub(crate) use shapes::{
     is_absolute_path, is_error_word, is_id, is_label, is_member_name, is_model, is_path, is_state,
     is_task_name, is_uuid, is_word, is_worktree_branch,

@@ -1,25 +1,25 @@
 //! Arguments of a program as a list: the option is one text, its value the next.
 
-use super::named::Telling;
-use super::options::{self, Short};
+use super::name_judgement::NameJudgement;
+use super::options::{self, ShortOption};
 use super::{Span, values};
 
 /// The state of a list of arguments between two of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Argv {
-    next: Next,
+    next: NextArgument,
     /// The short option whose value is a password of the program.
-    short: Option<(u8, Short)>,
+    short: Option<(u8, ShortOption)>,
     /// True if the program has a `login`.
     logs_in: bool,
 }
 
 /// The meaning of the next argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next {
+enum NextArgument {
     Anything,
     /// The value of an option with a telling name.
-    Value(Telling),
+    Value(NameJudgement),
     /// A password of any shape.
     Password,
     /// `name:password`
@@ -29,7 +29,7 @@ enum Next {
 }
 
 impl Argv {
-    pub(crate) const START: Self = Self { next: Next::Anything, short: None, logs_in: false };
+    pub(crate) const START: Self = Self { next: NextArgument::Anything, short: None, logs_in: false };
 
     /// Returns the state before the first argument of `program`.
     pub(crate) fn of(program: &[u8]) -> Self {
@@ -42,28 +42,28 @@ impl Argv {
 
     /// Takes the next argument. Returns the secret in it, if the arguments before it mark it as one.
     pub(crate) fn read(&mut self, argument: &[u8]) -> Option<Span> {
-        let awaited = std::mem::replace(&mut self.next, Next::Anything);
+        let awaited = std::mem::replace(&mut self.next, NextArgument::Anything);
         match argument {
             [b'-', b'-', name @ ..] => {
                 self.next = match name {
-                    b"user" | b"proxy-user" => Next::Pair,
-                    b"cookie" => Next::Cookie,
-                    b"oauth2-bearer" => Next::Password,
+                    b"user" | b"proxy-user" => NextArgument::Pair,
+                    b"cookie" => NextArgument::Cookie,
+                    b"oauth2-bearer" => NextArgument::Password,
                     _ => after(name),
                 };
                 None
             }
             [b'-', letter, attached @ ..] => self.short(*letter, attached),
             _ => match awaited {
-                Next::Anything => {
+                NextArgument::Anything => {
                     self.program(argument);
                     None
                 }
-                Next::Value(telling) => telling.secret(argument),
-                Next::Password => whole(argument, 0),
-                Next::Pair => options::pair(argument).and_then(|start| whole(argument, start)),
-                Next::Cookie if argument.contains(&b'=') => whole(argument, 0),
-                Next::Cookie => None,
+                NextArgument::Value(telling) => telling.secret(argument),
+                NextArgument::Password => whole(argument, 0),
+                NextArgument::Pair => options::pair(argument).and_then(|start| whole(argument, start)),
+                NextArgument::Cookie if argument.contains(&b'=') => whole(argument, 0),
+                NextArgument::Cookie => None,
             },
         }
     }
@@ -73,30 +73,37 @@ impl Argv {
             && known == letter
         {
             match (how, attached) {
-                (Short::Attached, []) => {}
-                (Short::Either | Short::Apart, []) => self.next = Next::Password,
-                (Short::Pair, []) => self.next = Next::Pair,
-                (Short::Cookie, []) => self.next = Next::Cookie,
-                (Short::Fed, []) => {}
-                (Short::Attached | Short::Either, value) => {
+                (ShortOption::Attached, []) => {}
+                (ShortOption::Either | ShortOption::Apart, []) => self.next = NextArgument::Password,
+                (ShortOption::Pair, []) => self.next = NextArgument::Pair,
+                (ShortOption::Cookie, []) => self.next = NextArgument::Cookie,
+                (ShortOption::Fed, []) => {}
+                (ShortOption::Attached | ShortOption::Either, value) => {
                     let found = whole(value, 0)?;
                     return Some(Span { start: found.start + 2, end: found.end + 2, ..found });
                 }
-                (Short::Percent, []) => self.next = Next::Pair,
-                (Short::Apart | Short::Pair | Short::Percent | Short::Cookie | Short::Fed, _) => {}
+                (ShortOption::Percent, []) => self.next = NextArgument::Pair,
+                (
+                    ShortOption::Apart
+                    | ShortOption::Pair
+                    | ShortOption::Percent
+                    | ShortOption::Cookie
+                    | ShortOption::Fed,
+                    _,
+                ) => {}
             }
             return None;
         }
         // `-u`, `-su`; `-storepass` is a long option with one hyphen.
         self.next = match (letter, attached) {
-            (b'u', []) | (b'a'..=b'z', [b'u']) => Next::Pair,
-            (b'b', []) => Next::Cookie,
+            (b'u', []) | (b'a'..=b'z', [b'u']) => NextArgument::Pair,
+            (b'b', []) => NextArgument::Cookie,
             (_, [_, _, ..]) => {
                 let mut name = vec![letter];
                 name.extend_from_slice(attached);
                 after(&name)
             }
-            _ => Next::Anything,
+            _ => NextArgument::Anything,
         };
         None
     }
@@ -108,15 +115,16 @@ impl Argv {
         } else if options::logs_in(name) {
             self.logs_in = true;
         } else if self.logs_in && name == b"login" {
-            self.short = Some((b'p', Short::Either));
+            self.short = Some((b'p', ShortOption::Either));
         }
     }
 }
 
-fn after(name: &[u8]) -> Next {
+fn after(name: &[u8]) -> NextArgument {
     // With `=` in it the pair is seen where it stands.
-    let telling = if name.contains(&b'=') { Telling::NOTHING } else { Telling::of(name, false) };
-    if telling.is_nothing() { Next::Anything } else { Next::Value(telling) }
+    let telling =
+        if name.contains(&b'=') { NameJudgement::NOTHING } else { NameJudgement::from_name(name, false) };
+    if telling.is_nothing() { NextArgument::Anything } else { NextArgument::Value(telling) }
 }
 
 fn whole(argument: &[u8], start: usize) -> Option<Span> {

@@ -15,21 +15,21 @@
 //! `<your-token>`) is not one; text is never made longer by more than its markers; time is linear.
 
 mod argv;
-mod beside;
 mod blocks;
 mod framed;
 mod ids;
 mod marks;
-mod named;
+mod name_judgement;
 mod names;
-mod near;
 mod options;
 mod pairs;
 mod phrases;
+mod proximity;
 mod random;
 mod rules;
 mod runs;
 mod shapes;
+mod sibling_name;
 mod stems;
 mod tags;
 mod values;
@@ -38,12 +38,12 @@ mod words;
 
 use std::borrow::Cow;
 
-use stems::Found;
+use stems::StemMatch;
 
 pub(crate) use argv::Argv;
-pub(crate) use beside::is_name;
-pub(crate) use named::Telling;
+pub(crate) use name_judgement::NameJudgement;
 pub(crate) use random::KIND as RANDOM;
+pub(crate) use sibling_name::is_name;
 
 /// A stretch of text that is a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,14 +101,14 @@ pub(crate) fn find(text: &[u8], spans: &mut Vec<Span>) {
     runs::find(text, spans);
     let mut names = Vec::new();
     let named = stems::marks(text, |found| match found {
-        Found::Mark(at) => {
+        StemMatch::Mark(at) => {
             if names.is_empty() {
                 names.reserve(64);
             }
             names.push(at);
         }
-        Found::Hint(at) => spans.extend(phrases::secret(text, at)),
-        Found::Near(at) => spans.extend(near::secret(text, at)),
+        StemMatch::Hint(at) => spans.extend(phrases::secret(text, at)),
+        StemMatch::Near(at) => spans.extend(proximity::secret(text, at)),
     });
     let mut search = Search { text, spans, done: 0, keys_done: 0 };
     let mut names = names.as_slice();

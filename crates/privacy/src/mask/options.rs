@@ -1,7 +1,7 @@
 //! Options of commands: `--password value`, `"--token", "value"`, and the short ones that a few programs have.
 
 use super::names::{self, Name};
-use super::{Span, near, part, stems, values, words};
+use super::{Span, part, proximity, stems, values, words};
 use crate::table::Table;
 
 /// Returns `true` if a secret may follow the option at `at` (the last of its leading hyphens), whose first letter is
@@ -23,14 +23,14 @@ fn is_short(letter: u8) -> bool {
 }
 
 /// Returns the form in which a long option takes a secret that its name does not suggest.
-fn special(text: &[u8], at: usize, name: &[u8]) -> Option<Short> {
+fn special(text: &[u8], at: usize, name: &[u8]) -> Option<ShortOption> {
     match name {
-        b"user" | b"proxy-user" if !takes_user(text, at) => Some(Short::Pair),
-        b"creds" | b"src-creds" | b"dest-creds" | b"cert" => Some(Short::Pair),
-        b"stdin" => Some(Short::Fed),
-        b"cookie" => Some(Short::Cookie),
-        b"oauth2-bearer" => Some(Short::Either),
-        b"body" if sets_secret(text, at) => Some(Short::Either),
+        b"user" | b"proxy-user" if !takes_user(text, at) => Some(ShortOption::Pair),
+        b"creds" | b"src-creds" | b"dest-creds" | b"cert" => Some(ShortOption::Pair),
+        b"stdin" => Some(ShortOption::Fed),
+        b"cookie" => Some(ShortOption::Cookie),
+        b"oauth2-bearer" => Some(ShortOption::Either),
+        b"body" if sets_secret(text, at) => Some(ShortOption::Either),
         _ => None,
     }
 }
@@ -55,8 +55,8 @@ fn long(text: &[u8], at: usize) -> Option<Span> {
     let name = long_name(text, at);
     let after = at + 1 + name.len();
     if let Some(how) = special(text, at, name) {
-        if how == Short::Fed {
-            return near::fed(text, at);
+        if how == ShortOption::Fed {
+            return proximity::fed(text, at);
         }
         let joined = text.get(after) == Some(&b'=');
         let start = if joined { after + 1 } else { after + separator(text.get(after..)?)? };
@@ -106,7 +106,7 @@ fn separator(rest: &[u8]) -> Option<usize> {
 
 /// The form in which a program takes a password by a short option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Short {
+pub(super) enum ShortOption {
     /// `-pSECRET`
     Attached,
     /// `-p SECRET` or `-pSECRET`
@@ -127,19 +127,19 @@ pub(super) enum Short {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Program {
     /// The short options that take a password.
-    shorts: &'static [(u8, Short)],
+    shorts: &'static [(u8, ShortOption)],
     /// True if it has a `login` that takes `-p SECRET`.
     logs_in: bool,
     /// True if its `-u` and `--user` take a user, a user and a group, or nothing.
     takes_user: bool,
 }
 
-const fn takes(shorts: &'static [(u8, Short)]) -> Program {
+const fn takes(shorts: &'static [(u8, ShortOption)]) -> Program {
     Program { shorts, logs_in: false, takes_user: false }
 }
 
-const ATTACHED: Program = takes(&[(b'p', Short::Attached)]);
-const EITHER: Program = takes(&[(b'p', Short::Either)]);
+const ATTACHED: Program = takes(&[(b'p', ShortOption::Attached)]);
+const EITHER: Program = takes(&[(b'p', ShortOption::Either)]);
 const LOGIN: Program = Program { shorts: &[], logs_in: true, takes_user: false };
 const USER: Program = Program { shorts: &[], logs_in: false, takes_user: true };
 const LOGIN_AND_USER: Program = Program { shorts: &[], logs_in: true, takes_user: true };
@@ -158,16 +158,24 @@ static PROGRAMS: Table<Program, 77> = Table::new([
     (b"mongo", EITHER),
     (b"mongosh", EITHER),
     (b"mongodump", EITHER),
-    (b"redis-cli", takes(&[(b'a', Short::Either)])),
-    (b"sqlcmd", takes(&[(b'P', Short::Either)])),
-    (b"ipmitool", takes(&[(b'P', Short::Either)])),
-    (b"useradd", takes(&[(b'p', Short::Apart)])),
-    (b"usermod", takes(&[(b'p', Short::Apart)])),
-    (b"zip", takes(&[(b'P', Short::Either)])),
-    (b"unzip", takes(&[(b'P', Short::Either)])),
-    (b"ldapsearch", takes(&[(b'w', Short::Either)])),
-    (b"ldapmodify", takes(&[(b'w', Short::Either)])),
-    (b"curl", takes(&[(b'u', Short::Pair), (b'b', Short::Cookie), (b'U', Short::Pair), (b'E', Short::Pair)])),
+    (b"redis-cli", takes(&[(b'a', ShortOption::Either)])),
+    (b"sqlcmd", takes(&[(b'P', ShortOption::Either)])),
+    (b"ipmitool", takes(&[(b'P', ShortOption::Either)])),
+    (b"useradd", takes(&[(b'p', ShortOption::Apart)])),
+    (b"usermod", takes(&[(b'p', ShortOption::Apart)])),
+    (b"zip", takes(&[(b'P', ShortOption::Either)])),
+    (b"unzip", takes(&[(b'P', ShortOption::Either)])),
+    (b"ldapsearch", takes(&[(b'w', ShortOption::Either)])),
+    (b"ldapmodify", takes(&[(b'w', ShortOption::Either)])),
+    (
+        b"curl",
+        takes(&[
+            (b'u', ShortOption::Pair),
+            (b'b', ShortOption::Cookie),
+            (b'U', ShortOption::Pair),
+            (b'E', ShortOption::Pair),
+        ]),
+    ),
     (b"twine", EITHER),
     (b"poetry", EITHER),
     (b"mongoexport", EITHER),
@@ -178,15 +186,15 @@ static PROGRAMS: Table<Program, 77> = Table::new([
     (b"rdesktop", EITHER),
     (b"unrar", ATTACHED),
     (b"rar", ATTACHED),
-    (b"ssh-keygen", takes(&[(b'N', Short::Apart), (b'P', Short::Apart)])),
-    (b"openssl", takes(&[(b'k', Short::Apart)])),
-    (b"nuget", takes(&[(b'k', Short::Apart)])),
-    (b"mosquitto_pub", takes(&[(b'P', Short::Either)])),
-    (b"mosquitto_sub", takes(&[(b'P', Short::Either)])),
-    (b"smbclient", takes(&[(b'U', Short::Percent)])),
-    (b"ldapadd", takes(&[(b'w', Short::Either)])),
-    (b"http", takes(&[(b'a', Short::Pair)])),
-    (b"https", takes(&[(b'a', Short::Pair)])),
+    (b"ssh-keygen", takes(&[(b'N', ShortOption::Apart), (b'P', ShortOption::Apart)])),
+    (b"openssl", takes(&[(b'k', ShortOption::Apart)])),
+    (b"nuget", takes(&[(b'k', ShortOption::Apart)])),
+    (b"mosquitto_pub", takes(&[(b'P', ShortOption::Either)])),
+    (b"mosquitto_sub", takes(&[(b'P', ShortOption::Either)])),
+    (b"smbclient", takes(&[(b'U', ShortOption::Percent)])),
+    (b"ldapadd", takes(&[(b'w', ShortOption::Either)])),
+    (b"http", takes(&[(b'a', ShortOption::Pair)])),
+    (b"https", takes(&[(b'a', ShortOption::Pair)])),
     (b"docker", LOGIN_AND_USER),
     (b"podman", LOGIN_AND_USER),
     (b"nerdctl", LOGIN_AND_USER),
@@ -198,7 +206,7 @@ static PROGRAMS: Table<Program, 77> = Table::new([
     (b"cf", LOGIN),
     (b"kubectl", USER),
     (b"chroot", USER),
-    (b"sudo", Program { shorts: &[(b'S', Short::Fed)], logs_in: false, takes_user: true }),
+    (b"sudo", Program { shorts: &[(b'S', ShortOption::Fed)], logs_in: false, takes_user: true }),
     (b"setpriv", USER),
     (b"su", USER),
     (b"runuser", USER),
@@ -225,7 +233,7 @@ static PROGRAMS: Table<Program, 77> = Table::new([
 ]);
 
 /// Returns the short option by which a program takes a password.
-pub(super) fn short_of(program: &[u8]) -> Option<(u8, Short)> {
+pub(super) fn short_of(program: &[u8]) -> Option<(u8, ShortOption)> {
     PROGRAMS.get(program)?.shorts.first().copied()
 }
 
@@ -246,7 +254,7 @@ pub(super) fn pair(value: &[u8]) -> Option<usize> {
 }
 
 /// Returns the form in which the short option at `at` takes a secret, and the first place where that may begin.
-fn short_option(text: &[u8], at: usize) -> Option<(Short, usize)> {
+fn short_option(text: &[u8], at: usize) -> Option<(ShortOption, usize)> {
     let letter = *text.get(at + 1)?;
     if is_short(letter)
         && let Some(how) = program(text, at, letter)
@@ -260,8 +268,8 @@ fn short_option(text: &[u8], at: usize) -> Option<(Short, usize)> {
         return None;
     }
     match part(text, at + 1, end) {
-        b"u" => (!takes_user(text, at)).then_some((Short::Pair, end)),
-        b"b" => sets_secret(text, at).then_some((Short::Either, end)),
+        b"u" => (!takes_user(text, at)).then_some((ShortOption::Pair, end)),
+        b"b" => sets_secret(text, at).then_some((ShortOption::Either, end)),
         // `-su`: several in one, of which the last takes the value.
         [_, .., b'u'] => program(text, at, b'u').map(|how| (how, end)),
         _ => None,
@@ -273,11 +281,11 @@ fn short(text: &[u8], at: usize) -> Option<Span> {
         return before_option(text, at);
     }
     let (how, start) = short_option(text, at)?;
-    if how == Short::Fed {
-        return near::fed(text, at);
+    if how == ShortOption::Fed {
+        return proximity::fed(text, at);
     }
     let attached = !matches!(text.get(start), None | Some(b' ' | b'\t' | b'\n'));
-    if (how == Short::Attached && !attached) || (how == Short::Apart && attached) {
+    if (how == ShortOption::Attached && !attached) || (how == ShortOption::Apart && attached) {
         return None;
     }
     behind(text, start, how)
@@ -296,15 +304,15 @@ fn before_option(text: &[u8], at: usize) -> Option<Span> {
 }
 
 /// Returns the secret in the value that begins at or behind `at`.
-fn behind(text: &[u8], at: usize, how: Short) -> Option<Span> {
+fn behind(text: &[u8], at: usize, how: ShortOption) -> Option<Span> {
     let found = values::value_near(text, at)?;
     let value = part(text, found.start, found.end);
     let within = match how {
-        Short::Attached | Short::Either | Short::Apart => 0,
-        Short::Fed => return None,
-        Short::Percent => value.iter().position(|byte| *byte == b'%')? + 1,
-        Short::Pair => pair(value)?,
-        Short::Cookie => value.iter().position(|byte| *byte == b'=')? + 1,
+        ShortOption::Attached | ShortOption::Either | ShortOption::Apart => 0,
+        ShortOption::Fed => return None,
+        ShortOption::Percent => value.iter().position(|byte| *byte == b'%')? + 1,
+        ShortOption::Pair => pair(value)?,
+        ShortOption::Cookie => value.iter().position(|byte| *byte == b'=')? + 1,
     };
     let secret = value.get(within..)?;
     if secret.is_empty() || value.starts_with(b"-") || values::refers(secret, found.quoted) {
@@ -380,7 +388,7 @@ fn unescaped<'t>(command: &[u8], start: usize, name: &'t [u8]) -> &'t [u8] {
 
 /// Returns the form in which the program of the option at `at` takes its password.
 #[inline(never)]
-fn program(text: &[u8], at: usize, letter: u8) -> Option<Short> {
+fn program(text: &[u8], at: usize, letter: u8) -> Option<ShortOption> {
     let command = command(text, at);
     let (mut login, mut how) = (false, None);
     each_word(command, |name| {
@@ -390,5 +398,5 @@ fn program(text: &[u8], at: usize, letter: u8) -> Option<Short> {
         how.is_some()
     });
     let logs_in = || login && letter == b'p' && command.windows(7).any(|part| part == b" login ");
-    how.or_else(|| logs_in().then_some(Short::Either))
+    how.or_else(|| logs_in().then_some(ShortOption::Either))
 }

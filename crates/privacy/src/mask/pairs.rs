@@ -3,7 +3,7 @@
 
 use super::names::{self, Name};
 use super::values::{self, Value};
-use super::{MARKER, Span, beside, blocks, named, near, part, stems};
+use super::{MARKER, Span, blocks, named, part, proximity, sibling_name, stems};
 
 /// The most blanks between a name and its mark.
 const MOST_BLANKS: usize = 24;
@@ -86,8 +86,8 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
     if values::is_hopeless(text, start, name, stems) {
         return hopeless(text, at, start, name);
     }
-    let (judged, kind) = if beside::is_value(name) {
-        beside::telling(text, at)?
+    let (judged, kind) = if sibling_name::is_value(name) {
+        sibling_name::judge_by_sibling(text, at)?
     } else {
         let mut judged = names::judge_named(name);
         // `-passin pass:…` of OpenSSL
@@ -111,7 +111,7 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
             if !holds_secret(text, at, name, judged, found) {
                 // `password=-` makes the command read standard input.
                 let fed = part(text, found.start, found.end) == b"-";
-                return if fed { near::fed(text, at) } else { None };
+                return if fed { proximity::fed(text, at) } else { None };
             }
             let whole = values::value(text, start)?;
             let joined = !whole.quoted && whole.start == at + 1;
@@ -148,7 +148,7 @@ fn hopeless(text: &[u8], at: usize, start: usize, name: &[u8]) -> Option<Span> {
     if next == b'(' && ends_with(name, b"auth") {
         let end =
             at - part(text, at.saturating_sub(4), at).iter().rev().take_while(|byte| **byte == b' ').count();
-        return near::arguments(text, start + 1, end);
+        return proximity::arguments(text, start + 1, end);
     }
     let sign = matches!(
         next,

@@ -137,7 +137,7 @@ fn unshaped(text: &[u8], start: usize, end: usize) -> Option<Span> {
     if framed.is_some() {
         return framed;
     }
-    let kinds = Kinds::of(part(text, start, end));
+    let kinds = CharacterKinds::of(part(text, start, end));
     if !kinds.digits || !(kinds.lower || kinds.upper) {
         return None;
     }
@@ -151,13 +151,13 @@ fn unshaped(text: &[u8], start: usize, end: usize) -> Option<Span> {
 
 /// The kinds of characters in a stretch.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Kinds {
+struct CharacterKinds {
     lower: bool,
     upper: bool,
     digits: bool,
 }
 
-impl Kinds {
+impl CharacterKinds {
     #[inline(always)]
     fn of(run: &[u8]) -> Self {
         let (mut small, mut capital, mut digits) = (0, 0, 0);

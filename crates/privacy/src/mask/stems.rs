@@ -142,7 +142,7 @@ fn stem(text: &[u8], from: usize) -> Option<(usize, u64)> {
 
 /// A finding of [`marks`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum StemMatch {
     /// An `=` or `:` after a possible name of a secret.
     Mark(usize),
     /// The `w` of `password` or the `f` of `config`, before a blank.
@@ -154,7 +154,7 @@ pub(super) enum Found {
 /// Calls `on` with each mark after a possible name of a secret, and with each hint, in order. Returns `false` if there
 /// is no stem at all.
 #[inline(never)]
-pub(super) fn marks(text: &[u8], mut on: impl FnMut(Found)) -> bool {
+pub(super) fn marks(text: &[u8], mut on: impl FnMut(StemMatch)) -> bool {
     let mut from = 0;
     let mut any = false;
     while let Some((at, read)) = stem(text, from) {
@@ -172,9 +172,9 @@ pub(super) fn marks(text: &[u8], mut on: impl FnMut(Found)) -> bool {
             let name_end = end;
             end = behind_blanks(text, end);
             if matches!(text.get(end), Some(b'=' | b':')) {
-                on(Found::Mark(end));
+                on(StemMatch::Mark(end));
             } else if follows_name(text, name_end) && may_be_near(text, name_end) {
-                on(Found::Near(name_end));
+                on(StemMatch::Near(name_end));
             }
         }
         // The byte that ends the search may begin a stem, but never ends one.
@@ -242,11 +242,11 @@ fn behind_blanks(text: &[u8], from: usize) -> usize {
 
 /// Reports the hint at the end of `text`, if there is one.
 #[inline(always)]
-fn hint(text: &[u8], on: &mut impl FnMut(Found)) {
+fn hint(text: &[u8], on: &mut impl FnMut(StemMatch)) {
     match text.last_chunk::<6>() {
-        Some(b"ssword") if text.ends_with(b"password") => on(Found::Hint(text.len() - 4)),
-        Some(b"config") => on(Found::Hint(text.len() - 3)),
-        Some(b"figure") if text.ends_with(b"configure") => on(Found::Hint(text.len() - 6)),
+        Some(b"ssword") if text.ends_with(b"password") => on(StemMatch::Hint(text.len() - 4)),
+        Some(b"config") => on(StemMatch::Hint(text.len() - 3)),
+        Some(b"figure") if text.ends_with(b"configure") => on(StemMatch::Hint(text.len() - 6)),
         _ => {}
     }
 }
@@ -317,8 +317,8 @@ mod tests {
     fn found(text: &str) -> Vec<usize> {
         let mut places = Vec::new();
         marks(text.as_bytes(), |found| match found {
-            Found::Mark(at) => places.push(at),
-            Found::Hint(_) | Found::Near(_) => {}
+            StemMatch::Mark(at) => places.push(at),
+            StemMatch::Hint(_) | StemMatch::Near(_) => {}
         });
         places
     }
@@ -335,8 +335,8 @@ mod tests {
         ] {
             let mut hints = Vec::new();
             marks(text.as_bytes(), |found| match found {
-                Found::Hint(at) => hints.push(at),
-                Found::Mark(_) | Found::Near(_) => {}
+                StemMatch::Hint(at) => hints.push(at),
+                StemMatch::Mark(_) | StemMatch::Near(_) => {}
             });
             assert_eq!(hints, [expected], "{text}");
             assert!(matches!(text.as_bytes()[expected], b'w' | b'f'));
@@ -344,7 +344,7 @@ mod tests {
         for text in
             ["password", "config", "password=x", "config.x y", "passwords x", "configured x", "xfigure x"]
         {
-            marks(text.as_bytes(), |found| assert!(!matches!(found, Found::Hint(_)), "{text}"));
+            marks(text.as_bytes(), |found| assert!(!matches!(found, StemMatch::Hint(_)), "{text}"));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Markup: `<password>…</password>`, `<entry key="password">…</entry>`, `<key>password</key><string>…</string>`.
 
 use super::names::{self, Name};
-use super::{Span, beside, named, pairs, part, stems, values};
+use super::{Span, named, pairs, part, sibling_name, stems, values};
 
 /// Longest tag, and longest text between two tags, that is read.
 const MOST: usize = 512;
@@ -42,7 +42,7 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
         return None;
     }
     let (judged, kind) = if general {
-        beside::attribute(text, at + 1, start - 1).or_else(|| key_before(text, at))?
+        sibling_name::attribute(text, at + 1, start - 1).or_else(|| key_before(text, at))?
     } else {
         let judged = names::judge(name);
         (judged, pairs::kind(name, judged))

@@ -14,14 +14,14 @@ use agent_tracer_agent::ErrorText;
 
 use super::context::Event;
 use super::outcome::StructuredOutcome;
-use super::spawned::Spawned;
+use super::spawned_agent::SpawnedAgent;
 use super::tally::{EXCERPT, Excerpt, Tally, has_shape};
-use super::walk::{Run, Zone};
+use super::walk::{PayloadPass, Zone};
 use super::write;
 use crate::classify::{self, ErrorClass, Tool, Verdict};
 use crate::config::Level;
 use crate::fault::{Fault, FaultKind};
-use crate::keep::{self, Part};
+use crate::keep::{self, BodyMember};
 use crate::scan::{Cursor, Visitor};
 use crate::text::Text;
 
@@ -48,7 +48,7 @@ enum Role {
     Failed,
 }
 
-impl<'a> Run<'a, '_> {
+impl<'a> PayloadPass<'a, '_> {
     /// Reduces a result body.
     pub(super) fn result(&mut self, zone: Zone) -> Result<(), Fault> {
         let role = match zone {
@@ -268,13 +268,13 @@ impl<'a> Run<'a, '_> {
             let root = depth == 1;
             let Some((place, wrote)) = open.get_mut(depth - 1) else { break };
             let meaning = match keep::part(name) {
-                None if root && tool == Tool::Write && name == b"content" => Some(Part::Echo),
+                None if root && tool == Tool::Write && name == b"content" => Some(BodyMember::Echo),
                 // A listed name in another place means nothing there.
-                Some((part, places)) if part == Part::Echo || places & *place != 0 => Some(part),
+                Some((part, places)) if part == BodyMember::Echo || places & *place != 0 => Some(part),
                 _ => None,
             };
             let inner = keep::place(name);
-            if meaning == Some(Part::Object) && depth < PLACES && self.cursor.peek() == Some(b'{') {
+            if meaning == Some(BodyMember::Object) && depth < PLACES && self.cursor.peek() == Some(b'{') {
                 self.lead(root, wrote, name);
                 self.writer.raw(b"{");
                 self.cursor.at += 1;
@@ -309,16 +309,16 @@ impl<'a> Run<'a, '_> {
         root: bool,
         wrote: &mut bool,
         name: &[u8],
-        meaning: Option<Part>,
+        meaning: Option<BodyMember>,
         tally: &mut Tally<'a>,
         stated: &mut StructuredOutcome,
     ) -> Result<(), Fault> {
         let end: &[u8] = if root { b"," } else { b"" };
         match (meaning, self.cursor.peek()) {
-            (Some(Part::Echo), _) => self.cursor.skip(),
-            (Some(list @ (Part::List | Part::Names)), Some(b'[' | b'{')) if root => {
+            (Some(BodyMember::Echo), _) => self.cursor.skip(),
+            (Some(list @ (BodyMember::List | BodyMember::Names)), Some(b'[' | b'{')) if root => {
                 let count = match list {
-                    Part::Names => self.count(&mut Tally::new(false))?,
+                    BodyMember::Names => self.count(&mut Tally::new(false))?,
                     _ => self.count(tally)?,
                 };
                 self.lead(root, wrote, name);
@@ -333,7 +333,7 @@ impl<'a> Run<'a, '_> {
                 let value = if text.len() <= 1024 { text.decode(&mut scratch) } else { b"" };
                 if !has_shape(meaning, value) || crate::mask::suspicious(value) {
                     tally.count(text);
-                } else if meaning == Part::ErrorClass {
+                } else if meaning == BodyMember::ErrorClass {
                     stated.class = ErrorClass::parse(value);
                 } else {
                     self.lead(root, wrote, name);
@@ -388,7 +388,7 @@ impl<'a> Run<'a, '_> {
     /// Writes the ids in the answer of Codex's `spawn_agent`, which is JSON inside a string.
     fn spawned(&mut self, text: &Text<'_>) {
         let mut scratch = Vec::new();
-        let mut answer = Spawned::default();
+        let mut answer = SpawnedAgent::default();
         let inner = text.decode(&mut scratch);
         let mut cursor = Cursor::new(inner);
         cursor.blank();

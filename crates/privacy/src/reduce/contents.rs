@@ -1,6 +1,6 @@
 //! Reduces contents of files, patches and other long strings to their size and a keyed hash.
 
-use super::walk::Run;
+use super::walk::PayloadPass;
 use super::write;
 use crate::fault::{Fault, FaultKind};
 use crate::keep;
@@ -22,7 +22,7 @@ const PATCH: &[u8] = b"*** Begin Patch";
 const NAMES_FILE: [&[u8]; 4] =
     [b"*** Add File: ", b"*** Update File: ", b"*** Delete File: ", b"*** Move to: "];
 
-impl<'a> Run<'a, '_> {
+impl<'a> PayloadPass<'a, '_> {
     /// Reduces the content of a file, of any JSON type.
     pub(super) fn contents(&mut self) -> Result<(), Fault> {
         match self.cursor.peek() {
@@ -49,7 +49,7 @@ impl<'a> Run<'a, '_> {
                     self.writer.out.extend(spelling.iter().filter(|byte| !byte.is_ascii_whitespace()));
                     return Ok(());
                 }
-                let mut sum = Sum { digest: Digest::new(&self.hash_key()), scratch: Vec::new() };
+                let mut sum = ContentDigest { digest: Digest::new(&self.hash_key()), scratch: Vec::new() };
                 self.cursor.walk(&mut sum)?;
                 self.quantity(sum.digest);
                 self.writer.raw(b"}");
@@ -234,12 +234,12 @@ fn already_reduced(mut cursor: Cursor<'_>) -> Option<usize> {
 }
 
 /// Content that is not one string: all its strings, one after the other.
-struct Sum {
+struct ContentDigest {
     digest: Digest,
     scratch: Vec<u8>,
 }
 
-impl<'a> Visitor<'a> for Sum {
+impl<'a> Visitor<'a> for ContentDigest {
     fn key(&mut self, _: Text<'a>) -> bool {
         true
     }

@@ -18,9 +18,9 @@
 mod body;
 mod contents;
 mod context;
-mod named;
+mod name_context;
 mod outcome;
-mod spawned;
+mod spawned_agent;
 mod tally;
 mod texts;
 mod walk;
@@ -97,7 +97,7 @@ pub fn reduce(
     out: &mut Vec<u8>,
 ) -> Reduction {
     let start = out.len();
-    let mut run = walk::Run::new(input, source, config, key, out);
+    let mut run = walk::PayloadPass::new(input, source, config, key, out);
     let fault = run.document().err();
     let masked = run.masked();
     let moment = run.moment;

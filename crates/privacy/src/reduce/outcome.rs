@@ -2,7 +2,7 @@
 
 use super::tally::Tally;
 use crate::classify::{ErrorClass, Verdict};
-use crate::keep::Part;
+use crate::keep::BodyMember;
 
 /// The outcome that a structured body states.
 #[derive(Default)]
@@ -16,7 +16,7 @@ pub(super) struct StructuredOutcome {
 
 impl StructuredOutcome {
     /// Reads a word or number. Returns `true` if it may be kept unchanged.
-    pub(super) fn read(&mut self, meaning: Part, spelling: &[u8], tally: &mut Tally<'_>) -> bool {
+    pub(super) fn read(&mut self, meaning: BodyMember, spelling: &[u8], tally: &mut Tally<'_>) -> bool {
         let flag = match spelling {
             b"true" => Some(true),
             b"false" => Some(false),
@@ -24,42 +24,42 @@ impl StructuredOutcome {
         };
         let number = flag.is_none() && spelling.len() <= 24;
         match meaning {
-            Part::IsError => {
+            BodyMember::IsError => {
                 self.is_error = flag.or(self.is_error);
                 false
             }
-            Part::Interrupted => {
+            BodyMember::Interrupted => {
                 self.interrupted |= flag == Some(true);
                 flag.is_some()
             }
-            Part::Success => {
+            BodyMember::Success => {
                 self.failed |= flag == Some(false);
                 flag.is_some()
             }
-            Part::ExitCode => {
+            BodyMember::ExitCode => {
                 let code = std::str::from_utf8(spelling).ok().and_then(|text| text.parse().ok());
                 self.exit_code = code.or(self.exit_code);
                 false
             }
-            Part::OutputBytes => {
+            BodyMember::OutputBytes => {
                 let bytes = std::str::from_utf8(spelling).ok().and_then(|text| text.parse::<u64>().ok());
                 tally.bytes = tally.bytes.saturating_add(bytes.unwrap_or(0));
                 false
             }
-            Part::Flag => flag.is_some(),
-            Part::Number => number,
-            Part::HttpStatus => number && spelling.len() == 3,
+            BodyMember::Flag => flag.is_some(),
+            BodyMember::Number => number,
+            BodyMember::HttpStatus => number && spelling.len() == 3,
             // Ids are small numbers in some clients.
-            Part::Id => number && spelling.len() <= 10,
-            Part::State
-            | Part::ErrorClass
-            | Part::WorktreePath
-            | Part::WorktreeBranch
-            | Part::Model
-            | Part::Object
-            | Part::List
-            | Part::Names
-            | Part::Echo => false,
+            BodyMember::Id => number && spelling.len() <= 10,
+            BodyMember::State
+            | BodyMember::ErrorClass
+            | BodyMember::WorktreePath
+            | BodyMember::WorktreeBranch
+            | BodyMember::Model
+            | BodyMember::Object
+            | BodyMember::List
+            | BodyMember::Names
+            | BodyMember::Echo => false,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Measures content that is not kept: the bytes of text in a structure.
 
-use crate::keep::{self, Part};
+use crate::keep::{self, BodyMember};
 use crate::scan::Visitor;
 use crate::text::Text;
 
@@ -21,7 +21,7 @@ pub(super) struct Tally<'a> {
     /// The first text that counted.
     pub(super) first: Option<Text<'a>>,
     /// The meaning of the member that is being read.
-    meaning: Option<Part>,
+    meaning: Option<BodyMember>,
     scratch: Vec<u8>,
     /// The excerpt collected so far, if the level keeps one.
     excerpt: Option<Excerpt>,
@@ -88,33 +88,33 @@ impl<'a> Tally<'a> {
 }
 
 /// Returns `true` if a string has the shape of a member of that meaning.
-pub(super) fn has_shape(meaning: Part, value: &[u8]) -> bool {
+pub(super) fn has_shape(meaning: BodyMember, value: &[u8]) -> bool {
     match meaning {
-        Part::Id => keep::is_id(value),
-        Part::State => keep::is_state(value),
-        Part::Model => keep::is_model(value),
-        Part::WorktreePath => keep::is_absolute_path(value),
-        Part::WorktreeBranch => keep::is_worktree_branch(value),
-        Part::ErrorClass => crate::classify::ErrorClass::parse(value).is_some(),
-        Part::Number
-        | Part::HttpStatus
-        | Part::Flag
-        | Part::IsError
-        | Part::Interrupted
-        | Part::Success
-        | Part::ExitCode
-        | Part::OutputBytes
-        | Part::Object
-        | Part::List
-        | Part::Names
-        | Part::Echo => false,
+        BodyMember::Id => keep::is_id(value),
+        BodyMember::State => keep::is_state(value),
+        BodyMember::Model => keep::is_model(value),
+        BodyMember::WorktreePath => keep::is_absolute_path(value),
+        BodyMember::WorktreeBranch => keep::is_worktree_branch(value),
+        BodyMember::ErrorClass => crate::classify::ErrorClass::parse(value).is_some(),
+        BodyMember::Number
+        | BodyMember::HttpStatus
+        | BodyMember::Flag
+        | BodyMember::IsError
+        | BodyMember::Interrupted
+        | BodyMember::Success
+        | BodyMember::ExitCode
+        | BodyMember::OutputBytes
+        | BodyMember::Object
+        | BodyMember::List
+        | BodyMember::Names
+        | BodyMember::Echo => false,
     }
 }
 
 impl<'a> Visitor<'a> for Tally<'a> {
     fn key(&mut self, key: Text<'a>) -> bool {
         self.meaning = keep::part(key.decode(&mut self.scratch)).map(|(part, _)| part);
-        self.meaning != Some(Part::Echo)
+        self.meaning != Some(BodyMember::Echo)
     }
 
     fn text(&mut self, text: Text<'a>) {

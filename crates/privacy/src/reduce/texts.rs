@@ -2,7 +2,7 @@
 
 use super::contents::{PATCH_HEAD, is_encoded_file, is_patch, lines, may_be_patch};
 use super::tally::Tally;
-use super::walk::{Run, Zone};
+use super::walk::{PayloadPass, Zone};
 use super::write;
 use crate::classify::Tool;
 use crate::config::Level;
@@ -30,7 +30,7 @@ const SUMMARY_SEARCHED: usize = 16 * 1024;
 /// Parts of a task notification that contain the result of the task.
 const RESULTS: [&[u8]; 7] = [b"results", b"result", b"event", b"output", b"stdout", b"stderr", b"error"];
 
-impl<'a> Run<'a, '_> {
+impl<'a> PayloadPass<'a, '_> {
     /// Writes a string by its meaning.
     pub(super) fn string(&mut self, zone: Zone, meaning: Key, text: &Text<'_>) -> Result<(), Fault> {
         if text.len() > ENCODED && self.hides_file(text) {

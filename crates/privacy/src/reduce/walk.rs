@@ -3,13 +3,13 @@
 //! There is no recursion: open containers are frames on a list, at most [`DEPTH`] of them.
 
 use super::context::{CalledTool, Event, keep_stricter};
-use super::named::{NameContext, is_value};
+use super::name_context::{NameContext, is_value};
 use super::write::{self, Writer};
 use super::{Moment, Source};
 use crate::config::{Config, Level};
 use crate::fault::{Fault, FaultKind};
 use crate::keep::{self, Key};
-use crate::mask::Telling;
+use crate::mask::NameJudgement;
 use crate::scan::Cursor;
 use crate::text::Text;
 
@@ -91,13 +91,13 @@ struct DeferredMember<'a> {
     key: Text<'a>,
     meaning: Key,
     /// The judgement of its name.
-    telling: Telling,
+    telling: NameJudgement,
     /// The start of its value.
     at: usize,
 }
 
 /// One pass over one payload.
-pub(super) struct Run<'a, 'o> {
+pub(super) struct PayloadPass<'a, 'o> {
     pub(super) cursor: Cursor<'a>,
     pub(super) writer: Writer<'o>,
     pub(super) level: Level,
@@ -120,7 +120,7 @@ pub(super) struct Run<'a, 'o> {
     full_at: usize,
 }
 
-impl<'a, 'o> Run<'a, 'o> {
+impl<'a, 'o> PayloadPass<'a, 'o> {
     pub(super) fn new(
         input: &'a [u8],
         source: Source,
@@ -169,7 +169,7 @@ impl<'a, 'o> Run<'a, 'o> {
         if self.cursor.peek() != Some(b'{') {
             return Err(self.cursor.fault(FaultKind::NotAnObject));
         }
-        self.open(Zone::Top, Key::Other, Telling::NOTHING);
+        self.open(Zone::Top, Key::Other, NameJudgement::NOTHING);
         while let Some(frame) = self.frames.last() {
             if frame.array {
                 self.element()?;
@@ -185,7 +185,7 @@ impl<'a, 'o> Run<'a, 'o> {
     }
 
     /// Opens the object or list that the cursor stands on.
-    fn open(&mut self, zone: Zone, element: Key, telling: Telling) {
+    fn open(&mut self, zone: Zone, element: Key, telling: NameJudgement) {
         let array = self.cursor.peek() == Some(b'[');
         let arguments = if array { self.arguments() } else { None };
         let start = self.cursor.at;
@@ -401,7 +401,7 @@ impl<'a, 'o> Run<'a, 'o> {
     }
 
     /// Writes the value that the cursor stands on.
-    fn value(&mut self, zone: Zone, meaning: Key, telling: Telling) -> Result<(), Fault> {
+    fn value(&mut self, zone: Zone, meaning: Key, telling: NameJudgement) -> Result<(), Fault> {
         let input = zone.is_input();
         match meaning {
             Key::Result if !input => return self.result(zone),

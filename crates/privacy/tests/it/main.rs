@@ -13,13 +13,13 @@ mod canary;
 mod corpus;
 mod fixtures;
 mod hostile;
-mod keeps;
 mod levels;
 mod masked_payloads;
-mod named;
 mod outcomes;
 mod properties;
+mod reference_rules;
 mod spellings;
+mod structured_arguments;
 
 /// A file that is not named above would not be compiled, and its tests would not run.
 #[test]

@@ -178,7 +178,7 @@ mod tests {
 
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let mut instance = Instance::take(&home).expect("the ledger");
-        instance.tell(listener.local_addr().expect("an address"));
+        instance.publish(listener.local_addr().expect("an address"));
         let answering = std::thread::spawn(move || {
             for body in [well().to_string(), "SSH-2.0".to_owned()] {
                 let (mut stream, _) = listener.accept().expect("a caller");

@@ -56,7 +56,7 @@ pub(super) fn checks(home: &Home, is_brief: bool, now: Millis) -> Vec<Check> {
 
 /// Checks the age of the last backup of the store against its schedule.
 fn backups(home: &Home, now: Millis) -> Option<Check> {
-    let standing = store_backups::standing(home, now);
+    let standing = store_backups::status(home, now);
     if let Some(problem) = standing.problem {
         let (text, hint) = problem.split_once("\nhint: ").unwrap_or((&problem, "agent-tracer backup create"));
         return Some(check("backup", State::Warn, text.strip_prefix("error: ").unwrap_or(text)).fix(hint));

@@ -9,7 +9,7 @@ use agent_tracer_server::ReadCompactions;
 
 use crate::failure::plain;
 
-pub(super) fn door(roots: Vec<Root>, privacy: &Arc<PrivacyFile>) -> ReadCompactions {
+pub(super) fn reader(roots: Vec<Root>, privacy: &Arc<PrivacyFile>) -> ReadCompactions {
     let privacy = Arc::clone(privacy);
     Arc::new(move |task, seen, items| {
         let Some(found) = file::of_task(&roots, task) else { return Ok(None) };

@@ -22,11 +22,11 @@ pub(super) fn start(
     instance: &Instance,
     stop: &Stop,
 ) -> Result<JoinHandle<()>, Failure> {
-    let (ledger, mut keep) = (Arc::clone(ledger), instance.keeper());
+    let (ledger, mut check_lock) = (Arc::clone(ledger), instance.lock_check());
     let job = PeriodicJob { name: "guarding", every: EVERY, stop };
     let mut remade = 0;
-    job.behind(move || {
-        keep()?;
+    job.repeat(move || {
+        check_lock()?;
         let faults = ledger.faults();
         if faults.check.sums_remade > remade {
             remade = faults.check.sums_remade;

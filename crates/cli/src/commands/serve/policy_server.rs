@@ -21,7 +21,7 @@ pub(super) fn open(
     let zone = LocalTime::of(environment);
     PolicyServer::open(&Setup {
         home: shared.home.clone(),
-        rules: Arc::clone(&shared.book),
+        rules: Arc::clone(&shared.active_rules),
         history: shared.ledger.history(),
         store: shared.ledger.store(),
         arrivals: Arc::new(SpoolArrivals(drained.clone())),

@@ -25,23 +25,28 @@ const RECENT_TASKS: u32 = 200;
 /// Starts the thread that checks until it is stopped. The first check is over when this returns, so that no answer
 /// follows older rules.
 pub(super) fn start(
-    book: &Arc<ActiveRules>,
+    active_rules: &Arc<ActiveRules>,
     store: Arc<dyn Store>,
     clock: &Clock,
     stop: &Stop,
 ) -> Result<JoinHandle<()>, Failure> {
-    let mut watch =
-        Watch { book: Arc::clone(book), store, seen: None, roots: Vec::new(), reported: Vec::new() };
-    let rounds = PeriodicJob { name: "rules", every: EVERY, stop };
+    let mut watch = Watch {
+        active_rules: Arc::clone(active_rules),
+        store,
+        seen: None,
+        roots: Vec::new(),
+        reported: Vec::new(),
+    };
+    let job = PeriodicJob { name: "rules", every: EVERY, stop };
     let clock = Arc::clone(clock);
-    rounds.at_once(move || {
+    job.run_and_repeat(move || {
         watch.look(clock());
         Ok(())
     })
 }
 
 struct Watch {
-    book: Arc<ActiveRules>,
+    active_rules: Arc<ActiveRules>,
     store: Arc<dyn Store>,
     /// The place in the order of delivery up to which `roots` is what it should be.
     seen: Option<u64>,
@@ -59,9 +64,9 @@ impl Watch {
             self.seen = Some(seq);
             self.roots = self.recent(now);
         }
-        let looked = self.book.reload(&self.roots);
+        let looked = self.active_rules.reload(&self.roots);
         if looked.changed {
-            let rules = self.book.rules().len();
+            let rules = self.active_rules.rules().len();
             info!(rules, "rules in force: {rules}");
         }
         for problem in looked.problems.iter().filter(|problem| !self.reported.contains(problem)) {

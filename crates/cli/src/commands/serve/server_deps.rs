@@ -13,7 +13,7 @@ use agent_tracer_policy::daemon::ActiveRules;
 use agent_tracer_server::{Append, Capabilities, Done, Live, RulesInForce, ServerDeps, SpoolView};
 use agent_tracer_spool::{Home, Spool};
 
-use super::excluded;
+use super::excluded_sessions;
 use crate::client_drift;
 use crate::instance::LockState;
 use crate::retention::RetentionState;
@@ -35,7 +35,7 @@ pub(super) struct Shared {
     /// Actions of the server beyond queries.
     pub(super) acts: Capabilities,
     /// The rules in force.
-    pub(super) book: Arc<ActiveRules>,
+    pub(super) active_rules: Arc<ActiveRules>,
     /// Progress of shipping to a team's server.
     pub(super) shipped: Progress,
     /// Counts of sent alerts.
@@ -53,7 +53,8 @@ impl Shared {
         let privacy = Arc::clone(&self.privacy);
         let (spool, clock, intake) =
             (Spool::at(&self.home.spool()), Arc::clone(&self.clock), Arc::clone(&self.intake));
-        let (kept, book, shipped) = (self.kept.clone(), Arc::clone(&self.book), self.shipped.clone());
+        let (kept, active_rules, shipped) =
+            (self.kept.clone(), Arc::clone(&self.active_rules), self.shipped.clone());
         let (ledger, alerts) = (Arc::clone(&self.ledger), self.alerts.clone());
         let (lock, unfinished_purge) = (self.lock.clone(), self.unfinished_purge.clone());
         let drift = Arc::clone(&self.drift);
@@ -83,23 +84,23 @@ impl Shared {
                 view.lock_removals = lock.removed();
                 view.problems.extend(problem);
                 view.problems.extend(unfinished_purge.clone());
-                view.problems.extend(store_backups::standing(&home, clock()).problem);
-                view.problems.extend(book.problems());
+                view.problems.extend(store_backups::status(&home, clock()).problem);
+                view.problems.extend(active_rules.problems());
                 view.problems.extend(drift.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
                 view.problems.extend(settings.problem().map(|error| problem_of(&error)));
                 view
             }),
             home: Some(self.home.clone()),
             rules: {
-                let book = Arc::clone(&self.book);
-                Arc::new(move || RulesInForce::of(&book))
+                let active_rules = Arc::clone(&self.active_rules);
+                Arc::new(move || RulesInForce::of(&active_rules))
             },
             privacy: Arc::new(move || privacy.current().map_err(|error| problem_of(&error).into())),
             unrecorded: {
                 let privacy = Arc::clone(&self.privacy);
                 Arc::new(move |session| privacy.keeps_out_session(session))
             },
-            excluded: excluded::remembered(excluded::path(&self.home), &self.privacy),
+            excluded: excluded_sessions::load(excluded_sessions::path(&self.home), &self.privacy),
             assets: Arc::new(crate::dashboard::file),
         }
     }

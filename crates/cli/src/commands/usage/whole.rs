@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use agent_tracer_intake::files::Files;
-use agent_tracer_intake::import::{Patience, Plan, run as read_plan};
+use agent_tracer_intake::import::{OnFailure, Plan, run as read_plan};
 use agent_tracer_intake::{PrivacyFile, Projects, Sink, Stop};
 use agent_tracer_ledger::{Ledger, Options as LedgerOptions};
 use agent_tracer_spool::Home;
@@ -44,7 +44,7 @@ pub(super) fn items(
     for (folder, cause) in &plan.unreadable {
         output.say(&format!("warning: cannot read the folder `{}`: {}", folder.display(), plain(cause)))?;
     }
-    let done = read_plan(&reader, &plan, Patience::Fail, &Stop::new(), &mut |_| {});
+    let done = read_plan(&reader, &plan, OnFailure::Fail, &Stop::new(), &mut |_| {});
     for failure in done.map_err(|error| refused(&error))?.failures {
         output.say(&failure.to_string())?;
     }

@@ -30,14 +30,14 @@ pub(super) fn path(home: &Home) -> PathBuf {
 }
 
 /// Returns the remembered sessions, and appends new ones to the file.
-pub(super) fn remembered(path: PathBuf, privacy: &PrivacyFile) -> ExcludedSessions {
+pub(super) fn load(path: PathBuf, privacy: &PrivacyFile) -> ExcludedSessions {
     match privacy.current() {
-        Ok(privacy) => of(path, &privacy.config),
+        Ok(privacy) => load_known(path, &privacy.config),
         Err(_) => ExcludedSessions { tasks: read(&path, None), keep: Arc::new(|_| ()) },
     }
 }
 
-fn of(path: PathBuf, config: &Config) -> ExcludedSessions {
+fn load_known(path: PathBuf, config: &Config) -> ExcludedSessions {
     let title = title(config);
     let tasks = read(&path, Some(&title));
     // Written anew at every start, so that it stays small. If that fails, it is as if nothing had been kept.
@@ -101,16 +101,16 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("excluded");
         let secret = config("exclude /secret/**\n");
-        let first = of(path.clone(), &secret);
+        let first = load_known(path.clone(), &secret);
         assert!(first.tasks.is_empty() && !path.exists(), "nothing is written before there is anything");
         (first.keep)(&task("a"));
         (first.keep)(&task("b"));
-        let second = of(path.clone(), &secret);
+        let second = load_known(path.clone(), &secret);
         assert_eq!(second.tasks, [task("a"), task("b")]);
         (second.keep)(&task("c"));
-        assert_eq!(of(path.clone(), &secret).tasks, [task("a"), task("b"), task("c")]);
-        assert_eq!(of(path.clone(), &config("")).tasks, []);
-        assert_eq!(of(path, &secret).tasks, [], "what was forgotten does not come back");
+        assert_eq!(load_known(path.clone(), &secret).tasks, [task("a"), task("b"), task("c")]);
+        assert_eq!(load_known(path.clone(), &config("")).tasks, []);
+        assert_eq!(load_known(path, &secret).tasks, [], "what was forgotten does not come back");
     }
 
     #[test]
@@ -119,6 +119,6 @@ mod tests {
         let path = folder.path().join("excluded");
         let text = format!("{}\n\u{0}\n{}\nhalf", title(&config("")), task("a"));
         files::write_private(&path, text.as_bytes()).expect("written");
-        assert_eq!(of(path, &config("")).tasks, [task("a")]);
+        assert_eq!(load_known(path, &config("")).tasks, [task("a")]);
     }
 }

@@ -1,12 +1,12 @@
 //! Secrets that are known by a name beside them: the name of their member, the option before them in a list, the
 //! `name` that belongs to a `value`.
 
-use super::walk::Run;
+use super::walk::PayloadPass;
 use super::write;
 use crate::config::Level;
 use crate::fault::Fault;
 use crate::keep::Key;
-use crate::mask::{self, Argv, Telling};
+use crate::mask::{self, Argv, NameJudgement};
 use crate::text::Text;
 
 /// Only texts of this length can be random enough to be secrets under any name.
@@ -15,9 +15,9 @@ const RANDOM: usize = 24;
 /// The judgements of the names around a container, and in it so far, on its texts.
 pub(super) struct NameContext {
     /// The judgement of the container's own name.
-    pub(super) around: Telling,
+    pub(super) around: NameJudgement,
     /// The judgement of the `name` in this object on its `value`, once it has been read.
-    beside: Option<Telling>,
+    beside: Option<NameJudgement>,
     /// True if the member being read is that name.
     names: bool,
     /// The arguments before, if this is a list.
@@ -29,7 +29,7 @@ pub(super) struct NameContext {
 }
 
 impl NameContext {
-    pub(super) fn inside(telling: Telling, arguments: Option<Argv>) -> Self {
+    pub(super) fn inside(telling: NameJudgement, arguments: Option<Argv>) -> Self {
         let argv = arguments.unwrap_or(Argv::START);
         Self { around: telling.inside(), beside: None, names: false, argv, program: None, runs: false }
     }
@@ -68,15 +68,15 @@ fn is_arguments(key: &Text<'_>) -> bool {
     (4..=9).contains(&key.len()) && is_one_of(key, &[b"args", b"arguments", b"argv"])
 }
 
-impl Run<'_, '_> {
+impl PayloadPass<'_, '_> {
     /// Returns the judgement of a member's name on its value; nothing for names with a meaning of their own.
-    pub(super) fn telling(&mut self, key: &Text<'_>, known: Option<Key>) -> Telling {
+    pub(super) fn telling(&mut self, key: &Text<'_>, known: Option<Key>) -> NameJudgement {
         let own = match known {
-            Some(_) => Telling::NOTHING,
+            Some(_) => NameJudgement::NOTHING,
             None => {
                 let long = self.cursor.is_before_string(RANDOM);
                 let name = if key.plain() { key.raw } else { key.decode(&mut self.writer.decoded) };
-                Telling::of(name, long)
+                NameJudgement::from_name(name, long)
             }
         };
         let Some(frame) = self.frames.last_mut() else { return own };
@@ -99,7 +99,7 @@ impl Run<'_, '_> {
                 | Key::AgentType
                 | Key::Cwd
                 | Key::ProjectDir,
-            ) => Telling::NOTHING,
+            ) => NameJudgement::NOTHING,
             _ => own.within(frame.named.around),
         }
     }
@@ -124,7 +124,7 @@ impl Run<'_, '_> {
         &mut self,
         meaning: Key,
         text: &Text<'_>,
-        telling: Telling,
+        telling: NameJudgement,
     ) -> Result<bool, Fault> {
         let Some(frame) = self.frames.last_mut() else { return Ok(false) };
         if !(frame.array || frame.named.names || frame.named.runs || !telling.spares(text.len())) {
@@ -134,7 +134,7 @@ impl Run<'_, '_> {
         let mut scratch = std::mem::take(&mut self.writer.decoded);
         let decoded = text.decode(&mut scratch);
         if frame.named.names && !frame.array {
-            frame.named.beside = Some(Telling::of(decoded, false));
+            frame.named.beside = Some(NameJudgement::from_name(decoded, false));
         }
         if frame.named.runs && !frame.array {
             frame.named.program = Some(Argv::of(decoded));

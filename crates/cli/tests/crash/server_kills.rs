@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use agent_tracer_ledger::RetainedPayload;
 
-use crate::books::{self, Books};
 use crate::dice::{Dice, pass, seed};
 use crate::feed::{self, Call, Growing, Request, WriterReport};
 use crate::fixtures::{self, Script};
+use crate::ledger_dump::{self, LedgerDump};
 use crate::server::Server;
 use crate::world::{Tracer, World, hook};
 
@@ -193,31 +193,36 @@ fn whatever_was_accepted_is_there_once_however_often_the_server_dies() {
     }
     assert_eq!(tracer.lost(), 0, "no hook lost anything");
 
-    let envelopes = books::envelopes(tracer);
+    let envelopes = ledger_dump::envelopes(tracer);
     feed::once(&envelopes, &feed.hooks);
     let events: usize = feed.answered.iter().map(|request| request.holds).sum();
     assert_eq!(events, ROUNDS * 3 * 7, "every request was answered in the end");
     let posted =
         "SELECT count(*) FROM fact f JOIN task t ON t.id = f.task WHERE f.kind >= 0 AND t.session LIKE";
-    assert_eq!(books::number(tracer, &format!("{posted} 'events-%'")), (ROUNDS * 3 * 6) as i64);
-    assert_eq!(books::number(tracer, &format!("{posted} 'posted-%' AND f.open = 0")), (ROUNDS * 3) as i64);
+    assert_eq!(ledger_dump::number(tracer, &format!("{posted} 'events-%'")), (ROUNDS * 3 * 6) as i64);
+    assert_eq!(
+        ledger_dump::number(tracer, &format!("{posted} 'posted-%' AND f.open = 0")),
+        (ROUNDS * 3) as i64
+    );
     for way in ["posted_by_hand", "posted_by_file"] {
-        let folded =
-            books::number(tracer, &format!("SELECT coalesce(sum(value), 0) FROM meta WHERE key = '{way}'"));
+        let folded = ledger_dump::number(
+            tracer,
+            &format!("SELECT coalesce(sum(value), 0) FROM meta WHERE key = '{way}'"),
+        );
         println!("{way}: {folded}");
         assert!(folded > 0, "nothing of what was written down first was folded this way: {way}");
     }
 
-    let received = books::balance(tracer);
-    let shown = Books::of(tracer);
+    let received = ledger_dump::balance(tracer);
+    let shown = LedgerDump::of(tracer);
     let reference = undisturbed(&feed, &envelopes);
-    let expected = books::balance(&reference);
+    let expected = ledger_dump::balance(&reference);
     assert!(received >= expected, "{received} arrived, {expected} are expected");
     println!("{} envelopes, {events} posted, {} rows shown", envelopes.len(), shown.len());
     println!("{received} received, of which {} came again after a death", received - expected);
-    shown.must_be(&Books::of(&reference));
+    shown.must_be(&LedgerDump::of(&reference));
 
-    books::rebuild(tracer);
-    Books::of(tracer).must_be(&shown);
-    assert_eq!(books::balance(tracer), received, "folding anew is no arrival");
+    ledger_dump::rebuild(tracer);
+    LedgerDump::of(tracer).must_be(&shown);
+    assert_eq!(ledger_dump::balance(tracer), received, "folding anew is no arrival");
 }

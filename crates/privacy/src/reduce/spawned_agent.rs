@@ -5,24 +5,24 @@ use crate::text::Text;
 
 /// Looks for the ids in the answer of `spawn_agent`.
 #[derive(Default)]
-pub(super) struct Spawned<'a> {
-    next: Option<Which>,
+pub(super) struct SpawnedAgent<'a> {
+    next: Option<IdKind>,
     pub(super) agent_id: Option<Text<'a>>,
     pub(super) task_name: Option<Text<'a>>,
 }
 
 #[derive(Clone, Copy)]
-enum Which {
+enum IdKind {
     AgentId,
     TaskName,
 }
 
-impl<'a> Visitor<'a> for Spawned<'a> {
+impl<'a> Visitor<'a> for SpawnedAgent<'a> {
     fn key(&mut self, key: Text<'a>) -> bool {
         self.next = if key.is(b"agent_id") {
-            Some(Which::AgentId)
+            Some(IdKind::AgentId)
         } else if key.is(b"task_name") {
-            Some(Which::TaskName)
+            Some(IdKind::TaskName)
         } else {
             None
         };
@@ -31,8 +31,8 @@ impl<'a> Visitor<'a> for Spawned<'a> {
 
     fn text(&mut self, text: Text<'a>) {
         match self.next.take() {
-            Some(Which::AgentId) => self.agent_id = Some(text),
-            Some(Which::TaskName) => self.task_name = Some(text),
+            Some(IdKind::AgentId) => self.agent_id = Some(text),
+            Some(IdKind::TaskName) => self.task_name = Some(text),
             None => {}
         }
     }

@@ -14,11 +14,11 @@ use agent_tracer_spool::envelope::Agent;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 
-use crate::books::Books;
 use crate::dice::{Dice, pass, rounds, seed};
 use crate::feed::{Call, Request, now_nanos, spool_at};
 use crate::fixtures;
 use crate::http::Door;
+use crate::ledger_dump::LedgerDump;
 use crate::server::Server;
 use crate::world::{Tracer, World};
 
@@ -167,7 +167,7 @@ enum FlipOutcome {
 }
 
 /// Starts a server on a home of which a bit was turned, and fails the test if anything is wrong and nothing says so.
-fn outcome(tracer: &Tracer, target: Target, what: &str, expected: &Books) -> FlipOutcome {
+fn outcome(tracer: &Tracer, target: Target, what: &str, expected: &LedgerDump) -> FlipOutcome {
     let mut server = Server::spawn(tracer);
     let Some(door) = server.try_door(Duration::from_secs(30)) else {
         let (code, said) = tracer.run(&["serve", "--listen", "127.0.0.1:0"]);
@@ -199,7 +199,7 @@ fn outcome(tracer: &Tracer, target: Target, what: &str, expected: &Books) -> Fli
     if !problems.is_empty() {
         return FlipOutcome::Reported;
     }
-    Books::of(tracer).must_be(expected);
+    LedgerDump::of(tracer).must_be(expected);
     FlipOutcome::WithoutEffect
 }
 
@@ -212,7 +212,7 @@ fn no_flipped_bit_is_silent_in_any_file() {
     let health = checked(&door);
     assert_eq!(health["problems"], Value::Array(Vec::new()), "a home of which nothing was changed is well");
     server.end();
-    let expected = Books::of(&reference);
+    let expected = LedgerDump::of(&reference);
     let all = rounds(FLIPS);
     // Of two hundred: a hundred in the store, forty in its log, thirty in the journal, thirty in envelopes.
     for (target, share) in

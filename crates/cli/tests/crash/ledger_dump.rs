@@ -20,16 +20,16 @@ type Row = (&'static str, Vec<(String, String)>);
 
 /// Everything that a ledger shows.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Books {
+pub(crate) struct LedgerDump {
     rows: Vec<Row>,
 }
 
-impl Books {
-    pub(crate) fn of(tracer: &Tracer) -> Books {
+impl LedgerDump {
+    pub(crate) fn of(tracer: &Tracer) -> LedgerDump {
         let conn = connection(tracer);
         let mut rows: Vec<Row> = SHOWN.iter().flat_map(|(table, sql)| select(&conn, table, sql)).collect();
         rows.sort();
-        Books { rows }
+        LedgerDump { rows }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -38,8 +38,8 @@ impl Books {
 
     /// Fails the test with the first rows that only one of both has.
     #[track_caller]
-    pub(crate) fn must_be(&self, expected: &Books) {
-        let count = |books: &Books| {
+    pub(crate) fn must_be(&self, expected: &LedgerDump) {
+        let count = |books: &LedgerDump| {
             let mut counts: BTreeMap<Row, i64> = BTreeMap::new();
             for row in &books.rows {
                 *counts.entry(row.clone()).or_default() += 1;

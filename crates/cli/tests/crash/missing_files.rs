@@ -7,11 +7,11 @@ use std::time::Duration;
 use agent_tracer_spool::envelope::Agent;
 use serde_json::Value;
 
-use crate::books;
 use crate::dice::pass;
 use crate::feed::{Call, Request, now_nanos, spool_at};
 use crate::fixtures;
 use crate::http::Door;
+use crate::ledger_dump;
 use crate::server::Server;
 use crate::world::{Tracer, World};
 
@@ -55,8 +55,8 @@ fn a_ledger_that_is_moved_away_takes_nothing_until_it_is_back_and_loses_nothing(
     assert_eq!(health(&door)["faults"]["recording"], true);
     server.end();
     assert_eq!(tracer.spooled("quarantine"), Vec::<String>::new());
-    assert_eq!(books::number(&tracer, "SELECT sum(calls) FROM task WHERE session LIKE 'posted-%'"), 2);
-    assert_eq!(books::envelopes(&tracer).len(), 1);
+    assert_eq!(ledger_dump::number(&tracer, "SELECT sum(calls) FROM task WHERE session LIKE 'posted-%'"), 2);
+    assert_eq!(ledger_dump::envelopes(&tracer).len(), 1);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_lock_file_that_is_removed_lets_no_other_process_write() {
     let count = metrics.lines().find_map(|line| line.strip_prefix("agent_tracer_lock_removed_total "));
     assert!(count.is_some_and(|count| count.parse::<f64>().expect("a number") >= 1.0), "{metrics}");
     server.end();
-    assert_eq!(books::number(&tracer, "SELECT sum(calls) FROM task WHERE session LIKE 'posted-%'"), 2);
+    assert_eq!(ledger_dump::number(&tracer, "SELECT sum(calls) FROM task WHERE session LIKE 'posted-%'"), 2);
 }
 
 #[test]

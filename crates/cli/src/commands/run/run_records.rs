@@ -42,7 +42,7 @@ pub(super) enum Match {
 }
 
 /// Holds the main tasks of a run, and what is in the way.
-pub(super) struct Gathered {
+pub(super) struct RunRecords {
     pub(super) reading: Reading,
     pub(super) tasks: Vec<Task>,
     pub(super) matched: Match,
@@ -50,19 +50,19 @@ pub(super) struct Gathered {
 }
 
 /// Reads what a run recorded, and finds its tasks.
-pub(super) fn gather(
+pub(super) fn read_run(
     facts: &RunFacts,
     home: &Home,
     options: &Options,
     environment: &Environment,
-) -> Result<Gathered, Failure> {
+) -> Result<RunRecords, Failure> {
     let unread = match (Instance::is_held(home), Instance::take(home)) {
         (false, Ok(_instance)) => read_here(facts, home, environment)?,
         _ => wait_for_server(facts, home, options, environment)?,
     };
     let reading = Reading::open(options, environment)?;
     let (tasks, matched) = tasks(facts, home, &reading, environment)?;
-    Ok(Gathered { reading, tasks, matched, unread })
+    Ok(RunRecords { reading, tasks, matched, unread })
 }
 
 /// Drains the spool, and reads the files that its events name and those that changed during the run.

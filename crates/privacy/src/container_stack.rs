@@ -2,14 +2,14 @@
 
 /// The open containers, one bit each: 1 for an object.
 #[derive(Default)]
-pub(crate) struct Nest {
+pub(crate) struct ContainerStack {
     full: Vec<u64>,
     word: u64,
     /// Bits in use of `word`; 0 only when nothing is open.
     used: u32,
 }
 
-impl Nest {
+impl ContainerStack {
     pub(crate) fn push(&mut self, object: bool) {
         if self.used == 64 {
             self.full.push(self.word);
@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn containers_are_popped_in_reverse() {
-        let mut nest = Nest::default();
+        let mut nest = ContainerStack::default();
         let kinds: Vec<bool> =
             (0..1000u32).map(|number| number.wrapping_mul(2_654_435_761) >> 31 == 1).collect();
         assert_eq!(nest.top(), None);

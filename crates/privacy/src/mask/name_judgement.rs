@@ -10,7 +10,7 @@ use super::{Span, pairs, random, values, vendors};
 
 /// The judgement of a name on the texts under it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Telling {
+pub(crate) struct NameJudgement {
     judged: Name,
     kind: &'static str,
     /// A whole collection of secrets: `credentials`, `secrets`.
@@ -21,7 +21,7 @@ pub(crate) struct Telling {
     vendor: &'static [Vendor],
 }
 
-impl Telling {
+impl NameJudgement {
     /// The judgement of a name without a meaning.
     pub(crate) const NOTHING: Self =
         Self { judged: Name::Plain, kind: "secret", collection: false, if_random: false, vendor: &[] };

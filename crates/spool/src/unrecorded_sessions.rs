@@ -18,8 +18,8 @@ const ID_BYTES: std::ops::RangeInclusive<usize> = 16..=64;
 ///
 /// # Errors
 /// The file cannot be read or written, for instance because nothing was ever installed in this home.
-pub fn note(path: &Path, id: &[u8]) -> io::Result<()> {
-    if !is_id(id) || all(path)?.iter().any(|known| known.as_bytes() == id) {
+pub fn append(path: &Path, id: &[u8]) -> io::Result<()> {
+    if !is_id(id) || list(path)?.iter().any(|known| known.as_bytes() == id) {
         return Ok(());
     }
     let mut line = id.to_vec();
@@ -32,7 +32,7 @@ pub fn note(path: &Path, id: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn all(path: &Path) -> io::Result<Vec<String>> {
+pub fn list(path: &Path) -> io::Result<Vec<String>> {
     let mut text = Vec::new();
     match disk::open_read(path) {
         Ok(file) => file.take(FILE_BYTES).read_to_end(&mut text)?,
@@ -45,7 +45,7 @@ pub fn all(path: &Path) -> io::Result<Vec<String>> {
 
 fn is_id(word: &[u8]) -> bool {
     ID_BYTES.contains(&word.len())
-        && word.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+        && word.iter().list(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
 #[cfg(test)]
@@ -56,12 +56,12 @@ mod tests {
     fn an_id_is_noted_once_and_nothing_else_ever() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("unrecorded");
-        assert_eq!(all(&path).expect("none"), Vec::<String>::new());
+        assert_eq!(list(&path).expect("none"), Vec::<String>::new());
         let id = "0f0e0d0c-1111-4222-8333-444455556666";
         for word in [id, id, "short", "../../../etc/passwd-and-more", "two words that are long enough", ""] {
-            note(&path, word.as_bytes()).expect("noted");
+            append(&path, word.as_bytes()).expect("noted");
         }
-        assert_eq!(all(&path).expect("one"), [id]);
+        assert_eq!(list(&path).expect("one"), [id]);
         assert_eq!(std::fs::read_to_string(&path).expect("text"), format!("{id}\n"));
     }
 
@@ -72,6 +72,6 @@ mod tests {
         let mut text = b"\xff\xfe half a line".to_vec();
         text.extend_from_slice(b"\n0123456789abcdef0\n\n0123");
         disk::write(&disk::open_append(&path).expect("a file"), &text).expect("written");
-        assert_eq!(all(&path).expect("read"), ["0123456789abcdef0"]);
+        assert_eq!(list(&path).expect("read"), ["0123456789abcdef0"]);
     }
 }

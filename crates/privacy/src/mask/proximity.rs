@@ -127,9 +127,9 @@ enum Relation {
     /// It is the value of an option with one hyphen.
     Option,
     /// A sentence calls it the secret: "the password is …".
-    Said,
+    Sentence,
     /// It follows, maybe behind other words.
-    Near,
+    Nearby,
 }
 
 /// Returns the secret among the words behind the name that ends at `end`.
@@ -158,8 +158,8 @@ fn words(text: &[u8], end: usize) -> Option<Span> {
         if !is_between(word) || (option && number == 0) {
             let how = match before {
                 _ if option && number == 0 => Relation::Option,
-                b"is" | b"is:" | b"was" | b"be" | b"to" | b"<<<" => Relation::Said,
-                _ => Relation::Near,
+                b"is" | b"is:" | b"was" | b"be" | b"to" | b"<<<" => Relation::Sentence,
+                _ => Relation::Nearby,
             };
             return candidate(text, end + from, word, end, how);
         }
@@ -209,7 +209,7 @@ fn candidate(text: &[u8], start: usize, word: &[u8], end: usize, how: Relation) 
         return None;
     }
     if !looks_drawn(value, 8) {
-        let said = how == Relation::Said && can_be_stated_password(value);
+        let said = how == Relation::Sentence && can_be_stated_password(value);
         return (said && names::judge(name) == Name::Password).then(|| span(Name::Password));
     }
     match judge(name) {

@@ -29,14 +29,14 @@ fn is_empty(text: &[u8], at: usize) -> bool {
 }
 
 /// Judges the value whose mark is at `at` by its neighbours in the same element.
-pub(super) fn telling(text: &[u8], at: usize) -> Option<(Name, &'static str)> {
+pub(super) fn judge_by_sibling(text: &[u8], at: usize) -> Option<(Name, &'static str)> {
     if is_empty(text, at) {
         return None;
     }
     let before = part(text, at.saturating_sub(REACH), at);
-    let start = at - before.len() + begin(before);
+    let start = at - before.len() + element_start(before);
     let behind = part(text, at + 1, at + 1 + REACH);
-    attribute(text, start, at).or_else(|| attribute(text, at + 1, at + 1 + end(behind)))
+    attribute(text, start, at).or_else(|| attribute(text, at + 1, at + 1 + element_end(behind)))
 }
 
 /// Returns the judgement of a naming attribute or member between `from` and `to`.
@@ -60,7 +60,7 @@ pub(super) fn attribute(text: &[u8], from: usize, to: usize) -> Option<(Name, &'
 }
 
 /// Returns the start of the element that `before` ends in: after a bracket, an empty line, or at the item of a list.
-fn begin(before: &[u8]) -> usize {
+fn element_start(before: &[u8]) -> usize {
     let mut line_ends = before.len();
     for (at, byte) in before.iter().enumerate().rev() {
         match byte {
@@ -79,7 +79,7 @@ fn begin(before: &[u8]) -> usize {
 }
 
 /// Returns the end of the element that `behind` goes on with.
-fn end(behind: &[u8]) -> usize {
+fn element_end(behind: &[u8]) -> usize {
     let ends = |(at, byte): (usize, &u8)| match byte {
         b'{' | b'}' | b'<' | b'>' => true,
         b'\n' => {
