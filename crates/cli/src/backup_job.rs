@@ -168,7 +168,7 @@ impl BackupJob {
         }
     }
 
-    /// Says why the clock is not believed; nothing if it is. That it is, is noted once an hour, so that a clock that jumps
+    /// Returns why the clock is not believed, if it is not. A sound one is noted every hour, so that a jump
     /// is known by it.
     fn doubt_clock(&mut self, now: Millis) -> Result<Option<String>, AppendError> {
         if self.believed.is_some_and(|then| now.0.saturating_sub(then.0).unsigned_abs() < HOUR_MS) {

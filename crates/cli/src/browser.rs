@@ -114,7 +114,7 @@ fn choose(surroundings: &Surroundings<'_>) -> Result<PathBuf, NoBrowser> {
 mod tests {
     use super::*;
 
-    /// A system, a user, variables and programs on the path.
+    /// Chooses a browser for a system, a user, variables and programs on the path.
     fn chosen(
         system: &str,
         user: &str,

@@ -130,7 +130,7 @@ mod tests {
     const NOW: Millis = Millis(1_800_000_000_000);
     const HOUR: i64 = 3_600_000;
 
-    /// A ledger with one session of each of these versions, each so many hours ago.
+    /// Returns a ledger with one session of each of these versions, each so many hours ago.
     fn ledger(folder: &std::path::Path, sessions: &[(&str, i64)]) -> Ledger {
         let ledger = Ledger::open(&folder.join("ledger.db"), Options::default()).unwrap();
         for (number, (version, hours)) in sessions.iter().enumerate() {
@@ -145,7 +145,7 @@ mod tests {
         ledger
     }
 
-    /// A home in which settings were settings for a version, so many hours ago.
+    /// Returns a home in which settings were settings for a version, so many hours ago.
     fn installed_for(folder: &std::path::Path, client: &str, hours: i64) -> Home {
         let home = Home::in_folder(folder.join("home"));
         let wanted = InstallOptions {

@@ -7,7 +7,7 @@ type File = (&'static str, &'static [u8], Option<&'static [u8]>, Option<&'static
 
 const FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/dashboard.rs"));
 
-/// A file of the dashboard.
+/// Returns a file of the dashboard.
 pub(crate) fn file(name: &str) -> Option<Asset> {
     let place = FILES.binary_search_by(|(known, ..)| (*known).cmp(name)).ok()?;
     let (name, plain, gzip, brotli) = *FILES.get(place)?;

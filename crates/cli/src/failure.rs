@@ -103,7 +103,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Says what the system said, without its number: `permission denied`.
+/// Returns the system's text without its number: `permission denied`.
 pub(crate) fn plain(cause: &io::Error) -> String {
     let text = cause.to_string();
     let text = text.split(" (os error").next().unwrap_or(&text);

@@ -2,7 +2,7 @@
 
 use agent_tracer_ledger::view::{Residual, Task, UsageView};
 
-/// A number: `950`, `12.3k`, `4.5M`.
+/// Returns a number: `950`, `12.3k`, `4.5M`.
 pub(crate) fn count(number: u64) -> String {
     match number {
         0..1_000 => number.to_string(),
@@ -18,7 +18,7 @@ fn scaled(number: u64, unit: f64, letter: &str) -> String {
     format!("{value:.digits$}{letter}")
 }
 
-/// A number, or a dash if there is nothing.
+/// Returns a number, or a dash if there is nothing.
 pub(crate) fn some(number: u64) -> String {
     if number == 0 { "-".to_owned() } else { count(number) }
 }
@@ -47,13 +47,13 @@ pub(crate) fn age(ms: i64) -> String {
     }
 }
 
-/// All tokens of a usage.
+/// Returns all tokens of a usage.
 pub(crate) fn tokens(usage: &UsageView) -> u64 {
     let parts = [usage.tokens.input, usage.tokens.output, usage.tokens.cache_read, usage.tokens.cache_write];
     parts.into_iter().fold(0, u64::saturating_add)
 }
 
-/// All tokens of a residual.
+/// Returns all tokens of a residual.
 pub(crate) fn residual(residual: &Residual) -> u64 {
     [residual.tokens.output, residual.tokens.cache_read, residual.tokens.cache_write]
         .into_iter()
@@ -75,17 +75,17 @@ pub(crate) fn cost(usage: &UsageView) -> String {
     }
 }
 
-/// The cost of a usage as far as prices are known; none if it has responses without a price and nothing else.
+/// Returns the cost of a usage as far as prices are known; none if it has responses without a price and nothing else.
 pub(crate) fn known_cost(usage: &UsageView) -> Option<f64> {
     (usage.cost_usd > 0.0 || usage.provenance.unpriced == 0).then_some(usage.cost_usd)
 }
 
-/// The beginning of a task's id: long enough to be the only one in any real history.
+/// Returns the beginning of a task's id: long enough to be the only one in any real history.
 pub(crate) fn short_id(id: &str) -> &str {
     id.get(..9).unwrap_or(id)
 }
 
-/// The project of a task as people call it: the last part of its path.
+/// Returns the project of a task as people call it: the last part of its path.
 pub(crate) fn project(task: &Task) -> &str {
     let path = task.project.trim_end_matches('/');
     path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("-")

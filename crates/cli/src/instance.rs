@@ -115,7 +115,7 @@ impl Instance {
         }
     }
 
-    /// Tells whether a process holds the ledger of a home.
+    /// Returns whether a process holds the ledger of a home.
     pub(crate) fn is_held(home: &Home) -> bool {
         let held = |path: &Path| {
             let locked = File::open(path).map(|file| file.try_lock_shared());
@@ -156,7 +156,7 @@ impl LockFile {
         self.file.write_all(self.text.as_bytes())
     }
 
-    /// Tells whether its name still leads to it. If that cannot be seen, it is believed to.
+    /// Returns whether its name still leads to it. If that cannot be seen, it is believed to.
     fn is_there(&self) -> bool {
         match (fs::symlink_metadata(&self.path), self.file.metadata()) {
             (Ok(named), Ok(held)) => (named.dev(), named.ino()) == (held.dev(), held.ino()),

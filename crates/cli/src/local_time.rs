@@ -12,7 +12,7 @@ use crate::failure::Failure;
 pub(crate) struct LocalTime(LocalZone);
 
 impl LocalTime {
-    /// The zone of this machine.
+    /// Returns the zone of this machine.
     pub(crate) fn of(environment: &Environment) -> LocalTime {
         LocalTime::named(environment.time_zone().as_deref())
     }
@@ -52,7 +52,7 @@ impl LocalTime {
         Ok((since, until))
     }
 
-    /// The moments between which a day, week or month of this zone lies, by the date that names it.
+    /// Returns the moments between which a day, week or month of this zone lies, by the date that names it.
     pub(crate) fn stretch(&self, name: &str, period: PeriodName) -> Option<(Millis, Millis)> {
         let day = if name.len() == 7 { format!("{name}-01") } else { name.to_owned() };
         let first: jiff::civil::Date = day.parse().ok()?;
@@ -64,22 +64,22 @@ impl LocalTime {
         Some((self.0.midnight(first)?, self.0.midnight(next.ok()?)?))
     }
 
-    /// `2026-11-15 21:10`.
+    /// Formats a time as `2026-11-15 21:10`.
     pub(crate) fn minute(&self, at: Millis) -> String {
         self.show(at, "%Y-%m-%d %H:%M")
     }
 
-    /// `2026-11-15 21:10:04`.
+    /// Formats a time as `2026-11-15 21:10:04`.
     pub(crate) fn full(&self, at: Millis) -> String {
         self.show(at, "%Y-%m-%d %H:%M:%S")
     }
 
-    /// `21:10:04`.
+    /// Formats a time as `21:10:04`.
     pub(crate) fn time(&self, at: Millis) -> String {
         self.show(at, "%H:%M:%S")
     }
 
-    /// The day of the week and the minute of the day, as rules know them.
+    /// Returns the day of the week and the minute of the day, as rules know them.
     pub(crate) fn of_week(&self, at: Millis) -> Option<agent_tracer_policy::LocalTime> {
         let moment = self.0.at(at)?;
         let days = agent_tracer_policy::Weekday::ALL;
@@ -88,7 +88,7 @@ impl LocalTime {
         Some(agent_tracer_policy::LocalTime { weekday: *days.get(day)?, minute: u16::try_from(minute).ok()? })
     }
 
-    /// The beginning of the day that a moment lies in.
+    /// Returns the beginning of the day that a moment lies in.
     pub(crate) fn midnight(&self, at: Millis) -> Millis {
         self.0.at(at).and_then(|moment| self.0.midnight(moment.date())).unwrap_or(at)
     }

@@ -66,7 +66,7 @@ use output::Output;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The allocator reserves much and touches little of it; with huge pages, each touch is two megabytes of a server that
+/// Refuses huge pages: the allocator reserves much and touches little, and each touch is two megabytes of a server that
 /// does nothing. Where the kernel does not know the wish, it is only larger.
 fn refuse_huge_pages() {
     #[cfg(target_os = "linux")]

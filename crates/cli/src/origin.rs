@@ -127,7 +127,7 @@ fn of_node(program: &Path) -> Option<Origin> {
     })
 }
 
-/// `PREFIX/Cellar/agent-tracer/VERSION/bin/…`: what stays is `PREFIX/opt/agent-tracer/bin/…`.
+/// Recognises `PREFIX/Cellar/agent-tracer/VERSION/bin/…`; `PREFIX/opt/agent-tracer/bin/…` stays over upgrades.
 fn of_homebrew(program: &Path) -> Option<Origin> {
     let formula = program.ancestors().find(|part| {
         part.file_name() == Some(OsStr::new("agent-tracer"))
@@ -179,7 +179,7 @@ fn of_system(folder: &Path, root: &Path) -> Option<Origin> {
     places.iter().any(|place| root.join(place).is_dir()).then_some(Origin::Rpm)
 }
 
-/// `target/PROFILE`, `target/TARGET/PROFILE` and `dist` of a clone.
+/// Recognises `target/PROFILE`, `target/TARGET/PROFILE` and `dist` of a clone.
 fn of_source(folder: &Path) -> Option<Origin> {
     let source =
         folder.ancestors().skip(1).take(3).find(|source| source.join("crates/cli/Cargo.toml").is_file())?;
@@ -194,7 +194,7 @@ fn is_unpacked(folder: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// A file system with these files, and the origin of a program in it. Folders end with a slash.
+    /// Returns a file system with these files, and the origin of a program in it. Folders end with a slash.
     fn origin(program: &str, files: &[&str]) -> (Origin, PathBuf) {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path();

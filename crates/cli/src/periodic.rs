@@ -20,7 +20,7 @@ pub(crate) struct PeriodicJob<'a> {
 }
 
 impl PeriodicJob<'_> {
-    /// Looks now, and is back when that work is over; the others follow on the thread.
+    /// Runs the work now and returns when it is over; later runs follow on the thread.
     pub(crate) fn run_and_repeat(
         self,
         work: impl FnMut() -> Result<(), Failure> + Send + 'static,
@@ -35,7 +35,7 @@ impl PeriodicJob<'_> {
         })
     }
 
-    /// Looks on the thread alone, the first time too: for what may take long.
+    /// Runs the work on the thread alone, the first time too: for what may take long.
     pub(crate) fn repeat(
         self,
         work: impl FnMut() -> Result<(), Failure> + Send + 'static,

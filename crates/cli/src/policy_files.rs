@@ -16,7 +16,7 @@ impl From<RulesError> for Failure {
     }
 }
 
-/// The file that a person means: a file, or the folder of a project.
+/// Returns the file that a person means: a file, or the folder of a project.
 pub(crate) fn named(path: &Path, environment: &Environment) -> PathBuf {
     let path = environment.absolute(path);
     if path.is_dir() { path.join(PROJECT_FILE) } else { path }

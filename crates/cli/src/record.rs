@@ -73,7 +73,7 @@ pub(crate) struct Installation {
 }
 
 impl Record {
-    /// The backups that `uninstall` would bring back.
+    /// Returns the backups that `uninstall` would bring back.
     pub(crate) fn bases(&self) -> Vec<PathBuf> {
         self.installations.iter().filter_map(|installation| installation.base.clone()).collect()
     }

@@ -59,7 +59,7 @@ pub(crate) fn older_than(days: u32, now: Millis) -> Retention {
     Retention { events_before: Some(before), kept_before: Some(before) }
 }
 
-/// Why a clock is not believed.
+/// Describes why a clock is not believed.
 pub(crate) fn doubt(now: Millis, known: Millis) -> String {
     let days = now.0.saturating_sub(known.0) / DAY_MS;
     format!("the clock shows {now}, {days} days after the last moment that is known to be right ({known})")
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!((health.days, health.last_at, problem), (Some(7), Some(Millis(9)), None));
     }
 
-    /// A session of which something was recorded at these moments.
+    /// Records a session at these moments.
     fn record(ledger: &Ledger, session: &str, moments: &[i64]) {
         use agent_tracer_event::{Agent, Channel, Entry, Evidence, Kind, Phase, Reading, Subject, TaskKey};
         use agent_tracer_ledger::{Batch, Observed, Verdict};
@@ -252,7 +252,7 @@ mod tests {
         ledger.append(batch).expect("recorded");
     }
 
-    /// A ledger with a session of long ago and one of now, and a server that keeps ninety days.
+    /// Returns a ledger with a session of long ago and one of now, and a server that keeps ninety days.
     fn kept_for_ninety_days(now: i64) -> (tempfile::TempDir, Ledger, Home, RetentionState) {
         let folder = tempfile::tempdir().expect("a folder");
         let ledger = Ledger::open(&folder.path().join("ledger.db"), agent_tracer_ledger::Options::default());

@@ -43,7 +43,7 @@ fn read(path: &Path) -> Result<Option<String>, Failure> {
     text.map(Some).map_err(|_| Failure::new(format!("cannot read `{}`: it is not UTF-8", path.display())))
 }
 
-/// A failure from an error of the room that ships.
+/// Returns a failure from an error of the room that ships.
 pub(crate) fn failure_of(error: &dyn std::error::Error) -> Failure {
     Failure::from_text(&error_text(error))
 }
@@ -68,7 +68,7 @@ pub(crate) fn policy(
     })
 }
 
-/// The server and the token for it.
+/// Returns the server and the token for it.
 fn target(home: &Home, environment: &Environment, to: &str) -> Result<Target, Failure> {
     let path = home.config().join("ship.token");
     let token = match environment.variable("AGENT_TRACER_SHIP_TOKEN") {
@@ -86,7 +86,7 @@ pub(crate) fn outbox(home: &Home) -> Result<Outbox, Failure> {
         .map_err(|error| failure_of(&error).hint("run `agent-tracer serve` or `agent-tracer import` first"))
 }
 
-/// A shipper to a server.
+/// Returns a shipper to a server.
 pub(crate) fn shipper(
     home: &Home,
     environment: &Environment,

@@ -37,7 +37,7 @@ pub(crate) fn ledger(home: &Home) -> Result<Ledger, Failure> {
     ledger_checked(home, CheckPace::default())
 }
 
-/// The same, looked through for damage at this pace.
+/// Opens the ledger as [`ledger`] does, and checks it for damage at this pace.
 pub(crate) fn ledger_checked(home: &Home, check: CheckPace) -> Result<Ledger, Failure> {
     let path = home.data().join("ledger.db");
     let prices = prices(home)?;
@@ -61,7 +61,7 @@ fn options_with(prices: Prices) -> Options {
     Options { machine_id: machine(), pricer: Arc::new(prices), ..Options::default() }
 }
 
-/// Why a ledger was not opened, and which file is meant.
+/// Returns the failure of opening a ledger, which names the file.
 pub(crate) fn unopened(path: &Path, error: &OpenError) -> Failure {
     match error {
         // It names its own file.
@@ -82,7 +82,7 @@ pub(crate) fn prices(home: &Home) -> Result<Prices, Failure> {
     }
 }
 
-/// The name of this machine.
+/// Returns the name of this machine.
 fn machine() -> String {
     nix::unistd::gethostname()
         .ok()
@@ -132,7 +132,7 @@ fn roots_of(agent: Agent, door: &dyn SessionFiles, home: &Path) -> Vec<Root> {
     door.folders(home).into_iter().map(|folder| Root::new(agent, folder)).collect()
 }
 
-/// The folders that a person means by naming one: an agent's home means what that agent keeps there.
+/// Returns the folders that a person means by naming one: an agent's home means what that agent keeps there.
 pub(crate) fn roots_in(folder: PathBuf, agent: Option<Agent>) -> Vec<Root> {
     let mut roots = Vec::new();
     for own in Agent::rows().filter(|own| agent.is_none_or(|agent| agent == *own)) {
@@ -148,7 +148,7 @@ pub(crate) fn roots_in(folder: PathBuf, agent: Option<Agent>) -> Vec<Root> {
     roots
 }
 
-/// The clock of this machine.
+/// Returns the clock of this machine.
 pub(crate) fn clock() -> Clock {
     #[expect(clippy::disallowed_methods, reason = "the binary is where the clock is read")]
     let now = || {

@@ -77,7 +77,7 @@ impl StoreBackup {
         if self.kind == Kind::Undo { self.path.join("ledger.db") } else { self.path.clone() }
     }
 
-    /// Tells whether it may hold any of these tasks. One that cannot be looked into may.
+    /// Returns whether it may hold any of these tasks. One that cannot be read may.
     pub(crate) fn may_hold(&self, tasks: &[TaskId]) -> bool {
         self.kind == Kind::Unfinished || !matches!(copy_holds(&self.file(), tasks), Ok(false))
     }
@@ -334,7 +334,7 @@ pub(crate) fn retain(home: &Home, keep: u32, now: Millis) -> Result<u64, Failure
     Ok(beyond as u64)
 }
 
-/// Removes, or names, the copies of the store that are meant.
+/// Removes, or names, the copies of the store that hold these tasks.
 pub(crate) fn forget(
     home: &Home,
     is_meant: impl Fn(&StoreBackup) -> bool,

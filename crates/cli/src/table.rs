@@ -24,18 +24,18 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// A field without colour. Whatever the text holds, it becomes one printable line.
+    /// Creates a field without colour. Whatever the text holds, it becomes one printable line.
     pub(crate) fn new(text: impl AsRef<str>) -> Cell {
         Cell { text: one_line(text.as_ref()), paint: None }
     }
 
-    /// The same in colour.
+    /// Returns the field in colour.
     pub(crate) fn paint(mut self, paint: Paint) -> Cell {
         self.paint = Some(paint);
         self
     }
 
-    /// The same further to the right.
+    /// Returns the field further to the right.
     pub(crate) fn indent(mut self, by: usize) -> Cell {
         self.text.insert_str(0, &" ".repeat(by));
         self
@@ -51,12 +51,12 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A table with these columns.
+    /// Creates a table with these columns.
     pub(crate) fn new(heads: &[(&'static str, Side)]) -> Table {
         Table { heads: heads.to_vec(), rows: Vec::new(), margin: 0 }
     }
 
-    /// The same with so many blanks before each line.
+    /// Returns the table with so many blanks before each line.
     pub(crate) fn margin(mut self, margin: usize) -> Table {
         self.margin = margin;
         self
@@ -67,12 +67,12 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// The table as text.
+    /// Renders the table as text.
     pub(crate) fn render(&self, output: &Output) -> String {
         self.lines(output, output.width())
     }
 
-    /// The table as text, without the names of its columns.
+    /// Renders the table as text, without the names of its columns.
     pub(crate) fn render_bare(&self, output: &Output) -> String {
         self.lines_of(output, output.width(), &[])
     }
@@ -124,7 +124,7 @@ impl Table {
     }
 }
 
-/// The beginning of a text that fits into so many columns, with dots if something is left out.
+/// Returns the beginning of a text that fits into so many columns, with dots if something is left out.
 pub(crate) fn cut(text: &str, room: usize) -> String {
     if text.width() <= room {
         return text.to_owned();

@@ -62,7 +62,7 @@ impl Progress {
     }
 }
 
-/// `copied` is how long copying took so far, `changed` how long changing did.
+/// Returns the line for a stage; `copied` and `changed` are the time that copying and changing took so far.
 fn line(upgrade: &Upgrade, copied: Duration, changed: Duration) -> String {
     let Upgrade { from, to, stage } = upgrade;
     let about = |took: Duration| duration(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));

@@ -265,7 +265,7 @@ fn is_young(path: &Path, now_nanos: u64) -> bool {
     nanos.is_some_and(|nanos| nanos.abs_diff(u128::from(now_nanos)) < u128::from(WRITTEN_NANOS))
 }
 
-/// Tells whether the user excluded the place where this process stands.
+/// Returns `true` if the user excluded the place where this process stands.
 fn is_excluded(config: &Config, cwd: Option<&Path>) -> bool {
     if config.excludes.is_empty() {
         return false;

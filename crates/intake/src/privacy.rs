@@ -178,7 +178,7 @@ impl PrivacyFile {
         self
     }
 
-    /// Also keeps out the sessions of this list ([`agent_tracer_spool::unrecorded_sessions`]), which need not exist.
+    /// Excludes the sessions of this list ([`agent_tracer_spool::unrecorded_sessions`]) too; it need not exist.
     #[must_use]
     pub fn without(mut self, list: PathBuf) -> Self {
         self.unrecorded = Some(UnrecordedSessions { path: list, last: Mutex::default() });

@@ -120,7 +120,7 @@ pub fn open(path: &Path, user: Option<u32>) -> Result<Option<File>, Refusal> {
     Ok(Some(file))
 }
 
-/// Says whether a file is obeyed, without reading it. A file that does not exist is.
+/// Checks whether a file is obeyed, without reading it. A file that does not exist is.
 pub fn check(path: &Path, user: Option<u32>) -> Result<(), Refusal> {
     open(path, user).map(drop)
 }

@@ -35,7 +35,7 @@ fn nothing(home: &Home) -> Failure {
         .hint("write `desktop = true` there, or an `[[alerts.webhook]]` with its `url`: docs/alerts.md")
 }
 
-/// An address without what may be secret in it.
+/// Returns an address without what may be secret in it.
 pub(super) fn host(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);

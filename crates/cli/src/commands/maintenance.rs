@@ -35,7 +35,7 @@ pub(super) fn open(
     Ok(Some(OpenLedger { home, ledger, _instance: instance }))
 }
 
-/// Why the ledger did not do it.
+/// Returns the failure of a request to the ledger.
 pub(super) fn refused(error: &AppendError) -> Failure {
     let failure = Failure::new(format!("cannot change the ledger: {error}"));
     match error {

@@ -44,7 +44,7 @@ pub(super) fn run(
     }
 }
 
-/// The file that was named, or the user's and the project's, as far as they are there.
+/// Returns the file that was named, or the user's and the project's, as far as they exist.
 fn meant(path: Option<&Path>, home: &Home, environment: &Environment) -> Result<Vec<Rules>, Failure> {
     if let Some(path) = path {
         let path = policy_files::named(path, environment);

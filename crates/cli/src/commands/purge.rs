@@ -258,7 +258,7 @@ fn ask(chosen: &Selection) -> Result<(), Failure> {
     Err(Failure::new("not confirmed: nothing was deleted"))
 }
 
-/// The agents' own files are theirs, and the user should know that they are still there.
+/// Prints that the agents' own files stay: the user may look for them.
 fn say_what_stays(home: &Home, environment: &Environment, output: &mut Output) -> Result<(), Failure> {
     let mut folders = Vec::new();
     for agent in Agent::ALL {

@@ -113,7 +113,7 @@ fn render(hit: &Hit, zone: &LocalTime, output: &Output) -> String {
     format!("{head}\n    {}\n", marked(&one_line(&hit.snippet), output))
 }
 
-/// The snippet with its words in bold; without colour as plain text.
+/// Returns the snippet with its words in bold; without colour as plain text.
 fn marked(snippet: &str, output: &Output) -> String {
     let mut text = String::new();
     let mut rest = snippet;

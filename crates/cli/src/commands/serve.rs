@@ -80,7 +80,7 @@ pub(super) fn run(
     })
 }
 
-/// Serves, and greets the user by other words.
+/// Serves, and reports the ready server in words of the caller.
 pub(super) fn run_reporting(
     arguments: &Serve,
     options: &Options,
@@ -256,7 +256,7 @@ fn not_started(error: &StartError) -> Failure {
     }
 }
 
-/// A failure from an error of another room: its text, its causes, and its hint if it has one.
+/// Returns a failure from an error of another room: its text, its causes, and its hint if it has one.
 fn explained(error: &dyn std::error::Error) -> Failure {
     Failure::from_text(&error_text(error))
 }

@@ -116,7 +116,7 @@ fn poll(
     }
 }
 
-/// The last rows that are filter, oldest first.
+/// Returns the last rows that are filter, oldest first.
 fn last_rows(
     store: &Arc<dyn Store>,
     seq: u64,

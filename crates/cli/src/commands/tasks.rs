@@ -58,7 +58,7 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Each task with everything that it started.
+/// Returns each task with everything that it started.
 fn trees(reading: &Reading, page: Page<Task>) -> Result<Page<TreeNode>, Failure> {
     let mut items = Vec::new();
     for task in page.items {

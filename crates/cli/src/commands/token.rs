@@ -17,7 +17,7 @@ use crate::output::Output;
 use crate::reading::json as json_of;
 use crate::ship_job::failure_of;
 
-/// The store of a team at an address, with the password of the environment.
+/// Returns the store of a team at an address, with the password of the environment.
 pub(super) fn fleet(
     environment: &Environment,
     address: &str,

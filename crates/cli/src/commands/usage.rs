@@ -132,7 +132,7 @@ pub(super) fn run(
 }
 
 impl Question<'_> {
-    /// The beginning of the day, week or month that holds a moment, as a date of the asker.
+    /// Returns the beginning of the day, week or month that holds a moment, as a date of the asker.
     fn stretch(&self, at: Millis) -> String {
         const DAY_MS: i64 = 86_400_000;
         let local = at.0 + i64::from(self.zone.offset_seconds(at)) * 1000;

@@ -308,7 +308,7 @@ mod tests {
         parts(key).expect("a key")
     }
 
-    /// A key of this setting, with names in place of patterns.
+    /// Returns a key of this setting, with names in place of patterns.
     fn example(setting: &Setting) -> Vec<String> {
         let own = setting.key.split('.');
         own.map(|own| match own.strip_prefix('<').map(|words| words.trim_end_matches('>')) {

@@ -241,7 +241,7 @@ impl<'a> PayloadPass<'a, '_> {
         }
     }
 
-    /// Texts that are kept in part or only measured: a compaction summary, a piece of a message, the last words
+    /// Writes texts that are kept in part or only measured: a compaction summary, a piece of a message, the last words
     /// of an agent that has no type (which are a compaction summary too).
     pub(super) fn measured_text(&mut self, meaning: Key) -> Result<(), Fault> {
         let whole = match meaning {

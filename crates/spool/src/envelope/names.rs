@@ -18,7 +18,7 @@ pub(super) const OMITTED: &[u8] = b"omitted";
 /// Before the name of an environment variable.
 pub(super) const ENV_PREFIX: &[u8] = b"env.";
 
-/// Tells whether the reader takes a line of this name for one of its own.
+/// Returns `true` if the reader takes a line of this name for one of its own.
 pub(super) fn is_ours(name: &[u8]) -> bool {
     const PLAIN: [&[u8]; 15] = [
         AGENT,

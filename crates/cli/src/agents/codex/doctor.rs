@@ -119,7 +119,7 @@ pub(super) fn checks(context: &DoctorContext<'_>) -> Result<Findings, Failure> {
     Ok(Findings { checks, is_connected: connected, has_client: !clients.is_empty() })
 }
 
-/// Says which of the registered events the version never calls.
+/// Reports the registered events that the version never calls.
 fn called(version: ClientVersion, own: &[OwnHook]) -> Option<Check> {
     let silent: Vec<&str> =
         own.iter().map(|own| own.event.as_str()).filter(|event| !calls(version, event)).collect();
@@ -172,7 +172,7 @@ fn source(path: &Path) -> String {
     resolved.to_string_lossy().into_owned()
 }
 
-/// Says of each hook whether Codex runs it. Of an event that it does not know there is nothing to trust.
+/// Reports for each hook whether Codex runs it. An event that Codex does not know needs no trust.
 fn trust(store: &TrustStore, own: &[OwnHook], source: &str) -> Vec<Check> {
     let verdicts: Vec<(&str, Trust)> =
         own.iter().map(|own| (own.event.as_str(), store.trust_of(own, source))).collect();

@@ -31,7 +31,7 @@ pub(crate) enum Group {
 }
 
 impl Group {
-    /// Every group, in the order in which they are shown.
+    /// Returns every group, in the order in which they are shown.
     pub(crate) fn all() -> impl Iterator<Item = Group> {
         let agents = Agent::rows().map(Group::Agent);
         [Group::Program, Group::Home].into_iter().chain(agents).chain([Group::Server])

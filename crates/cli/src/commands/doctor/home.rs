@@ -117,7 +117,7 @@ fn folder(context: &DoctorContext<'_>) -> Check {
     check("home", State::Ok, format!("data is in `{shown}`"))
 }
 
-/// Private files must be closed to others even if the folder around them is not.
+/// Checks that private files are closed to others, even if the folder around them is not.
 fn private_files(context: &DoctorContext<'_>) -> Option<Check> {
     let home = &context.home;
     let exposed: Vec<String> =

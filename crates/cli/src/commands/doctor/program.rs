@@ -90,7 +90,7 @@ fn why(no_answer: &NoAnswer) -> String {
     }
 }
 
-/// Tells whether the hook is linked statically, from the program headers of its ELF file.
+/// Checks whether the hook is linked statically, by the program headers of its ELF file.
 fn linkage(hook: &Path) -> Option<Check> {
     let check = |state, text: &str| Check::new(Group::Program, "hook_static", state, text);
     let mut head = Vec::new();
@@ -191,7 +191,7 @@ fn envelope_in(home: &Home) -> Option<()> {
 mod tests {
     use super::*;
 
-    /// An ELF header with program headers of these types.
+    /// Returns an ELF header with program headers of these types.
     fn elf(types: &[u32]) -> Vec<u8> {
         let mut file = vec![0; 64];
         file[..6].copy_from_slice(b"\x7fELF\x02\x01");

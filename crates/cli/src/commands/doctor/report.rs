@@ -6,7 +6,7 @@ use serde_json::json;
 use super::check::{Check, Group, State};
 use crate::output::{Output, Paint, printable};
 
-/// Every check, grouped.
+/// Returns every check, grouped.
 pub(super) fn full(checks: &[Check], output: &Output) -> String {
     let mut text = String::new();
     for group in Group::all() {
@@ -35,7 +35,7 @@ pub(super) fn brief(checks: &[Check], output: &Output) -> String {
     text
 }
 
-/// The checks for programs. Fields are only ever added.
+/// Returns the checks for programs. Fields are only ever added.
 pub(super) fn json(checks: &[Check], home: &Home) -> String {
     let count = |state: State| checks.iter().filter(|check| check.state == state).count();
     let report = json!({

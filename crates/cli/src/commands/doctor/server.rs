@@ -37,7 +37,7 @@ pub(super) fn checks(home: &Home) -> Vec<Check> {
     }
 }
 
-/// A server that cannot say how it is.
+/// Returns the check of a server whose health request failed.
 fn refused(address: SocketAddr, status: u16, problem: &Value) -> Check {
     let text = |key: &str| problem.get(key).and_then(Value::as_str);
     let why = text("detail").or_else(|| text("title")).unwrap_or("no reason");

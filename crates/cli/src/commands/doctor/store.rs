@@ -131,7 +131,7 @@ fn ledger(path: &Path, patience: Duration) -> Check {
     }
 }
 
-/// The journal of posts must be readable, or the server does not start.
+/// Checks that the journal of posts is readable: otherwise the server does not start.
 fn posts(path: &Path) -> Option<Check> {
     match std::fs::File::open(path) {
         Ok(_) => None,
@@ -211,7 +211,7 @@ mod tests {
             .collect()
     }
 
-    /// A home with a ledger that was closed.
+    /// Returns a home with a ledger that was closed.
     fn home(folder: &tempfile::TempDir) -> (Home, PathBuf) {
         let home = Home::in_folder(folder.path());
         let path = home.data().join("ledger.db");

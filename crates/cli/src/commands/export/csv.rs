@@ -36,12 +36,12 @@ fn if_any(value: Option<impl ToString>) -> Field<'static> {
     Field::Plain(value.map(|value| value.to_string()).unwrap_or_default())
 }
 
-/// The names of the columns.
+/// Writes the names of the columns.
 pub(super) fn head(tasks_only: bool, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "{}\r\n", if tasks_only { TASKS } else { EVENTS })
 }
 
-/// A task.
+/// Writes a task.
 pub(super) fn task(task: &Task, out: &mut dyn Write) -> io::Result<()> {
     let usage = &task.usage;
     line(
@@ -73,7 +73,7 @@ pub(super) fn task(task: &Task, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-/// An event of a task.
+/// Writes an event of a task.
 pub(super) fn event(task: &Task, row: &Row, out: &mut dyn Write) -> io::Result<()> {
     let took = row.ended_at.map(|ended| ended.0.saturating_sub(row.occurred_at.0).max(0));
     let files = row.file_paths.join("\n");
@@ -132,7 +132,7 @@ fn render(field: &Field<'_>) -> String {
     }
 }
 
-/// The word of the wire for a value that has a name only there.
+/// Returns the word of the wire for a value that has a name only there.
 fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,

@@ -32,7 +32,7 @@ enum Source {
 }
 
 impl Choice {
-    /// Decides: what the user says, else what all accept where settings are shared, else the oldest client here.
+    /// Chooses what the user says, else what all accept where settings are shared, else the oldest client here.
     pub(super) fn of(arguments: &Install, environment: &Environment) -> Result<Choice, Failure> {
         let given = arguments
             .client_version
@@ -62,7 +62,7 @@ impl Choice {
         Ok(Choice { version, source, clients })
     }
 
-    /// Says which version was seen, what was chosen for it, and what was left out.
+    /// Prints the version that was seen, what was chosen for it, and what was left out.
     pub(super) fn say(
         &self,
         agent: Agent,

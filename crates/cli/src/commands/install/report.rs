@@ -26,7 +26,7 @@ pub(in crate::commands) fn difference(
     output.data(&difference.unified_diff().context_radius(3).header(&name, &name).to_string())
 }
 
-/// Says what a real run would do.
+/// Prints what a real run would do.
 pub(super) fn planned(target: &Target, change: &Plan, output: &mut Output) -> Result<(), Failure> {
     let changes = &change.changes;
     let nothing = changes.is_empty()
@@ -37,7 +37,7 @@ pub(super) fn planned(target: &Target, change: &Plan, output: &mut Output) -> Re
     output.say(&format!("would change `{}`: {}; nothing was written", target.path.display(), summary(change)))
 }
 
-/// Says what was done.
+/// Prints what was done.
 pub(super) fn installed(
     target: &Target,
     change: &Plan,
@@ -62,7 +62,7 @@ pub(super) fn installed(
     shifted(target, change, output)
 }
 
-/// Says when the events go to another home than before.
+/// Prints a note when the events go to another home than before.
 pub(super) fn moved_home(
     before: &[Invocation],
     now: Option<&Path>,
@@ -105,7 +105,7 @@ pub(in crate::commands) fn shifted(
     target.setup.shifted_note(&change.changes).map_or(Ok(()), |note| output.say(&note))
 }
 
-/// Says whether the agent called the hook when it was tried.
+/// Prints whether the agent called the hook in a trial.
 pub(super) fn proof(
     agent: Agent,
     client: &InstalledClient,
@@ -129,7 +129,7 @@ pub(super) fn proof(
     }
 }
 
-/// Says what is left to do, or in the way.
+/// Prints what is left to do, or in the way.
 pub(super) fn advice(
     target: &Target,
     client: Option<ClientVersion>,
@@ -147,7 +147,7 @@ pub(super) fn advice(
     target.setup.advice(&installed).iter().try_for_each(|line| output.say(line))
 }
 
-/// Says what a template is for. To standard error: standard output is the template.
+/// Prints what a template is for, to standard error: standard output is the template.
 pub(super) fn template(template: &Template, output: &mut Output) -> Result<(), Failure> {
     output.say(&format!("hint: put this into the project's `{}`", template.file))?;
     output.say(&format!("hint: every team member needs `agent-tracer-hook` on the `PATH`{}", template.also))

@@ -120,7 +120,7 @@ fn connection(found: &FoundAgent, home: &FoundHome, survey: &Survey) -> Option<(
     })
 }
 
-/// Tells whether registered hooks are also called.
+/// Returns whether registered hooks are also called, with the paint for it.
 fn called(home: &FoundHome, survey: &Survey) -> (Option<Paint>, String) {
     let newest = home.history.newest;
     match (survey.called_at, survey.waiting) {

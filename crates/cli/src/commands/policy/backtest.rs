@@ -56,7 +56,7 @@ pub(super) fn run(
     Ok(if found.complete { ExitCode::SUCCESS } else { ExitCode::from(130) })
 }
 
-/// The draft that was named, as the user's own; else what is in force here.
+/// Returns the draft that was named, as the user's own; else what is in force here.
 fn meant(
     arguments: &PolicyBacktest,
     reading: &Reading,
@@ -127,7 +127,7 @@ fn show(found: &Backtest, environment: &Environment, output: &mut Output) -> Res
     Ok(())
 }
 
-/// The newest calls of a rule, and what could not be judged.
+/// Returns the newest calls of a rule, and what could not be judged.
 fn details(rule: &RuleReport, zone: &LocalTime, output: &Output) -> String {
     if rule.examples.is_empty() && rule.not_judged.is_empty() {
         return String::new();

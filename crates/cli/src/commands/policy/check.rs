@@ -63,7 +63,7 @@ fn as_json(rules: &Rules) -> Value {
     }
 }
 
-/// `1 rule`, `2 rules`.
+/// Returns a count with its noun: `1 rule`, `2 rules`.
 pub(super) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

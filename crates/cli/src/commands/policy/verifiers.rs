@@ -65,7 +65,7 @@ impl Asker {
         Ok(AskerSettings { target, is_installed, there: self.verifiers.own(&settings) })
     }
 
-    /// Says where the hooks in the settings are not those that the rules want.
+    /// Returns a line for each hook in the settings that differs from what the rules need.
     fn differences(&self, found: &AskerSettings) -> Vec<String> {
         let place = found.target.path.display();
         let mut lines = Vec::new();
@@ -148,7 +148,7 @@ fn rule_of(handler: &Value) -> &str {
     handler.get("prompt").and_then(Value::as_str).and_then(verified_rule).unwrap_or("?")
 }
 
-/// Says where the hooks in the settings are not those that the rules want.
+/// Returns a line for each hook in the settings that differs from what the rules need.
 pub(super) fn differences(home: &Home, environment: &Environment) -> Result<Vec<String>, Failure> {
     let mut lines = Vec::new();
     for asker in askers(home)? {
@@ -160,7 +160,7 @@ pub(super) fn differences(home: &Home, environment: &Environment) -> Result<Vec<
     Ok(lines)
 }
 
-/// The version that has to accept the hooks: the oldest client here, else the one that the settings were chosen for.
+/// Returns the version that has to accept the hooks: the oldest client here, else the one the settings were chosen for.
 fn client(target: &Target, home: &Home, environment: &Environment) -> Option<ClientVersion> {
     let chosen = || {
         let file = files::find(&target.path).ok()?.target;

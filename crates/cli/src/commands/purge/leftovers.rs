@@ -51,7 +51,7 @@ pub(super) fn remove(
     Ok(gone)
 }
 
-/// The same of what they left outside of the ledger.
+/// Removes what the tasks left outside of the ledger.
 pub(super) fn remove_files(
     home: &Home,
     names: Option<&TaskNames>,
@@ -119,7 +119,7 @@ impl Leftovers {
         self.inseparable = tasks;
     }
 
-    /// Says what went with the tasks, and what could not.
+    /// Prints what was removed with the tasks, and what could not be.
     pub(super) fn say(&self, home: &Home, output: &mut Output) -> Result<(), Failure> {
         for name in &self.store_copies {
             output.say(&format!(

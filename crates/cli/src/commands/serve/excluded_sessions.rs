@@ -64,7 +64,7 @@ fn title(config: &Config) -> String {
     format!("exclusions {:016x}", hasher.finish())
 }
 
-/// The tasks in the file, if it stands under this title; under any, if none is given.
+/// Returns the tasks in the file, if it stands under this title; under any, if none is given.
 fn read(path: &Path, title: Option<&str>) -> Vec<TaskId> {
     let mut text = Vec::new();
     if File::open(path).and_then(|file| file.take(FILE_BYTES).read_to_end(&mut text)).is_err() {

@@ -66,7 +66,7 @@ pub(super) fn run(
 /// The fewest characters of a secret that a proxy and the server share.
 const FEWEST: usize = 24;
 
-/// Whom a proxy may name, if one is trusted.
+/// Returns the trusted proxy and whom it may name, if there is one.
 fn proxy(arguments: &Serve, environment: &Environment) -> Result<Option<Proxy>, Failure> {
     let Some(header) = &arguments.proxy_header else { return Ok(None) };
     let is_name = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'-' || letter == b'_';

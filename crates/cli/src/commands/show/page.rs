@@ -151,7 +151,7 @@ fn head(answers: &Answers, zone: &LocalTime) -> Table {
     table
 }
 
-/// Says that a number counts the subagents too, where there are any.
+/// Returns a note that a number counts the subagents too, where there are any.
 fn with_subagents(summary: &TaskSummary) -> &'static str {
     if summary.agents > 0 { "with subagents " } else { "" }
 }
@@ -245,7 +245,7 @@ fn calls(calls: &[ToolCall], zone: &LocalTime) -> Table {
     table
 }
 
-/// The colour of a call's state; none for what is as it should be.
+/// Returns the colour of a call's state; none for what is as it should be.
 pub(in crate::commands) fn paint_of(state: CallState) -> Option<Paint> {
     match state {
         CallState::Failed | CallState::Denied => Some(Paint::Red),

@@ -78,7 +78,7 @@ fn read(
     Ok(StreamEnd::Stopped)
 }
 
-/// The next line; none at the end, after too long a silence, or if it is no text.
+/// Returns the next line; none at the end, after too long a silence, or if it is no text.
 fn line(stream: &mut impl BufRead) -> Option<String> {
     let mut bytes = Vec::new();
     stream.by_ref().take(LINE_BYTES).read_until(b'\n', &mut bytes).ok()?;

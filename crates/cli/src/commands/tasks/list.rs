@@ -16,7 +16,7 @@ pub(in crate::commands) enum Scope {
     Tree,
 }
 
-/// A table of tasks; those that others started stand further to the right.
+/// Returns a table of tasks; those that others started stand further to the right.
 pub(in crate::commands) fn table(nodes: &[TreeNode], now: Millis, scope: Scope) -> Table {
     let [calls, failed, tokens, cost] = match scope {
         Scope::Own => ["OWN CALLS", "OWN FAILED", "OWN TOKENS", "OWN COST"],

@@ -9,7 +9,7 @@ use crate::figures;
 use crate::output::{Output, Paint};
 use crate::table::{Cell, Side, Table};
 
-/// The name of the first column.
+/// Returns the name of the first column.
 fn head(period: PeriodName) -> &'static str {
     match period {
         PeriodName::Daily => "DAY",
@@ -139,7 +139,7 @@ fn pace(forecast: &BlockForecast) -> String {
     )
 }
 
-/// A table for spreadsheets: a line for each part, or for each item that has none.
+/// Returns a table for spreadsheets: a line for each part, or for each item that has none.
 pub(super) fn csv(report: &Report, period: PeriodName) -> String {
     let mut text = format!(
         "{},part,responses,input_tokens,output_tokens,cache_read_tokens,cache_creation_tokens,residual_tokens,cost_usd,\
