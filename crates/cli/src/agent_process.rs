@@ -44,6 +44,7 @@ impl ProcessEnd {
     pub(crate) fn code(self) -> u8 {
         match self {
             ProcessEnd::Exited(code) => code,
+            // What a shell reports of a program that a signal ended, so that scripts see no difference.
             ProcessEnd::Killed(signal) => u8::try_from(128 + signal as i32).unwrap_or(u8::MAX),
         }
     }
@@ -71,6 +72,7 @@ pub(crate) fn run(command: &mut Command) -> Result<ProcessEnd, Failure> {
     unsafe {
         command.pre_exec(move || mask.thread_set_mask().map_err(io::Error::from));
     }
+    // In our process group: the terminal then sends its signals to the agent too, and job control works.
     let child = command.spawn().map_err(|cause| {
         let program = Path::new(command.get_program()).display().to_string();
         Failure::new(format!("cannot start `{program}`: {}", plain(&cause)))
@@ -99,6 +101,7 @@ fn wait(pid: Pid) -> Result<ProcessEnd, Failure> {
             Ok(WaitStatus::Signaled(_, signal, _)) => return Ok(ProcessEnd::Killed(signal)),
             // Without a terminal no shell would continue us.
             Ok(WaitStatus::Stopped(..)) if File::open("/dev/tty").is_ok() => {
+                // Stopped with it, so that the shell takes the terminal back; continued when the shell continues us.
                 raise(Signal::SIGSTOP).ok();
                 kill(pid, Signal::SIGCONT).ok();
             }
@@ -114,6 +117,7 @@ fn pass(signals: SigSet, running: &Mutex<Option<Pid>>) {
     while let Some((signal, is_shared)) = source.next() {
         let running = running.lock().unwrap_or_else(PoisonError::into_inner);
         match *running {
+            // The terminal sent it to the whole group, so the agent has it already.
             Some(_) if is_shared => {}
             Some(pid) => drop(kill(pid, signal)),
             None => {
@@ -131,6 +135,7 @@ struct SignalSource(Option<nix::sys::signalfd::SignalFd>);
 #[cfg(target_os = "linux")]
 impl SignalSource {
     /// The code of a signal that the kernel sends by itself, which for these signals is the terminal.
+    // `SI_KERNEL`: signals that a terminal makes have it, those of `kill` do not.
     const BY_KERNEL: i32 = 0x80;
 
     fn of(signals: SigSet) -> Self {

@@ -117,6 +117,7 @@ impl AlertJob {
         let midnight = self.zone.midnight(now);
         let alerts = self.watch.look(self.store.as_ref(), &settings, now, midnight);
         let alerts = alerts.map_err(|error| Failure::new(format!("cannot look for alerts: {error}")))?;
+        // Bounded: an outage of one cause can raise an alert for each task.
         for alert in alerts.iter().take(SENT_MAX) {
             // The server ends without waiting for receivers.
             if stop.is_requested() {

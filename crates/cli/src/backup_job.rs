@@ -131,6 +131,7 @@ impl BackupJob {
             return Ok(());
         }
         let newest = self.store.seq().map_err(unanswered)?;
+        // Only rows that arrive while this runs: clients rewrite their files, so an older mark may not fit.
         let after = self.seen.replace(newest);
         if let Some(mut after) = after.filter(|after| *after < newest) {
             while settings.enabled && after < newest {
@@ -151,6 +152,7 @@ impl BackupJob {
         let before = Millis(now.0.saturating_sub(i64::from(settings.days) * DAY_MS));
         let doubt = self.doubt_clock(now).map_err(|error| Failure::new(error.to_string()))?;
         // A clock that cannot be believed makes nothing old; the room is what it is.
+        // The room counts even then: a doubtful clock must not let copies fill the disk.
         let from = if doubt.is_some() { Millis(0) } else { before };
         backup::retain(&folder, from, room).map_err(failed)?;
         let first = backup::stamp(before);

@@ -93,6 +93,7 @@ fn newest(store: &dyn Store, agent: Agent, now: Millis) -> Option<SeenVersion> {
         .items
         .iter()
         .filter_map(|task| Some((ClientVersion::parse(task.client_version.as_deref()?)?, task.started_at)));
+    // The newest session decides: an older client beside it may still be in use, but is not what was upgraded.
     let (version, began) = said.next()?;
     let since = said.filter(|(other, _)| *other == version).map(|(_, began)| began).fold(began, Millis::min);
     Some(SeenVersion { version, since })

@@ -63,6 +63,7 @@ impl ContextJob {
         }
         let seq = self.store.seq().map_err(|error| Failure::new(error.to_string()))?;
         let is_known = self.seen.as_ref().is_some_and(|(known, wanted)| *known == seq && *wanted == settings);
+        // Settings count as a change too: switching a field off must not wait for the next event.
         if is_known && now.0 - self.written.0 < ANYWAY_MS {
             return Ok(());
         }

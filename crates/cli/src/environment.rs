@@ -112,6 +112,7 @@ impl Environment {
     /// Returns how a person calls this program: by its name if it is on the path, else by where it is.
     pub(crate) fn program(&self) -> String {
         let here = self.main_program();
+        // The short name only where a shell finds this very program by it: hints are meant to be copied.
         let known = self.on_path("agent-tracer").and_then(|file| file.canonicalize().ok());
         if known.is_some_and(|known| known == here) {
             return "agent-tracer".to_owned();
@@ -136,6 +137,7 @@ impl Environment {
         let named = self.variable("TZ").and_then(|zone| zone.into_string().ok());
         let named = named.map(|zone| zone.trim_start_matches(':').to_owned());
         named.filter(|zone| !zone.is_empty()).or_else(|| {
+            // The name of the zone is in the target of the link; the file itself does not hold it.
             let target = std::fs::canonicalize("/etc/localtime").ok()?;
             Some(target.to_str()?.split_once("/zoneinfo/")?.1.to_owned())
         })

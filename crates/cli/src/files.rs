@@ -43,6 +43,7 @@ impl SettingsFile {
 
 /// Reads a settings file, through a link if it is one.
 pub(crate) fn find(path: &Path) -> Result<SettingsFile, Failure> {
+    // The target is replaced and not the link: people keep their settings in a repository and link to them.
     let target = match path.canonicalize() {
         Ok(target) => target,
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
@@ -130,6 +131,7 @@ pub(crate) fn remove(found: &SettingsFile) -> Result<(), Failure> {
 /// Makes a folder and those above it; returns the topmost one that was made.
 pub(crate) fn make_folder(folder: &Path, mode: u32) -> Result<Option<PathBuf>, Failure> {
     use std::os::unix::fs::DirBuilderExt;
+    // Looked up before the folders are made: `uninstall` removes only what did not exist before.
     let topmost = folder.ancestors().take_while(|folder| !folder.exists()).last().map(Path::to_owned);
     fs::DirBuilder::new().recursive(true).mode(mode).create(folder).map_err(|cause| {
         Failure::file("create the folder", folder, &cause).hint("check that you may write there")
@@ -155,6 +157,7 @@ fn check_unchanged(found: &SettingsFile) -> Result<(), Failure> {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => None,
         Err(cause) => return Err(Failure::file("read", &found.target, &cause)),
     };
+    // The bytes are compared, not the time of change: two writes within one tick of the clock have the same time.
     if now == found.bytes {
         return Ok(());
     }
@@ -174,6 +177,7 @@ enum Mode {
 fn write(path: &Path, bytes: &[u8], before: Option<&Metadata>, mode: Mode) -> Result<(), Failure> {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
+    // Beside the file, because a rename works within one file system only.
     name.push(format!(".agent-tracer-{}", std::process::id()));
     let temporary = path.with_file_name(name);
     let written = fill(&temporary, bytes, before, mode).and_then(|()| fs::rename(&temporary, path));

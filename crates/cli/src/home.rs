@@ -49,6 +49,7 @@ pub(crate) fn prepare(home: &Home, is_default: bool) -> Result<Option<String>, F
         let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
         Failure::new(format!("{error}: {cause}")).hint("check that you may write there")
     })?;
+    // Before the key is made: a name without its bytes would count as a key that exists.
     let mended = mend_key(&home.hash_key())?;
     make_once(&home.hash_key(), || random().map(|key| key.to_vec()))?;
     make_once(&home.privacy_conf(), || Ok(PRIVACY_CONF.as_bytes().to_vec()))?;
@@ -128,6 +129,7 @@ fn prune(home: &Home, now: Millis, folder: &Path, label: &str, newest: &Path) {
         .collect();
     backups.sort();
     let last = backups.len().saturating_sub(BACKUPS);
+    // The first one stays for ever: it is the file as it was before us.
     for (_, _, path) in backups.into_iter().take(last).skip(1) {
         if path != newest && !needed.contains(&path) {
             drop(fs::remove_file(path));
@@ -162,6 +164,7 @@ fn make_once(path: &Path, content: impl FnOnce() -> io::Result<Vec<u8>>) -> Resu
         return Ok(());
     }
     let made = content().and_then(|bytes| create_beside(path, &bytes)).and_then(|temporary| {
+        // Linked, not renamed: a rename would replace the key of a process that was first.
         let linked = match fs::hard_link(&temporary, path) {
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             other => other,

@@ -22,6 +22,7 @@ pub(crate) fn local_client(patience: Duration, silence: Duration) -> Agent {
         .timeout_per_read(Some(silence))
         .http_status_as_error(false)
         .max_redirects(0)
+        // The redirect itself is the answer: an error would hide which program listens there.
         .max_redirects_will_error(false)
         .proxy(None)
         .build()

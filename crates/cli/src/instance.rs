@@ -111,6 +111,7 @@ impl Instance {
         // The file counts only while the lock is held: another program may use that address by now.
         match file.try_lock_shared() {
             Err(TryLockError::WouldBlock) => text(&mut file).lines().nth(1)?.parse().ok(),
+            // A lock that could be taken belongs to no process; what is written in the file is left from an earlier one.
             Ok(()) | Err(TryLockError::Error(_)) => None,
         }
     }

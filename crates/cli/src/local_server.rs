@@ -43,6 +43,7 @@ pub(crate) fn login_link(address: SocketAddr, home: &Home) -> Result<String, Fai
         read(request.send_empty()).ok_or_else(|| refused("the answer is not one of Agent Tracer"))?;
     let text = |key: &str| answer.get(key).and_then(Value::as_str);
     match text("path") {
+        // Only a path is taken from the answer: the address is the one that was called.
         Some(path) if status == 200 && path.starts_with('/') => Ok(format!("http://{address}{path}")),
         Some(_) | None => {
             let why = text("detail").or_else(|| text("title")).unwrap_or("no reason");

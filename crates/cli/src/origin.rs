@@ -48,6 +48,7 @@ impl Origin {
     pub(crate) fn of(program: &Path, root: &Path) -> Origin {
         let folder = program.parent().unwrap_or(root);
         let prefix = folder.parent().unwrap_or(root);
+        // From the most certain mark to the least.
         of_node(program)
             .or_else(|| of_homebrew(program))
             .or_else(|| of_python(folder, prefix))
@@ -112,6 +113,7 @@ fn has(path: &Path, name: &str) -> bool {
 fn of_node(program: &Path) -> Option<Origin> {
     let modules =
         program.ancestors().filter(|part| part.file_name() == Some(OsStr::new("node_modules"))).last()?;
+    // A cache has no command to upgrade: naming the newest version is the upgrade.
     if has(program, "_npx") {
         return Some(Origin::Cache("npx"));
     }
@@ -150,6 +152,7 @@ fn of_python(folder: &Path, prefix: &Path) -> Option<Origin> {
     if !is_listed {
         return None;
     }
+    // Before pip: both tools make an environment that looks like one of pip.
     if prefix.join("uv-receipt.toml").is_file() {
         return Some(Origin::UvTool);
     }
@@ -175,6 +178,7 @@ fn of_system(folder: &Path, root: &Path) -> Option<Origin> {
     if root.join("var/lib/dpkg/info/agent-tracer.list").is_file() {
         return Some(Origin::Debian);
     }
+    // rpm keeps no list per package that could be read without its library.
     let places = ["usr/lib/sysimage/rpm", "var/lib/rpm"];
     places.iter().any(|place| root.join(place).is_dir()).then_some(Origin::Rpm)
 }

@@ -27,6 +27,7 @@ impl Output {
     /// Returns the process's own output.
     pub(crate) fn of_process() -> Output {
         let unset = |name: &str| std::env::var_os(name).is_none_or(|value| value.is_empty());
+        // No `TERM` counts as incapable: CI and editors often leave it unset.
         let capable = std::env::var_os("TERM").is_some_and(|term| term != "dumb");
         Output { colour: io::stdout().is_terminal() && unset("NO_COLOR") && capable }
     }
@@ -81,6 +82,7 @@ impl Output {
 /// have written, and must not steer the terminal.
 pub(crate) fn printable(text: &str) -> String {
     let visible =
+        // Texts of agents reach the terminal, and an escape sequence in one could rewrite what stands above it.
         |character: char| if character.is_control() && character != '\n' { '\u{fffd}' } else { character };
     text.chars().map(visible).collect()
 }

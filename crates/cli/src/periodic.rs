@@ -70,6 +70,7 @@ fn reporting(
 ) -> impl FnMut() {
     let mut last: Option<Failure> = None;
     move || {
+        // Forgotten after a success, so that a problem that comes back is reported again.
         let problem = work().err();
         if let Some(problem) = problem.as_ref().filter(|problem| last.as_ref() != Some(*problem)) {
             report(problem);

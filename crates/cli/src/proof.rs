@@ -104,12 +104,14 @@ fn attempt(
     let language = environment.variable("LANG").unwrap_or_else(|| "C.UTF-8".into());
     let (home_text, work_text) = (home.as_os_str(), work.as_os_str());
     let mut variables: Vec<(&str, &OsStr)> = vec![
+        // Only these: any other variable of the user could name another home or another model.
         ("PATH", &path),
         ("LANG", &language),
         ("HOME", home_text),
         ("TMPDIR", work_text),
         ("SHELL", OsStr::new("/bin/sh")),
         ("TERM", OsStr::new("dumb")),
+        // The trial must not appear among the recorded sessions.
         ("AGENT_TRACER_HOME", tracer.as_os_str()),
         ("HTTP_PROXY", OsStr::new(&base)),
         ("HTTPS_PROXY", OsStr::new(&base)),
@@ -136,6 +138,7 @@ fn attempt(
         limit: LIMIT,
     }
     .run();
+    // Asked of the spool and not of the client: only an envelope proves that the hook ran to its end.
     let called = events_in(&Home::in_folder(&tracer));
     if !called.is_empty() {
         return Ok(Proof::Called(called));

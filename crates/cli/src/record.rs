@@ -85,6 +85,7 @@ impl Record {
     /// Reads the record. One that cannot be understood counts as lost, and the second value says so.
     pub(crate) fn load(home: &Home) -> (Record, Option<String>) {
         let path = home.install_record();
+        // No record is the usual state before `install`, and nothing to report.
         if !path.exists() {
             return (Record::empty(), None);
         }
@@ -94,6 +95,7 @@ impl Record {
             Err(_) => return lost("it cannot be read".to_owned()),
         };
         match serde_json::from_slice::<Record>(&bytes) {
+            // A record of a newer version is not guessed at: `uninstall` then asks the settings file itself.
             Ok(record) if record.version == VERSION => (record, None),
             Ok(record) => lost(format!("unsupported version {}, expected {VERSION}", record.version)),
             Err(cause) => lost(cause.to_string()),
@@ -120,6 +122,7 @@ impl Record {
 
     /// Puts an installation in the place of an older one of the same file.
     pub(crate) fn put(&mut self, installation: Installation) {
+        // One entry per file: what the second `install` wrote is what `uninstall` has to undo.
         self.forget(&installation.file.clone());
         self.installations.push(installation);
     }

@@ -84,6 +84,7 @@ struct DroppedEvents {
 fn drop_older(ledger: &Ledger, days: u32, now: Millis) -> Result<RetentionRun, AppendError> {
     let older = older_than(days, now);
     match ledger.judge_clock(now)? {
+        // Asked only where something would go: a wrong clock without old events is no problem to report.
         ClockTrust::Ahead { known } if ledger.would_retain(older)? != Upkeep::default() => {
             let failure =
                 Failure::new(format!("nothing older than {days} days was dropped: {}", doubt(now, known)));
@@ -119,6 +120,7 @@ impl RetentionState {
         };
         let done = days.map(|days| (days, drop_older(ledger, days, now)));
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // The problem is cleared before the run's own result, so that a mended file ends its report.
         state.1 = None;
         state.0.days = days;
         match done {

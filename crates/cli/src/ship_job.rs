@@ -56,6 +56,7 @@ pub(crate) fn policy(
 ) -> Result<Policy, Failure> {
     let user = environment.user_home().ok();
     let user = user.as_ref().map(|user| user.as_os_str().as_encoded_bytes());
+    // A policy that was named must exist: without it everything would leave.
     let Some(path) = named.map(|path| environment.absolute(path)) else {
         return Ok(Policy::from_settings(config::read(home)?.unwrap_or_default(), user));
     };

@@ -20,6 +20,7 @@ fn ends() -> SigSet {
 /// Keeps the signals back for this thread and those that it starts.
 pub(crate) fn hold() -> Result<(), Failure> {
     let mut signals = ends();
+    // A limit on file sizes must be an error of the write, which the store reports, and not the end of the process.
     signals.add(Signal::SIGXFSZ);
     signals.thread_block().map_err(|error| Failure::new(format!("cannot hold signals: {error}")))
 }
@@ -41,6 +42,7 @@ pub(crate) fn release() {
 /// Calls `start`, which starts a process, with no signal held back: a process inherits what this thread holds back, and
 /// could then be ended by nothing but `kill -9`. A signal that arrives meanwhile ends this process at once.
 pub(crate) fn unheld<T>(start: impl FnOnce() -> T) -> T {
+    // A program inherits the mask of the thread that starts it, and could then be ended by `kill -9` alone.
     let held = SigSet::thread_get_mask();
     // Without the mask nothing was held back, as far as is known.
     SigSet::empty().thread_set_mask().ok();

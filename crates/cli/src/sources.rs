@@ -41,6 +41,7 @@ pub(crate) fn ledger(home: &Home) -> Result<Ledger, Failure> {
 pub(crate) fn ledger_checked(home: &Home, check: CheckPace) -> Result<Ledger, Failure> {
     let path = home.data().join("ledger.db");
     let prices = prices(home)?;
+    // Compared by meaning and not by text, so that a comment in the settings counts nothing anew.
     let own_prices = prices.fingerprint();
     let options = Options { check, ..options_with(prices) };
     let ledger = Ledger::open_watched(&path, options, upgrade_progress::report())
@@ -138,10 +139,12 @@ pub(crate) fn roots_in(folder: PathBuf, agent: Option<Agent>) -> Vec<Root> {
     for own in Agent::rows().filter(|own| agent.is_none_or(|agent| agent == *own)) {
         let Some(door) = sessions::of(own) else { continue };
         let own = roots_of(own, door, &folder);
+        // The first folder decides what a home is: the others come with use.
         if own.first().is_some_and(|root| root.folder.is_dir()) {
             roots.extend(own);
         }
     }
+    // Not a home: a folder of transcripts that were copied, whose files tell their agent by name.
     if roots.is_empty() {
         roots.push(Root { agent, folder });
     }

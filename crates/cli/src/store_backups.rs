@@ -215,7 +215,9 @@ pub(crate) fn hint(store: &Path) -> Option<String> {
 
 /// Refuses to go on where there is no room for so many bytes.
 pub(crate) fn check_room(folder: &Path, bytes: u64) -> Result<(), Failure> {
+    // The folder of the backups is made later, so its nearest parent answers.
     let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder);
+    // A file system that does not answer is no reason to refuse: the copy itself fails without room.
     let Ok(facts) = statvfs(there) else { return Ok(()) };
     #[expect(clippy::useless_conversion, reason = "not useless where the system's type is narrower")]
     let free = u64::from(facts.blocks_available()).saturating_mul(u64::from(facts.fragment_size()));
@@ -235,6 +237,7 @@ pub(crate) fn store_bytes(store: &Path) -> u64 {
         path.push(end);
         fs::metadata(PathBuf::from(path)).map_or(0, |facts| facts.len())
     };
+    // The log counts: after a burst it holds more than the file.
     length("") + length("-wal")
 }
 
@@ -255,6 +258,7 @@ pub(crate) fn make(
 ) -> Result<(StoreBackup, Contents), Failure> {
     let made = try_make(home, now, pace);
     match &made {
+        // A success ends the report of an earlier failure in doctor and health.
         Ok(_) => drop(fs::remove_file(failure_mark(home))),
         Err(failure) => note_failure(home, now, failure),
     }
@@ -286,6 +290,7 @@ fn try_make(
     pace: impl FnMut(u64, u64) -> Pace,
 ) -> Result<(StoreBackup, Contents), Failure> {
     let (store, folder) = (store(home), backup_job::folder(home));
+    // Before the copy, not during it: a full disk would stop the recording too.
     check_room(&folder, store_bytes(&store))?;
     files::make_folder(&folder, 0o700)?;
     let name = format!("store-{}.db", stamp(now));

@@ -51,6 +51,7 @@ impl DrainWatcher {
     /// Waits until every envelope that a session wrote before this one is committed. Returns `false` on timeout.
     /// Without a session, every envelope counts.
     pub fn wait_for_earlier(&self, name: &EnvelopeName, session: Option<&str>, most: Duration) -> bool {
+        // Listed once: what arrives later has a later name and need not be waited for.
         let mut earlier = self.earlier(name);
         if earlier.len() <= READ_MAX
             && let Some(session) = session.filter(|session| is_spelled_plainly(session))

@@ -208,6 +208,7 @@ struct Job<'a> {
 impl Job<'_> {
     fn work(&self, results: &Sender<Result<ReadOutcome, ReadError>>) {
         while !self.stop.is_requested() && !self.given_up.is_requested() {
+            // One counter instead of a share per thread: files differ too much in length for equal shares.
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(found) = self.plan.files.get(index) else { return };
             let result = self.read(found);
@@ -215,6 +216,7 @@ impl Job<'_> {
                 Ok(ReadOutcome::Later) => {
                     self.later.lock().unwrap_or_else(PoisonError::into_inner).push(index);
                 }
+                // The other threads would meet the same refusal, each after its own wait.
                 Err(ReadError::Sink { .. }) => self.given_up.request(),
                 _ => {}
             }
@@ -245,6 +247,7 @@ fn since(now: Counts, before: Counts) -> Counts {
         skipped: now.skipped - before.skipped,
         replaced: now.replaced - before.replaced,
         failed: now.failed - before.failed,
+        // A state, not a sum: there is nothing to subtract.
         parked: now.parked,
     }
 }

@@ -108,6 +108,7 @@ impl Intake {
     pub fn start(setup: Setup, sink: Arc<dyn Sink>) -> Result<Self, StartError> {
         let Setup { home, roots, privacy, clock, named, running } = setup;
         let projects = Arc::new(Projects::new());
+        // The spool is taken first: a second server must fail before it watches or reads anything.
         let spool = SpoolIntake::open(&Spool::at(&home.spool()), Arc::clone(&sink), Arc::clone(&projects))
             .map_err(StartError::Spool)?;
         let drained = DrainWatcher::new(&home);
@@ -152,6 +153,7 @@ impl Intake {
         let list = move || {
             let mut list = running.as_ref().map(|running| running()).unwrap_or_default();
             list.extend(processes.list());
+            // A process of the last run may be named again by a hook of this one.
             list.sort_unstable();
             list.dedup();
             list
@@ -194,6 +196,7 @@ impl Intake {
     }
 
     fn end(&mut self) {
+        // Requested before the threads are woken: a thread that wakes looks at the request first.
         self.stop.request();
         self.waker.wake();
         spool::wake(&self.home);

@@ -103,6 +103,7 @@ impl Liveness {
         sink: &dyn Sink,
         now: Millis,
     ) -> Result<usize, AppendError> {
+        // Ids of another namespace name other processes here, so they are never looked up.
         let Some(namespace) = self.table.namespace() else { return Ok(0) };
         let gone: Vec<RunningProcess> = running
             .into_iter()
@@ -113,6 +114,7 @@ impl Liveness {
             return Ok(0);
         }
         let observed = gone.iter().map(|process| observe(process, now)).collect();
+        // Remembered only after the commit: a refusal is reported again at the next check.
         sink.append(Batch { observed, own: true, ..Batch::default() })?;
         if self.gone.len() >= REMEMBERED {
             self.gone.clear();
@@ -127,6 +129,7 @@ impl Liveness {
             Err(error) if error.kind() == io::ErrorKind::NotFound => State::Gone,
             // Permission is missing, or the answer makes no sense.
             Err(_) => State::Unknown,
+            // The same id with another start is another process: systems use ids again.
             Ok(facts) if facts.start != process.start || facts.is_zombie => State::Gone,
             Ok(_) => State::Alive,
         }

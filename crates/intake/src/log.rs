@@ -20,6 +20,7 @@ pub(crate) fn warn_unread(error: &ReadError, pause: Option<Duration>) {
         ReadError::Parked { path, pause, .. } => (path, "store", Some(*pause)),
         ReadError::File { path, .. } => (path, "read", pause),
     };
+    // The session is in the name of the file, so no content is read for a log line.
     let file = recognise(None, path);
     let session = file.as_ref().and_then(|file| file.session.as_deref()).unwrap_or("unknown");
     let agent = file.as_ref().map(|file| file.agent.as_str());

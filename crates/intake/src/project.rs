@@ -73,6 +73,7 @@ impl Projects {
             let project = match &mut first {
                 Some(Some(known)) => Some(known.clone()),
                 Some(first) => {
+                    // Found once per file: an agent that changes its directory still works for the project it began in.
                     **first = self.of(cwd, named);
                     first.clone()
                 }
@@ -113,6 +114,7 @@ impl Projects {
         }
         let repository =
             repository(Path::new(directory)).and_then(|root| Some(mask(root.to_str()?).into_owned()));
+        // Emptied, not trimmed: an order of use would cost memory for each entry, and a search is a few lookups.
         if known.len() >= REMEMBERED {
             known.clear();
         }
@@ -137,6 +139,7 @@ fn repository(directory: &Path) -> Option<PathBuf> {
     }
     directory.ancestors().take(LEVELS).find_map(|folder| {
         let git = folder.join(".git");
+        // Looked up without running `git`, which libraries of this project may not start.
         let facts = fs::metadata(&git).ok()?;
         if facts.is_dir() {
             // An empty folder of that name is no repository.

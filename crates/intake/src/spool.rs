@@ -241,6 +241,7 @@ pub fn run(mut intake: SpoolIntake, home: &Home, clock: &Clock, stop: &Stop) {
     let mut pace = Pace::default();
     let mut swept: Option<Instant> = None;
     loop {
+        // Read before the drain, not after: what arrives until the request still gets one whole pass.
         let is_last = stop.is_requested();
         if swept.is_none_or(|at| at.elapsed() >= SWEEP) {
             swept = Some(Instant::now());
@@ -391,6 +392,7 @@ fn processes_of(batch: &Batch) -> Vec<Entry> {
         Verdict::Read(reading) => Some(&reading.entries),
         Verdict::Malformed(_) | Verdict::Refused(_) => None,
     });
+    // Copied before the batch is given away, and only these few: most batches name no process.
     let relevant = entries.flatten().filter(|entry| match entry.subject {
         Subject::Task => entry.metadata.contains_key(attributes::PID),
         Subject::Event(kind) => kind == Kind::SessionEnded,

@@ -77,6 +77,7 @@ impl Tail {
         roots: Vec<Root>,
         make: fn() -> (Watch, Receiver<WakeReason>),
     ) -> (Self, Waker) {
+        // One queue for reports and wakes, so that the thread waits at one place.
         let (mut watch, wakes) = make();
         let waker = watch.waker();
         for root in &roots {
@@ -190,6 +191,7 @@ impl Tail {
             }
             self.named_files.insert(path, file);
         }
+        // The folder counts as changed once: its files were there before it was watched.
         for root in followed.roots {
             self.changed.insert(root.folder.clone());
             self.watch.renew(&root);
@@ -283,6 +285,7 @@ impl Tail {
         }
         match self.files.read(&path, &file, stop) {
             Ok(ReadOutcome::Read | ReadOutcome::Nothing) => self.active.touch(&path, &file),
+            // Kept out of the changed files, or a half-written one would be read in a circle.
             Ok(ReadOutcome::Later) => {
                 self.later.insert(path, file);
             }

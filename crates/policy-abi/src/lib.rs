@@ -174,6 +174,7 @@ impl<'b> Table<'b> {
         if bytes.get(..MAGIC.len()) != Some(MAGIC.as_slice()) {
             return Err(Damage::NotATable);
         }
+        // The length comes before the sum: a file that ends early is torn, not changed.
         if number(bytes, 8, 4) != Some(bytes.len()) || bytes.len() > BYTES_MAX {
             return Err(Damage::Torn);
         }
@@ -188,6 +189,7 @@ impl<'b> Table<'b> {
             return Err(Damage::Broken);
         }
         let table = Self { bytes, deadline_ms: deadline, guard, rows };
+        // Every row is read once here, so that a lookup needs no error path: a hook has no one to report an error to.
         if rows > ROWS_MAX || (0..rows).any(|index| table.row(index).is_none()) {
             return Err(Damage::Broken);
         }
@@ -216,7 +218,9 @@ impl<'b> Table<'b> {
     pub fn ask(&self, question: &Question<'_>) -> Option<MatchedRows<'b>> {
         let mut found: Option<MatchedRows<'b>> = None;
         for row in self.rows().filter(|row| row.matches_question(question)) {
+            // One row that any program can answer is enough to need an answer while no server runs.
             let server_only = row.server_only && found.is_none_or(|known| known.server_only);
+            // `>=` keeps the first of equals, as the format promises.
             let row = found.map(|known| known.row).filter(|known| known.outage >= row.outage).unwrap_or(row);
             found = Some(MatchedRows { row, server_only });
         }
@@ -313,6 +317,7 @@ fn text_at(bytes: &[u8], at: usize) -> Option<&[u8]> {
 fn checksum(bytes: &[u8]) -> u64 {
     bytes
         .iter()
+        // FNV-1a fits into one line and needs no dependency. It guards against damage, not against an attacker.
         .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
@@ -333,6 +338,7 @@ pub fn build(deadline_ms: u32, guard: &[u8], rows: &[Row<'_>]) -> Result<Vec<u8>
     if rows.len() > ROWS_MAX {
         return Err(TooLarge);
     }
+    // The texts follow the rows, so that a row is found by its number alone.
     let mut texts = Texts { first: HEADER + rows.len() * ROW, bytes: Vec::new(), known: HashMap::new() };
     let mut checked = deadline_ms.to_le_bytes().to_vec();
     checked.extend(encode_number(rows.len(), 4)?);
@@ -389,6 +395,7 @@ impl<'r> Texts<'r> {
 
 fn encode_number(value: usize, bytes: usize) -> Result<Vec<u8>, TooLarge> {
     let all = u64::try_from(value).map_err(|_| TooLarge)?.to_le_bytes();
+    // A number that does not fit is refused and never cut: a cut offset would name another text.
     let (low, high) = all.split_at_checked(bytes).ok_or(TooLarge)?;
     if high.iter().any(|byte| *byte != 0) {
         return Err(TooLarge);

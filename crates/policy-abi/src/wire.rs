@@ -78,6 +78,7 @@ impl QuestionHead {
             folder: usize::from(u16::from_le_bytes([f0, f1])),
             payload: usize::try_from(u32::from_le_bytes([p0, p1, p2, p3])).ok()?,
         };
+        // Checked again on this side: the sender may be another version, or not a hook.
         let fits = head.name <= NAME_MAX && head.folder <= FOLDER_MAX && head.payload <= PAYLOAD_MAX;
         (fits && [a, b, c, d] == *QUESTION).then_some(head)
     }
@@ -116,6 +117,7 @@ impl AnswerHead {
             stdout: usize::try_from(u32::from_le_bytes([o0, o1, o2, o3])).ok()?,
             stderr: usize::try_from(u32::from_le_bytes([e0, e1, e2, e3])).ok()?,
         };
+        // Reserved bytes must be zero, so that a later version can give them a meaning.
         let fits = head.stdout <= ANSWER_MAX && head.stderr <= ANSWER_MAX;
         (fits && [a, b, c, d] == *ANSWER && [z0, z1, z2] == [0; 3]).then_some(head)
     }

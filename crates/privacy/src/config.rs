@@ -126,6 +126,7 @@ impl fmt::Display for ConfigFault {
             write!(f, "line {}: ", self.line)?;
         }
         match &self.problem {
+            // Each message says what holds now: a mistake means the most privacy, never the last level.
             ConfigProblem::UnknownLevel(word) if word.is_empty() => {
                 write!(f, "`level` has no value; everything is treated as `metadata`")?;
                 write!(f, "\nhint: write `level metadata`, `level actions` or `level full`")

@@ -15,6 +15,7 @@ impl ContainerStack {
             self.full.push(self.word);
             self.used = 0;
         }
+        // One bit per container, because dropped content is not bounded in depth and a stack of bytes would be.
         self.word = (self.word << 1) | u64::from(object);
         self.used += 1;
     }

@@ -22,6 +22,7 @@ pub fn ring(home: &Home) {
 
 fn try_ring(home: &Home) -> io::Result<()> {
     let place = socket::locate(home, &home.doorbell())?;
+    // Unbound: a name of its own would leave a file for each hook.
     let socket = UnixDatagram::unbound()?;
     socket.set_nonblocking(true)?;
     socket.send_to(b".", place).map(drop)
@@ -43,6 +44,7 @@ impl Listener {
     /// [`io::ErrorKind::AddrInUse`], and anything that is no socket is left alone.
     pub fn bind(home: &Home) -> io::Result<Listener> {
         let path = socket::create(home, &home.doorbell())?;
+        // The file of a socket outlives its process, and a second bind to it fails.
         remove_stale(&path)?;
         let socket = UnixDatagram::bind(&path)?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
@@ -112,6 +114,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
             "the doorbell's path is taken by something that is no socket",
         ));
     }
+    // Connecting is the only test: a file alone does not show whether a server listens.
     match UnixDatagram::unbound()?.connect(path) {
         Ok(()) => Err(io::Error::new(io::ErrorKind::AddrInUse, "another server listens on this doorbell")),
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => fs::remove_file(path),

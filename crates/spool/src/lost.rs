@@ -85,6 +85,7 @@ const COUNTED_MAX: u64 = 64 << 20;
 /// Adds one loss to the folder's counter, which is made if it is missing.
 pub(crate) fn count(folder: &Path, reason: Reason) -> io::Result<()> {
     let path = folder.join(reason.as_str());
+    // Opened before the folder is made: both exist since `install`, and a full disk has no room for new ones.
     let file = match disk::open_append(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             disk::create_folder(folder)?;

@@ -22,6 +22,7 @@ impl EnvelopeName {
     /// Returns the name for a time of arrival, the writer's pid and the writer's counter.
     pub fn new(nanos: u64, pid: u32, counter: u32) -> EnvelopeName {
         let mut text = Vec::with_capacity(CAPACITY);
+        // Twenty digits hold any `u64`, so that names sort as their times do.
         decimal::push_padded(&mut text, nanos);
         text.push(b'-');
         decimal::push(&mut text, u64::from(pid));

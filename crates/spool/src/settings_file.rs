@@ -107,6 +107,7 @@ pub fn open(path: &Path, user: Option<u32>) -> Result<Option<File>, Refusal> {
         Err(error) if is_absent(&error) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
+    // The folder too: another user who may write in it can put another file under the name.
     judge(&facts, user, folder, folder)?;
     // The type is asked for before opening: to open a pipe would wait until a process writes to it.
     match fs::metadata(path) {
@@ -116,6 +117,7 @@ pub fn open(path: &Path, user: Option<u32>) -> Result<Option<File>, Refusal> {
         Err(error) => return Err(error.into()),
     }
     let file = File::open(path)?;
+    // The opened file is judged and not the name, which may lead to another file by now.
     judge(&file.metadata()?, user, path, folder)?;
     Ok(Some(file))
 }

@@ -54,6 +54,7 @@ impl FallbackSocket {
 
     /// Returns the path if its folder may be trusted.
     fn locate(&self) -> io::Result<PathBuf> {
+        // The link itself is judged: it could lead to a folder of another user.
         let metadata = fs::symlink_metadata(&self.folder)?;
         let private = metadata.is_dir() && metadata.uid() == self.owner && metadata.mode() & 0o077 == 0;
         if !private {

@@ -19,6 +19,7 @@ const ID_BYTES: std::ops::RangeInclusive<usize> = 16..=64;
 /// # Errors
 /// The file cannot be read or written, for instance because nothing was ever installed in this home.
 pub fn append(path: &Path, id: &[u8]) -> io::Result<()> {
+    // Looked up before the append: every hook of a session comes here, and the file has one line for each session.
     if !is_id(id) || list(path)?.iter().any(|known| known.as_bytes() == id) {
         return Ok(());
     }
@@ -45,7 +46,7 @@ pub fn list(path: &Path) -> io::Result<Vec<String>> {
 
 fn is_id(word: &[u8]) -> bool {
     ID_BYTES.contains(&word.len())
-        && word.iter().list(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+        && word.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
 #[cfg(test)]

@@ -91,6 +91,7 @@ impl Spool {
 
     fn accept_encoded(&self, writer: &Writer<'_>, bytes: &[u8]) -> Result<Accepted, Failure> {
         let size = bytes.len() as u64;
+        // Judged before a unit is reserved: a refused envelope must not use up the limit of the others.
         if size > self.limits().envelope() {
             return Err((Reason::TooLarge, None));
         }
@@ -111,6 +112,7 @@ impl Spool {
         let path = self.used();
         let failed = |error: io::Error| (Reason::from_error(&error), Some(error));
         let file = self.with_folders(|| disk::open_append(&path)).map_err(failed)?;
+        // The length is the count: one `fstat` instead of a walk through the folder. Parallel hooks may pass the limit.
         let taken = file.metadata().map_err(failed)?.len();
         if taken.saturating_add(units) > self.limits().units() {
             return Err((Reason::Full, None));

@@ -41,9 +41,11 @@ pub(super) fn run(
     if let Some(mended) = home::prepare(&tracer, named.is_none())? {
         output.say(&format!("warning: {mended}"))?;
     }
+    // The ledger has one writer: beside a server the import would wait, and the server reads the same files anyway.
     let _instance = Instance::take(&tracer)?;
     let ledger = Arc::new(sources::ledger(&tracer)?);
     let privacy = Arc::new(sources::privacy(&tracer, environment)?);
+    // Unlike `serve`, an import ends: with settings that cannot be read it would skip every file in silence.
     sources::known(&privacy)?;
     let sink: Arc<dyn Sink> = Arc::<agent_tracer_ledger::Ledger>::clone(&ledger);
     let files = Files::new(sink, privacy, Arc::new(Projects::new()), sources::clock());

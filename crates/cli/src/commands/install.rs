@@ -56,6 +56,7 @@ pub(super) fn run(
     let left_out = left_out(arguments.agent, setup, &request)?;
     let hook = target::hook(environment)?;
     let (home, named_home) = environment.home(options.home.as_deref())?;
+    // A repository could link its settings to any file of the user, and we would write it.
     if target.scope != ScopeName::User {
         files::refuse_links(&target.path)?;
     }
@@ -99,9 +100,11 @@ pub(super) fn run(
     }
     let unchanged = found.exists() && change.text == text;
     let chosen_for = client.map(|client| client.to_string());
+    // Another client version is worth a new record even where the entries stay the same: `doctor` compares with it.
     let is_news = known.as_ref().is_none_or(|known| known.client != chosen_for);
     if !unchanged || is_news {
         let base = base_of(&target, &found, known.as_ref(), text)?;
+        // The copies come before the change: a change without a way back is not made.
         let label = target.label();
         let now = environment.now();
         let base = base.map(|base| home::back_up(&home, now, &label, base.as_bytes())).transpose()?;
@@ -136,6 +139,7 @@ pub(super) fn run(
     choice.say(target.agent, setup, &left_out, output)?;
     report::moved_home(&ours_before, named_home.as_deref(), output)?;
     report::other_ways(&target, &other_ways(&target, environment), output)?;
+    // Last, because the trial starts clients: what was written stays whatever comes of it.
     if !arguments.no_verify {
         let own = setup.own(&change.text);
         for client in &choice.clients {

@@ -45,6 +45,7 @@ pub(super) fn run(
     if arguments.accept_changes {
         return accept_changes(arguments, &store, &home, output);
     }
+    // A whole store is left alone: a copy of it would cost room and gain nothing.
     if is_own && arguments.to.is_none() && is_whole(&store) {
         if arguments.json {
             output.data(&json_of(&json!({"whole": true}))?)?;
@@ -58,6 +59,7 @@ pub(super) fn run(
         report(arguments, &done, &NewStore::Written(to), output)?;
         return Ok(ExitCode::SUCCESS);
     }
+    // Twice, because the new store stands beside the old one, which is kept.
     store_backups::check_room(home.data(), store_backups::store_bytes(&from).saturating_mul(2))?;
     let failed = |cause: io::Error| {
         Failure::new(format!("cannot install the new store: {}", plain(&cause))).hint(
@@ -123,6 +125,7 @@ fn prepare(
     is_own: bool,
 ) -> Result<Salvage, Failure> {
     let done = match make(from, new, home) {
+        // What was written before the failure is thrown away: an empty store must not begin with half of another.
         Err(_) if arguments.start_empty => {
             drop(abandon_swap(&store_backups::store(home)));
             let failed = |cause: io::Error| Failure::file("write", new, &cause);

@@ -50,6 +50,7 @@ pub(super) fn run(
     let RunAgent::Words(words) = &arguments.agent;
     let (agent, words) = agent_and_arguments(words)?;
     let setup = target::setup_of(agent)?;
+    // Opened before the agent starts: a path that cannot be written must not cost a finished session its receipt.
     let receipt = arguments.receipt.as_deref().map(|path| ReceiptFile::at(path, environment)).transpose()?;
     let mut client = program_of(agent, environment)?;
     let hook = target::hook(environment)?;
@@ -118,6 +119,7 @@ fn agent_and_arguments(words: &[OsString]) -> Result<(Agent, &[OsString]), Failu
             Failure::usage(format!("unknown agent `{text}`"))
                 .hint(format!("name one of {}", known.join(", ")))
         })?;
+    // One `--` is ours; a second one belongs to the agent.
     Ok((agent, rest.strip_prefix(&[OsString::from("--")]).unwrap_or(rest)))
 }
 
@@ -138,6 +140,7 @@ struct RunFolder {
 
 impl RunFolder {
     fn make(home: &Home, now: Millis) -> Result<RunFolder, Failure> {
+        // The time first, so that an abandoned folder tells its age by its name.
         let id = format!("{:016x}{:08x}", now.0, std::process::id());
         // Of hexadecimal digits, so it is an id.
         let path = run::folder(home, id.as_bytes()).unwrap_or_else(|| home.runs().join(&id));

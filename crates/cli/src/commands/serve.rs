@@ -100,6 +100,7 @@ pub(super) fn run_reporting(
         roots.extend(sources::roots(*agent, &tracer, environment)?);
     }
     let mended = home::prepare(&tracer, named.is_none())?;
+    // Taken before anything is opened: two servers of one home would both write its ledger.
     let mut instance = Instance::take(&tracer)?;
     let token = owner_token(&tracer.token()).map_err(|error| explained(&error))?;
     if let Some(mended) = mended {
@@ -171,6 +172,7 @@ pub(super) fn run_reporting(
     config.listen = arguments.listen;
     config.time_zone = environment.time_zone();
     config.own_prices = sources::prices(&tracer)?.overridden() as u64;
+    // The server listens before the intake starts, so that a taken port leaves the spool as it is.
     let server = start(config, &shared)?;
     instance.publish(server.address());
     let running = running(&ledger)?;
@@ -190,6 +192,7 @@ pub(super) fn run_reporting(
             None
         });
 
+    // Made last: it is valid for some minutes only.
     let link = server.login_link().map_err(|error| explained(&error))?;
     match arguments.log.log_format {
         // A line that is not JSON would be one that a program cannot read, and the link is a secret while it works.
@@ -204,6 +207,7 @@ pub(super) fn run_reporting(
     info!(signal, "{signal}: stopping");
     // From here on hooks decide by themselves.
     drop(policy_server);
+    // Requested of all at once, then joined: each may be in the middle of its work.
     stop_upkeep.request();
     // A thread that panicked has said so already.
     drop(upkeep.join());

@@ -51,6 +51,7 @@ pub(super) fn run(
         reading = wait_for_ledger(options, environment)?;
     }
     let Some(store) = reading.store() else { return Ok(ExitCode::SUCCESS) };
+    // Read before the last rows are shown, so that what arrives meanwhile is shown once and not left out.
     let seq = store.seq().map_err(refused)?;
     let before = last_rows(store, seq, arguments.lines, &mut filter)?;
     for row in &before {
@@ -73,6 +74,7 @@ pub(super) fn run(
                 match followed? {
                     // Its rows are in the ledger too.
                     StreamEnd::Unreachable | StreamEnd::Missed => {}
+                    // A server that is restarted answers again in a moment.
                     StreamEnd::Stopped => looked = None,
                 }
             }

@@ -68,6 +68,7 @@ fn running(home: &Home) -> Option<SocketAddr> {
     let begun = Instant::now();
     loop {
         let address = Instance::address(home);
+        // Held without an address: a server is starting, so its address is waited for.
         if address.is_some() || !Instance::is_held(home) || begun.elapsed() > START_LIMIT {
             return address;
         }
@@ -79,6 +80,7 @@ fn running(home: &Home) -> Option<SocketAddr> {
 fn log_options(given: &LogOptions, environment: &Environment) -> LogOptions {
     let is_chosen = given.log_level.is_some() || log::is_level_set(environment);
     let is_shown = io::stderr().is_terminal() && given.log_format == LogFormatName::Text;
+    // On a terminal the lines of progress are the report; a log between them would tear them apart.
     let log_level = if is_shown && !is_chosen { Some(LogLevelName::Warn) } else { given.log_level };
     LogOptions { log_format: given.log_format, log_level }
 }

@@ -136,9 +136,11 @@ impl Editor {
         let path = path(home);
         // Before anything is made: a folder that others can write is not written to.
         files::read_own(&path, FILE_BYTES)?;
+        // Made before the lock, which is a file in it.
         files::make_folder(home.config(), 0o700)?;
         let lock = lock(home)?;
         let found = files::find(&path)?;
+        // Read again under the lock: another command may have written between the check and the lock.
         let found = SettingsFile { bytes: files::read_own(&path, FILE_BYTES)?, ..found };
         let text = found.text()?;
         let (has_byte_order_mark, text) = match text.strip_prefix(BYTE_ORDER_MARK) {
@@ -205,6 +207,7 @@ impl Editor {
         }
         match table.get_mut(last) {
             Some(Item::Value(known)) => {
+                // The comment behind a value belongs to the line and not to the value.
                 *value.decor_mut() = known.decor().clone();
                 *known = value;
             }
@@ -239,6 +242,7 @@ impl Editor {
         let rest = text_of(old.trailing());
         let mut adopted = old.into_table();
         adopted.set_implicit(false);
+        // The writer orders tables by position, so an adopted one without it would land among the others.
         move_behind(&mut adopted, last_position(self.document.as_table()) + 1);
         self.append(table.name, &[], adopted);
         self.document.set_trailing(rest);
@@ -270,6 +274,7 @@ impl Editor {
     /// Writes the file, if it is another than before and these tables are understood.
     fn save(self, tables: &[&Table]) -> Result<bool, Failure> {
         let text = self.text();
+        // Nothing to write: the time of the file stays, and readers need not read it again.
         if text.as_bytes() == self.found.bytes.as_deref().unwrap_or_default() {
             return Ok(false);
         }
@@ -279,6 +284,7 @@ impl Editor {
                 Failure::from_text(&text).hint("nothing was written")
             };
             if let Some(found) = table_of(&text, table.name).map_err(failure)? {
+                // The whole table is read as the server reads it: a value may be right alone and wrong beside another.
                 (table.check)(&text, found).map_err(failure)?;
             }
         }

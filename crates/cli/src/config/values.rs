@@ -55,6 +55,7 @@ impl Values {
         let of_table = |table: &Table| match document.remove(table.name) {
             Some(item) => (table.name, item, Source::ConfigToml),
             None => {
+                // A mistake in an old file is reported where it is used; a list of settings must not fail by it.
                 let text = table.old_file.read(home).ok().flatten();
                 let text = text.and_then(|text| table.old_file.rewrite(&text).ok()).unwrap_or_default();
                 (table.name, parse(&text).into_item(), Source::OldFile(table.old_file.name))

@@ -150,9 +150,11 @@ impl Manager {
             Manager::Launchd { user } => {
                 let (domain, name) = (format!("gui/{user}"), format!("gui/{user}/{}", plist::LABEL));
                 let mut commands = Vec::new();
+                // launchd keeps the definition that it loaded, so an older one is taken out first.
                 if is_loaded {
                     commands.push(Command::of(&["launchctl", "bootout", &name]));
                 }
+                // A label that was disabled stays so over a new bootstrap.
                 commands.push(Command::of(&["launchctl", "enable", &name]));
                 commands.push(Command::of(&["launchctl", "bootstrap", &domain, &file.to_string_lossy()]));
                 commands

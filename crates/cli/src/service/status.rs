@@ -77,6 +77,7 @@ impl Status {
             ours: is_ours(text),
             file,
             program_exists: real.is_some(),
+            // Compared by real path: packages start the program through a link.
             is_this_program: real.is_some() && real == this.canonicalize().ok(),
             program,
             enabled: state.enabled,

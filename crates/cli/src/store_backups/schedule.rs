@@ -90,6 +90,7 @@ fn is_overdue(home: &Home, last: Option<Millis>, every: u32, now: Millis) -> boo
         i64::try_from(since.as_millis()).ok().map(Millis)
     };
     let span = i64::from(every) * MINUTE_MS;
+    // A quarter of the interval: a machine that slept or was off at the due time is not reported at once.
     let patience = (span / 4).max(15 * MINUTE_MS);
     last.or_else(written).is_some_and(|from| now.0.saturating_sub(from.0) > span + patience)
 }
@@ -163,9 +164,11 @@ fn back_up_if_due(home: &Home, ledger: &Ledger, now: Millis, stop: &Stop) -> Res
     let wanted = backup_job::read(home)?.store;
     let Some(every) = wanted.every_minutes else { return Ok(()) };
     let due = |last: Millis| now.0.saturating_sub(last.0) >= i64::from(every) * MINUTE_MS;
+    // Decided by the files, not by a note of the last run: a backup that was removed is due again.
     if last_made(&list(home)?, now).is_some_and(|last| !due(last)) {
         return Ok(());
     }
+    // A damaged store is not backed up: rotation would remove the last good copy.
     let faults = await_check(ledger, stop);
     if is_damaged(&faults) {
         let failure = damaged("a part of the store is damaged")

@@ -39,9 +39,9 @@ impl LedgerDump {
     /// Fails the test with the first rows that only one of both has.
     #[track_caller]
     pub(crate) fn must_be(&self, expected: &LedgerDump) {
-        let count = |books: &LedgerDump| {
+        let count = |dump: &LedgerDump| {
             let mut counts: BTreeMap<Row, i64> = BTreeMap::new();
-            for row in &books.rows {
+            for row in &dump.rows {
                 *counts.entry(row.clone()).or_default() += 1;
             }
             counts

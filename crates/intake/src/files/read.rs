@@ -220,6 +220,7 @@ impl Files {
             *known = None;
             return Ok(ReadOutcome::Gone);
         };
+        // The registry holds what this process read; the store holds what any process read before.
         if known.is_none() {
             *known = self.stored(path)?;
         }
@@ -229,6 +230,7 @@ impl Files {
             Some(known) if known.mark.is_current(&facts) && !settles(&known.mark) => {
                 return Ok(ReadOutcome::Nothing);
             }
+            // A new file gets its name before its first row: nothing is stored for it until then.
             None if facts.length == 0 => return Ok(ReadOutcome::Nothing),
             _ => {}
         }
@@ -274,6 +276,7 @@ impl Files {
         }
         let facts = Facts::from_metadata(&metadata);
         let compressed = about.form == Form::CompressedLines;
+        // Device and number are not enough: file systems give the number of a removed file to the next one.
         let head = read_at(&file, 0, FileIdentity::HEAD_BYTES as u64)?;
         let sight = FileSight { device: facts.device, inode: facts.inode, length: facts.length, head: &head };
         let begin = self.begin(path, about, &file, privacy, &sight, known.as_ref())?;
@@ -358,6 +361,7 @@ impl Files {
         let compressed = about.form == Form::CompressedLines;
         if let Some(known) = known
             && !matches!(known.mark.change(sight), Change::Replaced)
+            // A file rewritten in place may keep its beginning, so the bytes before the position are compared too.
             && (compressed || stood_before(file, known)?)
         {
             let reader = match &known.reader {
@@ -365,6 +369,7 @@ impl Files {
                 None => {
                     let cursor = self.sink.cursor(&source_of(path)).map_err(Fault::Sink)?;
                     cursor
+                        // The state of a reader belongs to one position: elsewhere it would repeat or skip rows.
                         .filter(|cursor| cursor.offset == known.offset)
                         .and_then(|cursor| Reader::resume(about, path, Mark::decode(&cursor.state)?.1))
                 }
@@ -447,6 +452,7 @@ impl Files {
         match verdict {
             None => batch.skipped = 1,
             Some(verdict) => batch.observed.push(Observed {
+                // The hash makes a changed description another observation, and the same one a repetition.
                 name: format!("{name}~{:016x}", xxh3_64(&content)),
                 source: Some(source.clone()),
                 agent: file.agent,

@@ -145,6 +145,7 @@ impl Registry {
         slot.busy = false;
         slot.failed = failed;
         let is_warm = known.as_ref().is_some_and(|known| known.reader.is_some());
+        // A file that is gone leaves no slot: names of files come and go for as long as the server runs.
         let is_forgotten = known.is_none() && failed.is_none() && slot.parked.is_none();
         slot.known = known;
         if is_forgotten {
@@ -154,6 +155,7 @@ impl Registry {
         if is_warm {
             slots.warm.push_back(path.to_owned());
         }
+        // Readers cost memory; a cold file gets its reader from the store, where its state is.
         while slots.warm.len() > WARM {
             let coldest = slots.warm.pop_front();
             if let Some(known) =

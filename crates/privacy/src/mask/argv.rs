@@ -59,7 +59,7 @@ impl Argv {
                     self.program(argument);
                     None
                 }
-                NextArgument::Value(telling) => telling.secret(argument),
+                NextArgument::Value(judgement) => judgement.secret(argument),
                 NextArgument::Password => whole(argument, 0),
                 NextArgument::Pair => options::pair(argument).and_then(|start| whole(argument, start)),
                 NextArgument::Cookie if argument.contains(&b'=') => whole(argument, 0),
@@ -122,9 +122,9 @@ impl Argv {
 
 fn after(name: &[u8]) -> NextArgument {
     // With `=` in it the pair is seen where it stands.
-    let telling =
+    let judgement =
         if name.contains(&b'=') { NameJudgement::NOTHING } else { NameJudgement::from_name(name, false) };
-    if telling.is_nothing() { NextArgument::Anything } else { NextArgument::Value(telling) }
+    if judgement.is_nothing() { NextArgument::Anything } else { NextArgument::Value(judgement) }
 }
 
 fn whole(argument: &[u8], start: usize) -> Option<Span> {

@@ -58,6 +58,7 @@ pub(crate) struct Span {
 pub(crate) const MARKER: &[u8] = b"[masked:";
 
 /// Shorter texts contain no secret worth masking.
+// Below, a value is as likely a word or a number, and masking it would hide more than it protects.
 const SHORTEST: usize = 8;
 
 /// The beginning of a prompt that the client wrote, not a person.
@@ -103,6 +104,7 @@ pub(crate) fn find(text: &[u8], spans: &mut Vec<Span>) {
     let named = stems::marks(text, |found| match found {
         StemMatch::Mark(at) => {
             if names.is_empty() {
+                // Reserved at the first name only: most texts have none.
                 names.reserve(64);
             }
             names.push(at);
@@ -110,6 +112,7 @@ pub(crate) fn find(text: &[u8], spans: &mut Vec<Span>) {
         StemMatch::Hint(at) => spans.extend(phrases::secret(text, at)),
         StemMatch::Near(at) => spans.extend(proximity::secret(text, at)),
     });
+    // Names and marks are visited in one order of places, so that what is masked already is skipped by one comparison.
     let mut search = Search { text, spans, done: 0, keys_done: 0 };
     let mut names = names.as_slice();
     marks::each(text, |at| {
@@ -145,6 +148,7 @@ impl Search<'_> {
         let next = text.get(at + 1).copied().unwrap_or_default();
         match text.get(at) {
             // Elements are named too.
+            // Markup is full of `<`, so an element is looked at only where the text has some name of a secret.
             Some(b'<') if named && next.is_ascii_alphabetic() => self.look(at, tags::secret),
             Some(b'-') if matches!(next, b'B' | b'E') && blocks::block_at(text, at) => self.block(at),
             Some(b'-') if options::may_follow(text, at, next) => self.look(at, options::secret),
@@ -188,6 +192,7 @@ pub(crate) fn replace(text: &[u8], spans: &mut Vec<Span>, out: &mut Vec<u8>) -> 
     let mut count = spans.len();
     out.clear();
     write(text, spans, out);
+    // Bounded by bytes and not by passes: addresses nested in each other come off two kilobytes at a time.
     let mut searched = 0;
     while !spans.is_empty() && searched <= PASSES * text.len() + SEARCHED_ANYWAY {
         searched += out.len();
@@ -222,6 +227,7 @@ fn write(text: &[u8], spans: &[Span], out: &mut Vec<u8>) {
 
 /// Sorts the spans and joins those that touch the same text; the first, longest one gives its kind.
 fn settle(spans: &mut Vec<Span>) {
+    // The longer one first: a key inside of a masked password needs no marker of its own.
     spans.sort_by_key(|span| (span.start, usize::MAX - span.end));
     spans.dedup_by(|next, kept| {
         let together = next.start < kept.end;

@@ -27,7 +27,7 @@ impl NameJudgement {
         Self { judged: Name::Plain, kind: "secret", collection: false, if_random: false, vendor: &[] };
 
     /// Judges the name of a member; `long` if its value may be a text that was drawn at random.
-    pub(crate) fn of(name: &[u8], long: bool) -> Self {
+    pub(crate) fn from_name(name: &[u8], long: bool) -> Self {
         let judged = names::judge(name);
         if judged == Name::Plain {
             let if_random = long && random::may_name(name);

@@ -3,7 +3,7 @@
 
 use super::names::{self, Name};
 use super::values::{self, Value};
-use super::{MARKER, Span, blocks, named, part, proximity, sibling_name, stems};
+use super::{MARKER, Span, blocks, name_judgement, part, proximity, sibling_name, stems};
 
 /// The most blanks between a name and its mark.
 const MOST_BLANKS: usize = 24;
@@ -204,7 +204,7 @@ fn in_block(text: &[u8], at: usize, name: &[u8]) -> Option<Span> {
     if values::refers(
         part(value, 0, value.iter().position(|byte| *byte == b'\n').unwrap_or(value.len())),
         true,
-    ) || !named::fits(judged, value)
+    ) || !name_judgement::fits(judged, value)
     {
         return None;
     }
@@ -322,7 +322,7 @@ fn holds_secret(text: &[u8], at: usize, name: &[u8], judged: Name, found: Value)
         // `semi_token: Semi,` is a field; no key is drawn from letters alone.
         Name::Key if apart && value.len() < 24 && word() => false,
         Name::Password if value.len() < 4 && value.iter().all(u8::is_ascii_digit) => false,
-        _ => named::fits(judged, value),
+        _ => name_judgement::fits(judged, value),
     }
 }
 

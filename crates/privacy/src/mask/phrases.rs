@@ -2,7 +2,7 @@
 //! configuration. Such a name counts only if the words before it identify the context.
 
 use super::names::{self, Name};
-use super::{Span, named, pairs, part, values};
+use super::{Span, name_judgement, pairs, part, values};
 
 /// The distance back within which the words before a name are searched.
 const REACH: usize = 200;
@@ -96,7 +96,7 @@ fn entry(text: &[u8], name: &[u8], end: usize) -> Option<Span> {
     }
     let near = values::value_near(text, end)?;
     let value = part(text, near.start, near.end);
-    if value.starts_with(b"-") || values::refers(value, near.quoted) || !named::fits(judged, value) {
+    if value.starts_with(b"-") || values::refers(value, near.quoted) || !name_judgement::fits(judged, value) {
         return None;
     }
     let whole = values::value(text, end)?;

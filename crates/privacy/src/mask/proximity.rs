@@ -65,6 +65,7 @@ pub(super) fn arguments(text: &[u8], at: usize, end: usize) -> Option<Span> {
         let rest = part(text, at + 1, at + 1 + REACH);
         let length = rest.iter().position(|byte| *byte == quote || *byte == b'\n')?;
         let value = part(rest, 0, length);
+        // The name alone is weak evidence without a mark, so an ordinary word as an argument stays.
         if looks_drawn(value, 6) || (values::is_mixed(value) && !values::refers(value, true)) {
             let name = name_before(text, end);
             let judged = judge(name);

@@ -32,6 +32,7 @@ fn value(text: &[u8], start: usize, end: usize) -> Option<Span> {
         text.get(end),
         None | Some(b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b',' | b';')
     ) || matches!(text.get(end), Some(b')' | b'}' | b']' | b'<' | b'&' | b'|' | b'\\'));
+    // A value that goes on behind the stretch is part of a path or a program, and those look drawn by chance.
     if !open || !drawn(part(text, start, end)) {
         return None;
     }
@@ -219,6 +220,7 @@ fn is_drawn(value: &[u8], least_digits: usize) -> bool {
             b'+' | b'/' | b'_' | b'-' => signs += 1,
             _ => return false,
         }
+        // Counted by changes of kind, not by frequency: names in a program change kind at the start of a word only.
         numbers += usize::from(byte.is_ascii_digit() && !previous.is_ascii_digit());
         odd += usize::from(previous.is_ascii_uppercase() && !byte.is_ascii_lowercase());
         odd += usize::from(previous.is_ascii_digit() && byte.is_ascii_lowercase());
@@ -232,6 +234,7 @@ fn is_drawn(value: &[u8], least_digits: usize) -> bool {
         && (odd >= 3 || numbers >= 4)
         && orderly * 3 < value.len()
         && seen.count_ones() >= 12
+        // Identifiers and paths have more signs than a drawn value has by chance.
         && signs * 8 <= value.len()
 }
 

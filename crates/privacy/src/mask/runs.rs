@@ -53,6 +53,7 @@ fn any(text: &[u8], mut on: impl FnMut(usize, usize) -> bool) -> bool {
     let mut at = 0;
     for block in blocks {
         // One bit for each byte that ends a stretch.
+        // Sixteen bytes at once: this search sees every byte of every text and decides what a long payload costs.
         let ends = word_bits(block) ^ 0xffff;
         if ends != 0 {
             let end = at + ends.trailing_zeros() as usize;
@@ -86,6 +87,7 @@ pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
     // The ends of the last stretch and of the last key.
     let (mut seen, mut done) = (0, 0);
     any(text, |start, end| {
+        // A stretch inside of a masked key is part of it.
         if end > done {
             if is_uuid_like(part(text, start, end)) {
                 spans.extend(in_address(text, start, end).or_else(|| vendors::secret(text, start, end)));

@@ -30,6 +30,7 @@ fn is_empty(text: &[u8], at: usize) -> bool {
 
 /// Judges the value whose mark is at `at` by its neighbours in the same element.
 pub(super) fn judge_by_sibling(text: &[u8], at: usize) -> Option<(Name, &'static str)> {
+    // An empty value has no secret, and its neighbours would be searched for nothing.
     if is_empty(text, at) {
         return None;
     }

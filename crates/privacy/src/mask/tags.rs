@@ -1,7 +1,7 @@
 //! Markup: `<password>…</password>`, `<entry key="password">…</entry>`, `<key>password</key><string>…</string>`.
 
 use super::names::{self, Name};
-use super::{Span, named, pairs, part, sibling_name, stems, values};
+use super::{Span, name_judgement, pairs, part, sibling_name, stems, values};
 
 /// Longest tag, and longest text between two tags, that is read.
 const MOST: usize = 512;
@@ -47,7 +47,7 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
         let judged = names::judge(name);
         (judged, pairs::kind(name, judged))
     };
-    if judged == Name::Plain || values::refers(value, true) || !named::fits(judged, value) {
+    if judged == Name::Plain || values::refers(value, true) || !name_judgement::fits(judged, value) {
         return None;
     }
     let start = start + (inside.len() - inside.trim_ascii_start().len());

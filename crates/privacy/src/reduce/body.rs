@@ -69,6 +69,7 @@ impl<'a> PayloadPass<'a, '_> {
             Zone::InputTop | Zone::Input | Zone::Todos | Zone::Other => Tool::Unnamed,
         };
         let sentence = zone == Zone::Top && self.event == Event::Error(ErrorText::Sentence);
+        // Only where the event says so: elsewhere the same member holds the output of a program.
         let word = zone == Zone::Top && self.event == Event::Error(ErrorText::Word);
         if (sentence || word) && self.cursor.peek() == Some(b'"') {
             let start = self.cursor.at;

@@ -29,9 +29,9 @@ pub(super) struct NameContext {
 }
 
 impl NameContext {
-    pub(super) fn inside(telling: NameJudgement, arguments: Option<Argv>) -> Self {
+    pub(super) fn inside(judgement: NameJudgement, arguments: Option<Argv>) -> Self {
         let argv = arguments.unwrap_or(Argv::START);
-        Self { around: telling.inside(), beside: None, names: false, argv, program: None, runs: false }
+        Self { around: judgement.inside(), beside: None, names: false, argv, program: None, runs: false }
     }
 }
 
@@ -70,7 +70,7 @@ fn is_arguments(key: &Text<'_>) -> bool {
 
 impl PayloadPass<'_, '_> {
     /// Returns the judgement of a member's name on its value; nothing for names with a meaning of their own.
-    pub(super) fn telling(&mut self, key: &Text<'_>, known: Option<Key>) -> NameJudgement {
+    pub(super) fn judge_name(&mut self, key: &Text<'_>, known: Option<Key>) -> NameJudgement {
         let own = match known {
             Some(_) => NameJudgement::NOTHING,
             None => {
@@ -124,10 +124,10 @@ impl PayloadPass<'_, '_> {
         &mut self,
         meaning: Key,
         text: &Text<'_>,
-        telling: NameJudgement,
+        judgement: NameJudgement,
     ) -> Result<bool, Fault> {
         let Some(frame) = self.frames.last_mut() else { return Ok(false) };
-        if !(frame.array || frame.named.names || frame.named.runs || !telling.spares(text.len())) {
+        if !(frame.array || frame.named.names || frame.named.runs || !judgement.spares(text.len())) {
             return Ok(false);
         }
         write::check(text)?;
@@ -140,7 +140,7 @@ impl PayloadPass<'_, '_> {
             frame.named.program = Some(Argv::of(decoded));
         }
         let argument = if frame.array { frame.named.argv.read(decoded) } else { None };
-        let secret = telling.secret(decoded).or(argument);
+        let secret = judgement.secret(decoded).or(argument);
         if let Some(secret) = secret {
             if self.level == Level::Metadata && meaning != Key::Path {
                 self.writer.raw(b"{\"bytes\":");

@@ -33,6 +33,7 @@ const RESULTS: [&[u8]; 7] = [b"results", b"result", b"event", b"output", b"stdou
 impl<'a> PayloadPass<'a, '_> {
     /// Writes a string by its meaning.
     pub(super) fn string(&mut self, zone: Zone, meaning: Key, text: &Text<'_>) -> Result<(), Fault> {
+        // Before the level is asked: an encoded file is content at every level.
         if text.len() > ENCODED && self.hides_file(text) {
             self.digest(text);
             return Ok(());
@@ -173,10 +174,12 @@ impl<'a> PayloadPass<'a, '_> {
     fn at_metadata(&mut self, meaning: Key, text: &Text<'_>) -> Result<(), Fault> {
         let mut scratch = std::mem::take(&mut self.writer.decoded);
         let decoded = text.decode(&mut scratch);
+        // The promise of this level: names, paths and programs; no sentences and no commands.
         let stays = match meaning {
             Key::Word | Key::Event | Key::Tool | Key::AgentType => keep::is_word(decoded),
             Key::State => keep::is_error_word(decoded),
             Key::Label => keep::is_label(decoded),
+            // Judged by shape and not by the member's name alone: an agent may put a sentence where a path belongs.
             Key::Path | Key::Cwd | Key::ProjectDir => keep::is_path(decoded),
             _ => false,
         };
@@ -274,6 +277,7 @@ impl<'a> PayloadPass<'a, '_> {
         if meaning == Key::Summary && self.level != Level::Metadata {
             self.writer.raw(b",\"head\":");
             let mut scratch = std::mem::take(&mut self.writer.decoded);
+            // Masked before the cut, or a secret at the cut would stay in part.
             self.writer.mask(text.head(SUMMARY_SEARCHED, &mut scratch));
             let kept = write::first_characters(&self.writer.masked, SUMMARY).len();
             self.writer.masked.truncate(kept);
@@ -339,6 +343,7 @@ fn notified(text: &[u8]) -> Option<(usize, usize)> {
 /// Returns the text between a tag and its end, without white space around it.
 fn inside<'t>(text: &'t [u8], name: &[u8]) -> Option<&'t [u8]> {
     let find = |text: &[u8], tag: &[u8]| text.windows(tag.len()).position(|part| part == tag);
+    // No parser of markup: the client's notification has no attributes in these tags.
     let (open, close) = ([b"<", name, b">"].concat(), [b"</", name, b">"].concat());
     let rest = text.get(find(text, &open)? + open.len()..)?;
     rest.get(..find(rest, &close)?).map(<[u8]>::trim_ascii)

@@ -14,6 +14,7 @@ use crate::scan::Cursor;
 use crate::text::Text;
 
 /// Kept containers that may be open at once.
+// Beyond this only the length is kept, so that memory does not grow with the depth of the input.
 const DEPTH: usize = 64;
 
 /// Kept bytes after which nested lists and objects are closed early.
@@ -91,7 +92,7 @@ struct DeferredMember<'a> {
     key: Text<'a>,
     meaning: Key,
     /// The judgement of its name.
-    telling: NameJudgement,
+    judgement: NameJudgement,
     /// The start of its value.
     at: usize,
 }
@@ -159,11 +160,13 @@ impl<'a, 'o> PayloadPass<'a, 'o> {
 
     /// Returns the key of the home, which is read at most once.
     pub(super) fn hash_key(&mut self) -> [u8; 16] {
+        // Drawn late: most payloads have no contents to hash, and the key costs a read of a file.
         *self.drawn_key.get_or_insert_with(&mut *self.draw_key)
     }
 
     /// Reads the payload and writes the parts that may be kept.
     pub(super) fn document(&mut self) -> Result<(), Fault> {
+        // A byte order mark is no content, and with it a payload would be no object.
         self.cursor.byte_order_mark();
         self.cursor.blank();
         if self.cursor.peek() != Some(b'{') {
@@ -185,7 +188,7 @@ impl<'a, 'o> PayloadPass<'a, 'o> {
     }
 
     /// Opens the object or list that the cursor stands on.
-    fn open(&mut self, zone: Zone, element: Key, telling: NameJudgement) {
+    fn open(&mut self, zone: Zone, element: Key, judgement: NameJudgement) {
         let array = self.cursor.peek() == Some(b'[');
         let arguments = if array { self.arguments() } else { None };
         let start = self.cursor.at;
@@ -198,7 +201,7 @@ impl<'a, 'o> PayloadPass<'a, 'o> {
             fresh: true,
             empty: true,
             called: CalledTool::Unsaid,
-            named: NameContext::inside(telling, arguments),
+            named: NameContext::inside(judgement, arguments),
             start,
             deferred_before: self.deferred.len(),
             next_deferred: self.deferred.len(),
@@ -250,9 +253,9 @@ impl<'a, 'o> PayloadPass<'a, 'o> {
             return Ok(());
         }
         let Some(frame) = self.frames.last() else { return Ok(()) };
-        let (zone, meaning, telling) = (frame.zone, frame.element, frame.named.around);
+        let (zone, meaning, judgement) = (frame.zone, frame.element, frame.named.around);
         self.comma();
-        self.value(zone, meaning, telling)
+        self.value(zone, meaning, judgement)
     }
 
     fn member(&mut self) -> Result<(), Fault> {
@@ -278,14 +281,15 @@ impl<'a, 'o> PayloadPass<'a, 'o> {
         // An argument of a tool is no result, even under the name of one.
         let known = self.meaning(&key).filter(|known| *known != Key::ResultLike || !zone.is_input());
         let meaning = known.unwrap_or(Key::Other);
-        let telling = self.telling(&key, known);
+        let judgement = self.judge_name(&key, known);
         self.nameless_agent |=
             zone == Zone::Top && meaning == Key::AgentType && self.cursor.peek() == Some(b'n');
         self.interrupted |= zone == Zone::Top && self.cursor.peek() == Some(b't') && key.is(b"is_interrupt");
+        // A result may come before the name of its tool. It is skipped now and reduced at the end of its object.
         if self.must_wait(zone, meaning) || self.awaits_name(&key) {
             let at = self.cursor.at;
             self.cursor.skip()?;
-            self.deferred.push(DeferredMember { key, meaning, telling, at });
+            self.deferred.push(DeferredMember { key, meaning, judgement, at });
             return Ok(());
         }
         self.comma();
@@ -294,7 +298,7 @@ impl<'a, 'o> PayloadPass<'a, 'o> {
         } else {
             self.name(&key)?;
         }
-        self.value(zone, meaning, telling)
+        self.value(zone, meaning, judgement)
     }
 
     /// Writes a name that needs no check.
@@ -308,7 +312,7 @@ impl<'a, 'o> PayloadPass<'a, 'o> {
     /// Writes the next deferred member, or the end of the object.
     fn write_deferred(&mut self) -> Result<(), Fault> {
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
-        if let Some(DeferredMember { key, meaning, telling, at }) =
+        if let Some(DeferredMember { key, meaning, judgement, at }) =
             self.deferred.get(frame.next_deferred).copied()
         {
             let zone = frame.zone;
@@ -316,8 +320,8 @@ impl<'a, 'o> PayloadPass<'a, 'o> {
             self.comma();
             self.name(&key)?;
             self.cursor.at = at;
-            let telling = if is_value(&key) { self.telling(&key, None) } else { telling };
-            return self.value(zone, meaning, telling);
+            let judgement = if is_value(&key) { self.judge_name(&key, None) } else { judgement };
+            return self.value(zone, meaning, judgement);
         }
         if let Some(frame) = self.frames.pop() {
             self.deferred.truncate(frame.deferred_before);
@@ -401,7 +405,7 @@ impl<'a, 'o> PayloadPass<'a, 'o> {
     }
 
     /// Writes the value that the cursor stands on.
-    fn value(&mut self, zone: Zone, meaning: Key, telling: NameJudgement) -> Result<(), Fault> {
+    fn value(&mut self, zone: Zone, meaning: Key, judgement: NameJudgement) -> Result<(), Fault> {
         let input = zone.is_input();
         match meaning {
             Key::Result if !input => return self.result(zone),
@@ -424,7 +428,7 @@ impl<'a, 'o> PayloadPass<'a, 'o> {
             Some(b'"') => {
                 let text = self.cursor.string()?;
                 self.note(zone, meaning, &text);
-                if self.known_secret(meaning, &text, telling)? {
+                if self.known_secret(meaning, &text, judgement)? {
                     return Ok(());
                 }
                 let zone = if meaning == Key::ToolInput { Zone::InputTop } else { zone };
@@ -433,7 +437,7 @@ impl<'a, 'o> PayloadPass<'a, 'o> {
             Some(b'{' | b'[') if self.frames.len() >= DEPTH => self.too_deep(),
             Some(b'{' | b'[') => {
                 let (zone, element) = self.entered(zone, meaning);
-                self.open(zone, element, telling);
+                self.open(zone, element, judgement);
                 Ok(())
             }
             _ => self.scalar(),

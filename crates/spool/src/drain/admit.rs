@@ -49,6 +49,7 @@ impl Guard {
     }
 
     fn judge(&self, facts: &Facts) -> Result<(), Refusal> {
+        // The kind comes first: opening a pipe would block for ever.
         if !facts.is_file {
             Err(Refusal::NotAFile)
         } else if facts.owner != self.owner {
@@ -151,6 +152,7 @@ pub(super) fn admit(guard: &Guard, path: &Path, room: Option<u64>) -> io::Result
         return Ok(Admission::Refused(Refusal::NotAFile));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(opened.bytes.min(guard.limit)).unwrap_or_default());
+    // One byte more than the limit shows that the file grew after its size was read.
     if let Err(error) = file.take(guard.limit + 1).read_to_end(&mut bytes) {
         return refused_by_system(error);
     }
@@ -170,6 +172,7 @@ pub(super) fn admit(guard: &Guard, path: &Path, room: Option<u64>) -> io::Result
 fn refused_by_system(error: io::Error) -> io::Result<Admission> {
     match error.kind() {
         io::ErrorKind::NotFound => Ok(Admission::Gone),
+        // The next attempt would fail too, unlike one that lacked a handle.
         io::ErrorKind::PermissionDenied => Ok(Admission::Refused(Refusal::Unreadable(error.to_string()))),
         _ => Err(error),
     }

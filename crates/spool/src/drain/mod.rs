@@ -115,6 +115,7 @@ impl Drain {
     pub fn open(spool: &Spool) -> Result<Drain, DrainError> {
         let guard = Guard::probe(spool)?;
         spool.prepare()?;
+        // Locked after `prepare`, which makes the folder of the lock.
         let path = spool.root().join("drain.lock");
         let lock = disk::open_lock(&path).map_err(SpoolError::at("open", &path))?;
         match lock.try_lock() {
@@ -168,6 +169,7 @@ impl Drain {
                 }
                 break;
             };
+            // The first envelope has no limit of room: one larger than the batch would never be delivered.
             let room = (!batch.envelopes.is_empty()).then(|| max_bytes.saturating_sub(bytes));
             let path = self.spool.path(Folder::New, &name);
             match admit::admit(&self.guard, &path, room) {
@@ -212,6 +214,7 @@ impl Drain {
         for (name, size) in receipt.entries {
             let path = self.spool.path(Folder::New, &name);
             match disk::remove(&path) {
+                // A file that is gone already is what was asked for.
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     failed.get_or_insert(SpoolError::at("remove", &path)(error));
                 }
@@ -221,6 +224,7 @@ impl Drain {
                 }
             }
         }
+        // Lowered after a failure too: the room of the removed files is free.
         let lowered = self.lower_used(freed);
         match failed {
             Some(error) => Err(error.into()),
@@ -244,6 +248,7 @@ impl Drain {
             let (_, size) = receipt.entries.remove(place);
             self.in_flight.remove(name);
             let file = self.refuse(name, Refusal::Unwritten(why.clone()));
+            // Only what left `new/` frees its units: the quarantine has limits of its own.
             if matches!(file.disposition, Disposition::Quarantined(_)) {
                 freed += units_of(size);
             }
@@ -271,6 +276,7 @@ impl Drain {
     /// should repeat it now and then, because hooks that died left reservations behind.
     pub fn recount(&self) -> Result<(), DrainError> {
         let mut units = 0;
+        // `tmp/` counts too: a half-written envelope takes room until the sweep.
         for folder in [Folder::New, Folder::Tmp] {
             each(&self.spool.folder(folder), |_, facts| units += units_of(facts.bytes))?;
         }

@@ -55,6 +55,7 @@ impl Drain {
             })?;
             for (name, is_file) in found {
                 let envelope = EnvelopeName::parse(disk::name_bytes(&name));
+                // The distance in both directions: a clock that was set back must not make a living file old.
                 let is_living = |name: EnvelopeName| name.nanos().abs_diff(now_nanos) <= LIVING_NANOS;
                 if folder == Folder::Tmp && envelope.is_some_and(is_living) {
                     continue;
@@ -75,6 +76,7 @@ impl Drain {
                 }
             }
         }
+        // Names in the queue may be gone by now.
         self.queue.clear();
         self.recount()?;
         Ok(done)

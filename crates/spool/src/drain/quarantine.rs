@@ -94,6 +94,7 @@ fn move_away(spool: &Spool, from: &std::path::Path, target: &str) -> io::Result<
     for number in 0..NAMES_TRIED {
         let name = if number == 0 { target.to_owned() } else { format!("{target}.{number}") };
         let path = folder.join(&name);
+        // A reason that lost its file must not explain another one.
         if disk::is_taken(&path)? || disk::is_taken(&folder.join(format!("{name}{REASON_SUFFIX}")))? {
             continue;
         }

@@ -44,6 +44,7 @@ pub(super) fn smallest(
             }
             return;
         };
+        // Before the skip: envelopes in flight still take room, and an empty folder sets the count of units to zero.
         found.was_empty = false;
         if skip(Entry::Envelope(&name)) {
             return;
@@ -57,6 +58,7 @@ pub(super) fn smallest(
         }
     })?;
     found.names = heap.into_sorted_vec();
+    // The queue is popped from its end.
     found.names.reverse();
     Ok(found)
 }

@@ -37,6 +37,7 @@ impl Drain {
         let mut swept = SweepCounts::default();
         let folder = self.spool.folder(Folder::Tmp);
         let found = scan::smallest(&folder, SWEEP_MAX, |entry| match entry {
+            // In both directions: a clock that was set back must not age the file of a living hook.
             Entry::Envelope(name) => name.nanos().abs_diff(now_nanos) <= AGE_NANOS,
             Entry::Stranger(name) => self.left_strangers.contains(name),
         })?;

@@ -86,6 +86,7 @@ fn read_lower_hex(digits: &[u8]) -> Option<u64> {
 
 /// Splits at the first empty line; the header keeps its version line and loses its last line feed.
 fn split_header(content: &[u8]) -> Result<(&[u8], &[u8]), EnvelopeError> {
+    // Only the head is searched: a body may have megabytes without an empty line.
     let searched = content.get(..HEADER_BYTES_MAX).unwrap_or(content);
     let Some(end) = searched.windows(2).position(|pair| pair == b"\n\n") else {
         let whole = searched.len() == content.len();

@@ -94,6 +94,7 @@ fn why(no_answer: &NoAnswer) -> String {
 fn linkage(hook: &Path) -> Option<Check> {
     let check = |state, text: &str| Check::new(Group::Program, "hook_static", state, text);
     let mut head = Vec::new();
+    // The headers of a program stand at its beginning.
     File::open(hook).ok()?.take(64 * 1024).read_to_end(&mut head).ok()?;
     Some(match has_interpreter(&head)? {
         false => check(State::Ok, "the hook is linked statically, which starts fastest"),
@@ -108,6 +109,7 @@ fn linkage(hook: &Path) -> Option<Check> {
 /// Returns whether a 64-bit little-endian ELF file asks for a dynamic loader; `None` for any other file.
 fn has_interpreter(head: &[u8]) -> Option<bool> {
     const PT_INTERP: u32 = 3;
+    // macOS and 32-bit programs have other headers; nothing is said of them.
     if !head.starts_with(b"\x7fELF\x02\x01") {
         return None;
     }
@@ -148,6 +150,7 @@ fn records(hook: &Path) -> Check {
         program: hook,
         arguments: vec![OsStr::new("claude"), OsStr::new("--home"), folder.path().as_os_str()],
         input: PAYLOAD,
+        // These two would lead the trial to the real home, or switch it off.
         variables: Variables::Without(&["AGENT_TRACER_HOME", "AGENT_TRACER_OFF"]),
         directory: folder.path().to_owned(),
         limit: LIMIT,
@@ -156,6 +159,7 @@ fn records(hook: &Path) -> Check {
     let fix = "install both binaries again; if that does not help, report a bug";
     match answer {
         Err(no_answer) => check(State::Fail, format!("the hook binary {}", why(&no_answer))).fix(fix),
+        // Agents take what a hook prints for a decision, so silence is part of the contract.
         Ok(answer) if !answer.success || !answer.text.is_empty() => {
             check(State::Fail, "the hook binary printed an answer to an event, which it must not".to_owned())
                 .fix(fix)

@@ -82,6 +82,7 @@ fn judge(address: SocketAddr, health: &Value) -> Vec<Check> {
     let faults = texts("/faults/problems");
     for problem in texts("/problems") {
         let state = if faults.contains(&problem) { State::Fail } else { State::Warn };
+        // Problems carry their hint in one text over the API.
         let (problem, hint) =
             problem.split_once("\nhint: ").unwrap_or((problem, "see `Health` in the dashboard"));
         checks.push(check("server_health", state, format!("the server reports: {problem}")).fix(hint));

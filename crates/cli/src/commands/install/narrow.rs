@@ -32,6 +32,7 @@ pub(super) fn tools(
     let known = setup.tools();
     let mut checked = Vec::new();
     for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
+        // Tools of servers have names that no list can hold.
         let unchecked = name.strip_prefix('=').or_else(|| name.starts_with("mcp__").then_some(name));
         match unchecked {
             Some(name) if is_matcher(name) => checked.push(name.to_owned()),

@@ -45,6 +45,7 @@ impl Keyboard {
         let refused = |cause: Errno| Failure::new(format!("cannot read keys from the terminal: {cause}"));
         let before = tcgetattr(io::stdin()).map_err(refused)?;
         let mut raw = before.clone();
+        // Without `ISIG` Ctrl-C is a key: the modes of the terminal are restored before the program ends.
         raw.local_flags.remove(LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ISIG);
         tcsetattr(io::stdin(), SetArg::TCSANOW, &raw).map_err(refused)?;
         Ok(Keyboard { before })
@@ -59,6 +60,7 @@ impl Keyboard {
                 return Ok(Key::Interrupt);
             }
             let mut waiting = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
+            // Looked at a stop ten times a second: a signal that another thread waits for does not interrupt this one.
             match poll(&mut waiting, PollTimeout::from(LOOK_EVERY_MS)) {
                 Ok(0) | Err(Errno::EINTR) => continue,
                 Ok(_) | Err(_) => {}

@@ -19,6 +19,7 @@ use crate::reading::Reading;
 use crate::{agent_homes, clients, sources};
 
 /// Entries of an agent's folders that are looked at. With twice as many the answer is no longer there at once.
+// A bound on the time of the first screen, whatever the history holds; a cut count is shown as `over`.
 const ENTRIES_MAX: usize = 30_000;
 
 /// The findings.
@@ -89,6 +90,7 @@ impl Survey {
                 homes: homes(agent, &home, user_home.as_deref(), environment),
             };
             let is_here = found.has_program || found.homes.iter().any(|home| home.shown.is_some());
+            // Agents that few people use are listed only where they are found.
             if agent.spec().listed_when_absent || is_here {
                 agents.push(found);
             }

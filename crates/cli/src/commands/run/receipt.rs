@@ -97,7 +97,7 @@ struct ToolCount {
 /// Returns the receipt of a run. What cannot be found out is named in it.
 pub(super) fn of(facts: &RunFacts, home: &Home, options: &Options, environment: &Environment) -> Receipt {
     let mut receipt = Receipt::of_process(facts);
-    let read = read_run(facts, home, options, environment).and_then(|gathered| receipt.add(facts, gathered));
+    let read = read_run(facts, home, options, environment).and_then(|records| receipt.add(facts, records));
     if let Err(failure) = read {
         receipt.unknown.insert(format!("what was recorded: {}", failure.message()));
     }
@@ -132,8 +132,8 @@ impl Receipt {
         }
     }
 
-    fn add(&mut self, facts: &RunFacts, gathered: RunRecords) -> Result<(), Failure> {
-        let RunRecords { reading, tasks, matched, unread } = gathered;
+    fn add(&mut self, facts: &RunFacts, records: RunRecords) -> Result<(), Failure> {
+        let RunRecords { reading, tasks, matched, unread } = records;
         self.unknown.extend(unread);
         match matched {
             Match::Run => self.matched_by = Some("hooks"),

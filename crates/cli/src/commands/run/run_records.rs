@@ -57,6 +57,7 @@ pub(super) fn read_run(
     environment: &Environment,
 ) -> Result<RunRecords, Failure> {
     let unread = match (Instance::is_held(home), Instance::take(home)) {
+        // Taking the lock is the test: a server may have started since the look.
         (false, Ok(_instance)) => read_here(facts, home, environment)?,
         _ => wait_for_server(facts, home, options, environment)?,
     };
@@ -105,6 +106,7 @@ fn wait_for_server(
                 (seq, changed) = (now, Instant::now());
             }
             let (tasks, matched) = tasks(facts, home, &reading, environment)?;
+            // Without the names of its sessions a run ends by silence alone, which may come too early.
             if (matched == Match::Run && is_read(&reading, &tasks)?) || changed.elapsed() >= SETTLED {
                 return Ok(Vec::new());
             }
@@ -155,6 +157,7 @@ fn tasks(
     if !tasks.is_empty() {
         return Ok((tasks, Match::Run));
     }
+    // A run whose hooks named no session: two agents at once in one folder cannot be told apart here.
     let (since, until) = (facts.started, facts.ended);
     let filter = TaskFilter {
         agent: Some(facts.agent),

@@ -67,10 +67,12 @@ fn read(
     show: &mut dyn FnMut(&Row) -> Result<(), Failure>,
 ) -> Result<StreamEnd, Failure> {
     while let Some(line) = line(&mut stream) {
+        // Rows were dropped for a slow reader. The ledger has them, so the caller reads on there.
         if line == "event: missed" {
             return Ok(StreamEnd::Missed);
         }
         let Some(data) = line.strip_prefix("data: ") else { continue };
+        // A newer server may send rows of other shapes.
         let Ok(row) = serde_json::from_str::<Row>(data) else { continue };
         show(&row)?;
         *after = (*after).max(row.seq);
