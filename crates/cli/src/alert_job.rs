@@ -115,7 +115,7 @@ impl AlertJob {
         // A store without anybody to tell is not even asked.
         let Some(settings) = settings.filter(Settings::has_receiver) else { return Ok(()) };
         let midnight = self.zone.midnight(now);
-        let alerts = self.watch.look(self.store.as_ref(), &settings, now, midnight);
+        let alerts = self.watch.check(self.store.as_ref(), &settings, now, midnight);
         let alerts = alerts.map_err(|error| Failure::new(format!("cannot look for alerts: {error}")))?;
         // Bounded: an outage of one cause can raise an alert for each task.
         for alert in alerts.iter().take(SENT_MAX) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agent_tracer_event::Millis;
 use agent_tracer_intake::{Clock, Stop};
-use agent_tracer_jobs::context::{Keeper, Settings};
+use agent_tracer_jobs::context::{PageWriter, Settings};
 use agent_tracer_ledger::Store;
 use agent_tracer_spool::Home;
 
@@ -54,7 +54,7 @@ struct ContextJob {
 impl ContextJob {
     fn look(&mut self, now: Millis) -> Result<(), Failure> {
         let settings = read(&self.home)?;
-        let keeper = Keeper::of(self.home.clone());
+        let keeper = PageWriter::new(self.home.clone());
         if !settings.enabled {
             self.seen = None;
             return keeper.clear().map_err(|cause| {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use agent_tracer_jobs::context::{Keeper, Settings, summary};
+use agent_tracer_jobs::context::{PageWriter, Settings, summary};
 use agent_tracer_policy::daemon::project_root;
 use agent_tracer_spool::Home;
 use serde_json::json;
@@ -45,7 +45,7 @@ fn change(home: &Home, edits: &[Edit], output: &mut Output) -> Result<(), Failur
 }
 
 fn clear(home: &Home) -> Result<(), Failure> {
-    let cleared = Keeper::of(home.clone()).clear();
+    let cleared = PageWriter::new(home.clone()).clear();
     cleared.map_err(|cause| Failure::new(format!("cannot remove the context pages: {}", plain(&cause))))
 }
 
@@ -69,12 +69,12 @@ fn switch_on(
     ];
     change(home, &edits, output)?;
     let settings = context_job::read(home)?;
-    let marked = Keeper::of(home.clone()).mark_task(&settings);
+    let marked = PageWriter::new(home.clone()).mark_task(&settings);
     marked.map_err(|cause| Failure::new(format!("cannot write the context pages: {}", plain(&cause))))?;
     let reading = Reading::open(options, environment)?;
     if let Some(store) = reading.store() {
         let midnight = LocalTime::of(environment).midnight(reading.now);
-        let kept = Keeper::of(home.clone()).refresh(store.as_ref(), &settings, reading.now, midnight);
+        let kept = PageWriter::new(home.clone()).refresh(store.as_ref(), &settings, reading.now, midnight);
         let kept =
             kept.map_err(|cause| Failure::new(format!("cannot write the context pages: {}", plain(&cause))))?;
         output.say(&format!("context is on: new sessions get a summary, in {kept} folders so far"))?;
@@ -98,7 +98,12 @@ fn show(
     let text = match reading.store() {
         Some(store) => {
             let midnight = LocalTime::of(environment).midnight(reading.now);
-            let ask = summary::Ask { project: &project, now: reading.now, midnight, settings: &settings };
+            let ask = summary::SummaryRequest {
+                project: &project,
+                now: reading.now,
+                midnight,
+                settings: &settings,
+            };
             summary::text(store.as_ref(), &ask).map_err(reading::refused)?
         }
         None => None,

@@ -91,7 +91,7 @@ fn a_server_tells_of_a_loop_and_logs_that_it_did() {
     }
     let mut server = Server::start(&world);
     let body = hears.recv_timeout(Duration::from_secs(60)).expect("an alert");
-    assert_eq!(body["text"], "Agent Tracer: the same call was made 4 times, 0 of them failed");
+    assert_eq!(body["text"], "Agent Tracer: the same call was repeated 4 times, 0 of them failed");
     server.read_until("alert looping: sent; 1 so far");
     let numbers = server.get("/metrics");
     for line in [

@@ -38,7 +38,7 @@ impl Kind {
         Self::Denial,
     ];
 
-    /// Its name in what is sent.
+    /// Returns the word for it in what is sent.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -72,7 +72,7 @@ pub struct Alert {
 }
 
 impl Alert {
-    /// The body of a generic webhook.
+    /// Returns the body for a generic webhook.
     #[must_use]
     pub fn json(&self) -> Value {
         json!({

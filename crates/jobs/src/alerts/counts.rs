@@ -22,7 +22,7 @@ impl Outcome {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Sent, Self::Failed, Self::CooledDown, Self::Crowded];
 
-    /// Its name in numbers.
+    /// Returns the word for it in metrics.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

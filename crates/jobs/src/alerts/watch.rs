@@ -48,7 +48,7 @@ impl Watch {
     ///
     /// # Errors
     /// If the store cannot answer.
-    pub fn look(
+    pub fn check(
         &mut self,
         store: &dyn Store,
         settings: &Settings,
@@ -56,13 +56,14 @@ impl Watch {
         midnight: Millis,
     ) -> Answer<Vec<Alert>> {
         let mut alerts = Vec::new();
-        waiting(store, settings, now, &mut alerts)?;
+        add_waiting(store, settings, now, &mut alerts)?;
         self.tasks(store, settings, now, &mut alerts)?;
-        looping(store, settings, now, &mut alerts)?;
-        budget(store, settings, now, midnight, &mut alerts)?;
-        limits(store, settings, now, &mut alerts)?;
+        add_loops(store, settings, now, &mut alerts)?;
+        add_budget(store, settings, now, midnight, &mut alerts)?;
+        add_limits(store, settings, now, &mut alerts)?;
         self.denials(store, settings, &mut alerts)?;
         let cooldown = settings.cooldown_ms();
+        // Swept only when it has grown: an entry is a few words, and each look would walk all of them.
         if self.sent.len() > SENT_MAX {
             self.sent.retain(|_, at| now.0 - at.0 < cooldown);
         }
@@ -79,7 +80,7 @@ impl Watch {
         Ok(alerts)
     }
 
-    /// Tasks that are silent, and tasks that fail.
+    /// Adds the tasks that are silent, and those that fail.
     fn tasks(
         &mut self,
         store: &dyn Store,
@@ -106,8 +107,8 @@ impl Watch {
                     kind: Kind::Stuck,
                     key: task.id.clone(),
                     text: format!(
-                        "{} works and has said nothing for {silent} minutes",
-                        who(task.agent.as_str(), &task.agent_type)
+                        "{} is running and has been silent for {silent} minutes",
+                        agent_name(task.agent.as_str(), &task.agent_type)
                     ),
                     task_id: Some(task.id.clone()),
                     project: Some(task.project.clone()),
@@ -131,7 +132,7 @@ impl Watch {
                     key: task.id.clone(),
                     text: format!(
                         "{news} calls of {} failed within ten minutes",
-                        who(task.agent.as_str(), &task.agent_type)
+                        agent_name(task.agent.as_str(), &task.agent_type)
                     ),
                     task_id: Some(task.id.clone()),
                     project: Some(task.project.clone()),
@@ -139,6 +140,7 @@ impl Watch {
                 });
             }
         }
+        // A task that is listed no more would be remembered for as long as the server runs.
         self.failures.retain(|id, _| tasks.iter().any(|task| task.id == *id));
         Ok(())
     }
@@ -146,6 +148,7 @@ impl Watch {
     /// Adds the denials of rules since the last look.
     fn denials(&mut self, store: &dyn Store, settings: &Settings, out: &mut Vec<Alert>) -> Answer<()> {
         let newest = store.seq()?;
+        // The first look only takes its place. Switched off, it still moves on, so that switching on reports nothing old.
         let Some(mut after) = self.seen.replace(newest).filter(|_| settings.on.denials) else {
             return Ok(());
         };
@@ -165,7 +168,10 @@ impl Watch {
                 out.push(Alert {
                     kind: Kind::Denial,
                     key: format!("{} {rule}", row.task_id),
-                    text: format!("rule `{rule}` denied something to {}", who("the agent", &row.agent_type)),
+                    text: format!(
+                        "rule `{rule}` denied an action of {}",
+                        agent_name("the agent", &row.agent_type)
+                    ),
                     task_id: Some(row.task_id.clone()),
                     project: None,
                     at: row.occurred_at,
@@ -177,16 +183,17 @@ impl Watch {
 }
 
 /// Returns the name of the agent; the type of a subagent only if it is a plain name.
-fn who(agent: &str, agent_type: &str) -> String {
+fn agent_name(agent: &str, agent_type: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte);
     match agent_type {
         "main" => agent.to_owned(),
+        // The type comes from a file of the project: what is no plain name could carry a message into a chat.
         name if name.len() <= 48 && name.bytes().all(is_plain) => format!("{agent} ({name})"),
         _ => format!("a subagent of {agent}"),
     }
 }
 
-fn waiting(store: &dyn Store, settings: &Settings, now: Millis, out: &mut Vec<Alert>) -> Answer<()> {
+fn add_waiting(store: &dyn Store, settings: &Settings, now: Millis, out: &mut Vec<Alert>) -> Answer<()> {
     let Some(most) = settings.on.waiting_minutes else { return Ok(()) };
     for item in store.attention(now)?.items {
         let what = match item.reason {
@@ -201,10 +208,11 @@ fn waiting(store: &dyn Store, settings: &Settings, now: Millis, out: &mut Vec<Al
         if minutes >= i64::from(most) {
             out.push(Alert {
                 kind: Kind::Waiting,
+                // By the row that asks: the next question of the same task is news.
                 key: item.row_id.clone().unwrap_or_else(|| item.task_id.clone()),
                 text: format!(
-                    "{} waits for {what} for {minutes} minutes",
-                    who(item.agent.as_str(), &item.agent_type)
+                    "{} has waited for {what} for {minutes} minutes",
+                    agent_name(item.agent.as_str(), &item.agent_type)
                 ),
                 task_id: Some(item.task_id),
                 project: Some(item.project),
@@ -215,7 +223,7 @@ fn waiting(store: &dyn Store, settings: &Settings, now: Millis, out: &mut Vec<Al
     Ok(())
 }
 
-fn looping(store: &dyn Store, settings: &Settings, now: Millis, out: &mut Vec<Alert>) -> Answer<()> {
+fn add_loops(store: &dyn Store, settings: &Settings, now: Millis, out: &mut Vec<Alert>) -> Answer<()> {
     let Some(least) = settings.on.looping else { return Ok(()) };
     let range = Range { since: Some(Millis(now.0.saturating_sub(LATELY_MS))), ..Range::default() };
     for found in store.loops(&range)?.items {
@@ -225,7 +233,10 @@ fn looping(store: &dyn Store, settings: &Settings, now: Millis, out: &mut Vec<Al
         out.push(Alert {
             kind: Kind::Looping,
             key: format!("{} {}", found.task_id, found.tool),
-            text: format!("the same call was made {} times, {} of them failed", found.count, found.failures),
+            text: format!(
+                "the same call was repeated {} times, {} of them failed",
+                found.count, found.failures
+            ),
             task_id: Some(found.task_id),
             project: None,
             at: found.last_at,
@@ -234,7 +245,7 @@ fn looping(store: &dyn Store, settings: &Settings, now: Millis, out: &mut Vec<Al
     Ok(())
 }
 
-fn budget(
+fn add_budget(
     store: &dyn Store,
     settings: &Settings,
     now: Millis,
@@ -259,15 +270,16 @@ fn budget(
     Ok(())
 }
 
-/// The words about a day that cost more than its budget, of which so many responses have no price.
+/// Describes a day that cost more than its budget, of which so many responses have no price.
 fn over_budget(cost: f64, unpriced: u64, budget: f64) -> String {
     let least = if unpriced > 0 { "at least " } else { "" };
-    format!("today has cost {least}${cost:.2}, and the budget is ${budget:.2}")
+    format!("today's cost is {least}${cost:.2}; the budget is ${budget:.2}")
 }
 
-fn limits(store: &dyn Store, settings: &Settings, now: Millis, out: &mut Vec<Alert>) -> Answer<()> {
+fn add_limits(store: &dyn Store, settings: &Settings, now: Millis, out: &mut Vec<Alert>) -> Answer<()> {
     let Some(most) = settings.on.rate_limit_pct else { return Ok(()) };
     for limit in store.limits(now)?.items {
+        // A window that has begun anew, or a measure of hours ago, says nothing about now.
         let is_over = limit.resets_at.is_some_and(|at| at <= now) || now.0 - limit.at.0 > LIMIT_MS;
         if limit.used_pct < most || is_over {
             continue;
@@ -295,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_cost_of_which_a_part_has_no_price_is_a_least_one() {
-        assert_eq!(over_budget(6.0, 0, 5.0), "today has cost $6.00, and the budget is $5.00");
-        assert_eq!(over_budget(6.0, 2, 5.0), "today has cost at least $6.00, and the budget is $5.00");
+        assert_eq!(over_budget(6.0, 0, 5.0), "today's cost is $6.00; the budget is $5.00");
+        assert_eq!(over_budget(6.0, 2, 5.0), "today's cost is at least $6.00; the budget is $5.00");
     }
 }

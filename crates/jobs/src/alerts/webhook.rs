@@ -41,6 +41,7 @@ pub fn send(webhook: &Webhook, alert: &Alert, roots: RootCerts) -> Result<(), We
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .timeout_global(Some(PATIENCE))
         .tls_config(TlsConfig::builder().root_certs(roots).build())
+        // As an error of the client a status would come with the address, which may hold a secret.
         .http_status_as_error(false)
         // The target of a redirect could be another party.
         .max_redirects(0)

@@ -34,7 +34,7 @@ pub struct Backup {
     pub bytes: u64,
 }
 
-/// A moment as names have it.
+/// Writes a time as it stands in names.
 #[must_use]
 pub fn stamp(at: Millis) -> String {
     at.to_string().chars().filter(char::is_ascii_alphanumeric).collect()
@@ -78,6 +78,7 @@ pub fn keep(
         return Ok(None);
     }
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    // Hidden and with the number of the process: no list shows half a copy, and two servers do not share one.
     let temporary = folder.join(format!(".{name}.{}", std::process::id()));
     drop(fs::remove_file(&temporary));
     let written = copy(&temporary, file, bytes).and_then(|is_whole| {
@@ -99,6 +100,7 @@ fn copy(path: &Path, file: impl Read, bytes: u64) -> io::Result<bool> {
         if read == 0 {
             return Ok(false);
         }
+        // The encoder takes its input whole: a frame for each part bounds the memory, and readers take frames in a row as one.
         out.write_all(&compress_to_vec(part.as_slice(), CompressionLevel::Fastest))?;
         left -= read.min(left);
     }
@@ -106,7 +108,7 @@ fn copy(path: &Path, file: impl Read, bytes: u64) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Every copy, the oldest first.
+/// Lists every copy, the oldest first.
 ///
 /// # Errors
 /// If the folder cannot be read; one that is not there is empty.
@@ -130,7 +132,7 @@ pub fn list(folder: &Path) -> io::Result<Vec<Backup>> {
     Ok(found)
 }
 
-/// The task and the time in a name; none if it is no name of ours.
+/// Returns the task and the time in a name; `None` if it is not a name of ours.
 fn parts(name: &str) -> Option<(&str, &str)> {
     let mut parts = name.strip_suffix(ENDING)?.split('-');
     let (task, stamp) = (parts.next()?, parts.next()?);
@@ -144,6 +146,7 @@ fn parts(name: &str) -> Option<(&str, &str)> {
 /// # Errors
 /// If there is no such copy, or it cannot be read.
 pub fn restore(folder: &Path, name: &str) -> io::Result<impl Read + use<>> {
+    // A name that comes from outside must not lead out of the folder.
     if parts(name).is_none() {
         return Err(io::ErrorKind::NotFound.into());
     }
@@ -192,6 +195,7 @@ pub fn retain(folder: &Path, before: Millis, room_bytes: u64) -> io::Result<u64>
     let mut kept = Vec::new();
     for backup in list(folder)?.into_iter().rev() {
         let fits = backup.bytes <= left;
+        // After the first that does not fit no older one is kept: the copies reach back without a gap.
         left = if fits { left - backup.bytes } else { 0 };
         if fits && backup.stamp >= first {
             kept.push(backup.name);

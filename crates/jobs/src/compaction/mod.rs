@@ -12,5 +12,5 @@ pub mod file;
 pub mod scan;
 pub mod view;
 
-pub use scan::{Ask, FileSnapshot, ScanResult, Side, scan};
+pub use scan::{FileSnapshot, ScanRequest, ScanResult, Side, scan};
 pub use view::{Compaction, CompactionItem, CompactionSide};

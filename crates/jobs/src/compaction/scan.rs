@@ -41,7 +41,7 @@ pub struct FileSnapshot {
 
 /// A query about one file.
 #[derive(Clone, Debug)]
-pub struct Ask<'a> {
+pub struct ScanRequest<'a> {
     /// The agent that wrote the file.
     pub agent: Agent,
     /// The privacy level, which bounds the texts shown.
@@ -67,10 +67,11 @@ pub struct ScanResult {
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn scan(file: impl Read, ask: &Ask<'_>) -> io::Result<ScanResult> {
-    let mut gather = Gather::new(ask);
+pub fn scan(file: impl Read, ask: &ScanRequest<'_>) -> io::Result<ScanResult> {
+    let mut scanner = Scanner::new(ask);
     let mut splitter = LineSplitter::new(0);
-    let mut hashes = Hashes::of(ask.seen);
+    // Hashed in the pass that reads the lines: such a file may have hundreds of megabytes.
+    let mut hashes = Hashes::new(ask.seen);
     let mut file = file.take(FILE_MAX);
     let mut buffer = vec![0; 1 << 20];
     loop {
@@ -83,11 +84,11 @@ pub fn scan(file: impl Read, ask: &Ask<'_>) -> io::Result<ScanResult> {
         splitter.push(bytes, |line| {
             // A line that is longer than any row holds a result that is not shown.
             if let Line::Complete { bytes, offset } = line {
-                gather.line(offset, read_line(ask.agent, bytes));
+                scanner.line(offset, read_line(ask.agent, bytes));
             }
         });
     }
-    Ok(gather.finish(ask, &hashes.done))
+    Ok(scanner.finish(ask, &hashes.done))
 }
 
 /// The hashes of a file up to several places, in one pass.
@@ -100,7 +101,7 @@ struct Hashes {
 }
 
 impl Hashes {
-    fn of(seen: &[FileSnapshot]) -> Self {
+    fn new(seen: &[FileSnapshot]) -> Self {
         let mut places: Vec<u64> = seen.iter().map(|seen| seen.bytes).collect();
         places.sort_unstable();
         places.dedup();
@@ -125,12 +126,12 @@ impl Hashes {
     }
 }
 
-/// A hash in hexadecimal.
+/// Writes a hash in hexadecimal.
 fn hex(state: Sha256) -> String {
     state.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The SHA-256 of the first bytes of a file; none if it is shorter.
+/// Returns the SHA-256 of the first bytes of a file; `None` if it is shorter.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -149,27 +150,27 @@ pub fn hash_of_first(file: impl Read, bytes: u64) -> io::Result<Option<String>> 
     }
 }
 
-/// A piece with where its row stands.
-struct Placed {
+/// A piece of the context, with the place of its row.
+struct ContextPiece {
     offset: u64,
     at: Option<Millis>,
     id: Option<String>,
     piece: Piece,
 }
 
-struct Gather<'a> {
-    ask: &'a Ask<'a>,
+struct Scanner<'a> {
+    ask: &'a ScanRequest<'a>,
     compactions: Vec<Compaction>,
     items: Vec<CompactionItem>,
     more: bool,
     /// The context as it stands now.
-    context: Vec<Placed>,
+    context: Vec<ContextPiece>,
     /// True if the summary of the last compaction is still to come.
     is_open: bool,
 }
 
-impl<'a> Gather<'a> {
-    fn new(ask: &'a Ask<'a>) -> Self {
+impl<'a> Scanner<'a> {
+    fn new(ask: &'a ScanRequest<'a>) -> Self {
         Self {
             ask,
             compactions: Vec::new(),
@@ -189,7 +190,7 @@ impl<'a> Gather<'a> {
         let has_summary = pieces.iter().any(|piece| piece.part == Part::Summary);
         for piece in pieces {
             let piece = Piece { text: piece.text.map(|text| shortened(text, piece.part)), ..piece };
-            self.context.push(Placed { offset, at, id: id.clone(), piece });
+            self.context.push(ContextPiece { offset, at, id: id.clone(), piece });
         }
         if self.is_open && has_summary {
             self.came_out();
@@ -223,19 +224,20 @@ impl<'a> Gather<'a> {
         });
         match mark.replaced_by {
             Some(pieces) => {
-                let place = |piece| Placed { offset, at, id: None, piece };
+                let place = |piece| ContextPiece { offset, at, id: None, piece };
                 self.context = pieces.into_iter().map(place).collect();
                 self.came_out();
             }
             None => {
                 let kept: HashSet<String> = mark.kept.into_iter().collect();
+                // The mark names the rows that stay by id; a piece without one went into the summary.
                 self.context.retain(|placed| placed.id.as_ref().is_some_and(|id| kept.contains(id)));
                 self.is_open = true;
             }
         }
     }
 
-    /// The context is what came out of the last compaction.
+    /// Records the context as the output of the last compaction.
     fn came_out(&mut self) {
         self.is_open = false;
         let (after, level) = (side(&self.context), self.ask.level);
@@ -271,7 +273,7 @@ impl<'a> Gather<'a> {
         self.more = self.context.len() > from.saturating_add(most);
     }
 
-    fn finish(mut self, ask: &Ask<'_>, hashes: &[(u64, String)]) -> ScanResult {
+    fn finish(mut self, ask: &ScanRequest<'_>, hashes: &[(u64, String)]) -> ScanResult {
         if self.is_open {
             self.came_out();
         }
@@ -289,7 +291,7 @@ impl<'a> Gather<'a> {
     }
 }
 
-fn side(context: &[Placed]) -> CompactionSide {
+fn side(context: &[ContextPiece]) -> CompactionSide {
     let mut side = CompactionSide::default();
     for placed in context {
         *side.pieces.entry(placed.piece.part.as_str().to_owned()).or_default() += 1;
@@ -298,14 +300,14 @@ fn side(context: &[Placed]) -> CompactionSide {
     side
 }
 
-/// As much of a text as could be shown, so that a long context needs little room.
+/// Cuts a text to what could be shown of it, so that a long context needs little room.
 fn shortened(mut text: String, part: Part) -> String {
     let most = if part == Part::Summary { SUMMARY_CHARS } else { TEXT_CHARS };
     text.truncate(text.floor_char_boundary(most * MARGIN));
     text
 }
 
-/// A text as it may be shown.
+/// Masks and cuts a text; `None` if the level shows no texts.
 fn masked_text(text: Option<&str>, most: usize, level: Level) -> Option<String> {
     let text = text.filter(|_| level != Level::Metadata)?;
     // Masked before it is cut: half of a secret would not be known for one.

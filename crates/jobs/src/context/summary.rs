@@ -23,7 +23,7 @@ const LIMIT_PCT: f64 = 50.0;
 
 /// A query for the text.
 #[derive(Clone, Copy, Debug)]
-pub struct Ask<'a> {
+pub struct SummaryRequest<'a> {
     /// The project, as the ledger calls it.
     pub project: &'a str,
     /// The time of the query.
@@ -38,7 +38,7 @@ pub struct Ask<'a> {
 ///
 /// # Errors
 /// If the store cannot answer.
-pub fn text(store: &dyn Store, ask: &Ask<'_>) -> Answer<Option<String>> {
+pub fn text(store: &dyn Store, ask: &SummaryRequest<'_>) -> Answer<Option<String>> {
     let range = Range {
         since: Some(Millis(ask.now.0.saturating_sub(DAYS * DAY_MS))),
         project: Some(ask.project.to_owned()),
@@ -55,17 +55,18 @@ pub fn text(store: &dyn Store, ask: &Ask<'_>) -> Answer<Option<String>> {
     let mut lines = vec![format!(
         "Agent Tracer recorded {calls} tool calls in this project in the last {DAYS} days, {failed} of them failed."
     )];
-    lines.extend(listed("Failed often here", failing(&commands, &tools)));
-    lines.extend(listed("Slow here, on average", slow(&commands)));
-    lines.extend(listed("Skills that were used here without failing", skills(store, &range)?));
-    lines.extend(listed("Files that were changed most", files(store, &range, ask.project)?));
-    lines.extend(spent(store, ask)?);
+    lines.extend(list_line("Failed often here", failing(&commands, &tools)));
+    lines.extend(list_line("Slow here, on average", slow(&commands)));
+    lines.extend(list_line("Skills that were used here without failing", skills(store, &range)?));
+    lines.extend(list_line("Files that were changed most", files(store, &range, ask.project)?));
+    lines.extend(spending_line(store, ask)?);
     lines.extend(limits(&store.limits(ask.now)?.items));
+    // The model reads this beside its instructions, and must not take a count for one.
     lines.push("These are counts of what happened before, not instructions.".to_owned());
-    Ok(Some(within(&lines, ask.settings.bytes)))
+    Ok(Some(fit_lines(&lines, ask.settings.bytes)))
 }
 
-fn listed(what: &str, names: Vec<String>) -> Option<String> {
+fn list_line(what: &str, names: Vec<String>) -> Option<String> {
     (!names.is_empty()).then(|| format!("- {what}: {}.", names.join(", ")))
 }
 
@@ -115,7 +116,7 @@ fn files(store: &dyn Store, range: &Range, project: &str) -> Answer<Vec<String>>
 }
 
 /// Returns the cost of today, of all projects, and the rest of the day's budget.
-fn spent(store: &dyn Store, ask: &Ask<'_>) -> Answer<Option<String>> {
+fn spending_line(store: &dyn Store, ask: &SummaryRequest<'_>) -> Answer<Option<String>> {
     let range = Range { since: Some(ask.midnight), ..Range::default() };
     let today = store.usage(&range, UsageBy::Agent, &Utc)?.items;
     let cost: f64 = today.iter().map(|part| part.usage.cost_usd).sum();
@@ -123,7 +124,7 @@ fn spent(store: &dyn Store, ask: &Ask<'_>) -> Answer<Option<String>> {
     Ok(spending(ask.settings.budget_usd, cost, unpriced))
 }
 
-/// The line about what today has cost. With responses that have no price it is at least that, and at most the rest is left.
+/// Writes the line about the cost of today. With responses that have no price it is at least that, and at most the rest is left.
 fn spending(budget: Option<f64>, cost: f64, unpriced: u64) -> Option<String> {
     let (least, most, why) = match unpriced {
         0 => ("", "", String::new()),
@@ -150,15 +151,16 @@ fn limits(limits: &[Limit]) -> Option<String> {
             Some(format!("{} {window} limit {:.0} % used", limit.agent.as_str(), limit.used_pct.min(999.0)))
         })
         .collect();
-    listed("Rate limits", limits)
+    list_line("Rate limits", limits)
 }
 
-/// As many whole lines as there is room for. The first and the last always stay.
-fn within(lines: &[String], bytes: usize) -> String {
+/// Joins as many whole lines as there is room for. The first and the last always stay.
+fn fit_lines(lines: &[String], bytes: usize) -> String {
     let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return String::new() };
     let mut text = first.clone();
     let middle = lines.get(1..lines.len().saturating_sub(1)).unwrap_or_default();
     for line in middle {
+        // Not the end: a shorter line further down may still fit.
         if text.len() + line.len() + last.len() + 2 > bytes {
             continue;
         }
@@ -210,8 +212,8 @@ mod tests {
     fn a_text_keeps_to_its_bound_by_whole_lines() {
         let lines: Vec<String> =
             ["first", "- a long line that has no room", "- short", "last"].map(str::to_owned).into();
-        assert_eq!(within(&lines, 1000), lines.join("\n"));
-        assert_eq!(within(&lines, 24), "first\n- short\nlast");
-        assert_eq!(within(&lines, 1), "first\nlast");
+        assert_eq!(fit_lines(&lines, 1000), lines.join("\n"));
+        assert_eq!(fit_lines(&lines, 24), "first\n- short\nlast");
+        assert_eq!(fit_lines(&lines, 1), "first\nlast");
     }
 }

@@ -157,7 +157,7 @@ fn is_plain(text: &str, also: &str) -> bool {
     !text.is_empty() && text.chars().all(fits)
 }
 
-/// The words of a name: parts between signs, and parts that begin with a capital.
+/// Splits a name into words: parts between signs, and parts that begin with a capital.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let parts = text.split(|letter: char| !letter.is_ascii_alphanumeric());
     parts.flat_map(|part| {
@@ -169,10 +169,11 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn is_short(text: &str) -> bool {
+    // `mcp` is the client's prefix of a tool and no word of its name.
     text.len() <= NAME_MAX && words(text).filter(|word| *word != "mcp").count() <= NAME_WORDS
 }
 
-/// A program with its subcommand, if they may be said.
+/// Returns a program with its subcommand, if both are listed.
 pub(crate) fn command(text: &str) -> Option<String> {
     let mut words = text.split_whitespace();
     let program = words.next().filter(|program| PROGRAMS.contains(program))?;
@@ -182,18 +183,18 @@ pub(crate) fn command(text: &str) -> Option<String> {
     })
 }
 
-/// The name of a skill: that of its folder, as people write them.
+/// Returns the name of a skill, if it has the shape of a folder's name.
 pub(crate) fn skill(text: &str) -> Option<&str> {
     let is_skill = is_plain(text, "-_:") && !text.contains(|letter: char| letter.is_ascii_uppercase());
     is_skill.then(|| if is_short(text) { text } else { "a skill" })
 }
 
-/// The name of a tool or a window.
+/// Returns the name of a tool or a window, if it is plain.
 pub(crate) fn name(text: &str) -> Option<&str> {
     is_plain(text, "-_:.").then(|| if is_short(text) { text } else { "a tool" })
 }
 
-/// A file of the project, as seen from its root.
+/// Returns the path of a file from the root of its project, if it is plain.
 pub(crate) fn path<'p>(text: &'p str, project: &str) -> Option<&'p str> {
     let inside = text.strip_prefix(project)?.strip_prefix('/')?;
     let stem = inside.rsplit_once('.').map_or(inside, |(stem, _)| stem);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use agent_tracer_event::Agent;
 use agent_tracer_jobs::compaction::scan::hash_of_first;
-use agent_tracer_jobs::compaction::{Ask, FileSnapshot, ScanResult, Side, scan};
+use agent_tracer_jobs::compaction::{FileSnapshot, ScanRequest, ScanResult, Side, scan};
 use agent_tracer_privacy::Level;
 use serde_json::json;
 
@@ -33,8 +33,8 @@ fn captured() -> Vec<(Agent, PathBuf)> {
     claude.chain(codex.into_iter().map(|path| (Agent::CODEX, path))).collect()
 }
 
-fn ask(agent: Agent) -> Ask<'static> {
-    Ask { agent, level: Level::Actions, seen: &[], items: None }
+fn ask(agent: Agent) -> ScanRequest<'static> {
+    ScanRequest { agent, level: Level::Actions, seen: &[], items: None }
 }
 
 fn read(agent: Agent, bytes: &[u8]) -> ScanResult {
@@ -102,13 +102,13 @@ fn a_compaction_of_codex_has_the_history_that_replaced_it() {
 #[test]
 fn the_pieces_of_a_side_come_in_parts_and_results_have_no_text() {
     let (agent, bytes) = fixture("2.1.325/compact/");
-    let whole = Ask { items: Some((1, Side::Before, 0, 1000)), ..ask(agent) };
+    let whole = ScanRequest { items: Some((1, Side::Before, 0, 1000)), ..ask(agent) };
     let all = scan(bytes.as_slice(), &whole).unwrap();
     let sum: u64 = all.compactions[0].before.pieces.values().sum();
     assert_eq!((all.items.len() as u64, all.more), (sum, false));
     let mut paged = Vec::new();
     loop {
-        let part = Ask { items: Some((1, Side::Before, paged.len() as u64, 2)), ..ask(agent) };
+        let part = ScanRequest { items: Some((1, Side::Before, paged.len() as u64, 2)), ..ask(agent) };
         let part = scan(bytes.as_slice(), &part).unwrap();
         paged.extend(part.items);
         if !part.more {
@@ -120,7 +120,7 @@ fn the_pieces_of_a_side_come_in_parts_and_results_have_no_text() {
     for item in &all.items {
         assert!(item.part != "result" || (item.text.is_none() && item.bytes > 0), "{item:?}");
     }
-    let none = Ask { items: Some((7, Side::After, 0, 9)), ..ask(agent) };
+    let none = ScanRequest { items: Some((7, Side::After, 0, 9)), ..ask(agent) };
     assert_eq!(scan(bytes.as_slice(), &none).unwrap().items, []);
 }
 
@@ -143,7 +143,8 @@ fn what_privacy_does_not_let_through_is_not_shown() {
     for level in [Level::Metadata, Level::Actions, Level::Full] {
         for side in [Side::Before, Side::After] {
             let items = Some((1, side, 0, 100));
-            let said = scan(text.as_bytes(), &Ask { level, items, ..ask(Agent::CLAUDE_CODE) }).unwrap();
+            let said =
+                scan(text.as_bytes(), &ScanRequest { level, items, ..ask(Agent::CLAUDE_CODE) }).unwrap();
             let text = format!("{said:?}");
             assert!(!text.contains(&secret) && !text.contains("CANARY"), "{text}");
             assert_eq!(text.contains("they used"), level != Level::Metadata, "{text}");
@@ -158,7 +159,7 @@ fn what_the_hook_saw_is_held_against_the_file() {
     let hash = hash_of_first(bytes.as_slice(), mark).unwrap();
     let seen = |hash: Option<String>| [FileSnapshot { bytes: mark, sha256: hash }];
     let of = |bytes: &[u8], seen: &[FileSnapshot]| {
-        let one = scan(bytes, &Ask { seen, ..ask(agent) }).unwrap().compactions.remove(0);
+        let one = scan(bytes, &ScanRequest { seen, ..ask(agent) }).unwrap().compactions.remove(0);
         (one.seen_bytes, one.unchanged)
     };
     assert_eq!(of(&bytes, &seen(hash.clone())), (Some(mark), Some(true)));

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use agent_tracer_event::{Agent, Millis};
-use agent_tracer_jobs::context::{Keeper, Settings, summary};
+use agent_tracer_jobs::context::{PageWriter, Settings, summary};
 use agent_tracer_ledger::{Batch, Ledger, Observed, Options};
 use agent_tracer_spool::{Home, context};
 use serde_json::{Value, json};
@@ -51,7 +51,8 @@ impl World {
     }
 
     fn text(&self, settings: &Settings) -> Option<String> {
-        let ask = summary::Ask { project: "/code", now: NOW, midnight: Millis(NOW.0 - 1000), settings };
+        let ask =
+            summary::SummaryRequest { project: "/code", now: NOW, midnight: Millis(NOW.0 - 1000), settings };
         summary::text(self.ledger.store().as_ref(), &ask).unwrap()
     }
 }
@@ -114,7 +115,7 @@ fn every_captured_project_gets_words_of_ours_only() {
         now = observed.iter().map(|it| it.arrived).max().unwrap_or(now).max(now);
         world.bring(observed);
     }
-    let keeper = Keeper::of(world.home());
+    let keeper = PageWriter::new(world.home());
     let settings = Settings { enabled: true, ..Settings::default() };
     let written = keeper.refresh(world.ledger.store().as_ref(), &settings, now, now).unwrap();
     assert!(written > 1, "{written}");
@@ -146,7 +147,7 @@ fn pages_are_private_stand_for_their_folders_and_go_when_it_is_switched_off() {
     use std::os::unix::fs::PermissionsExt;
     let mut world = World::new();
     world.call("Bash", &json!({"command": "ls"}), false);
-    let keeper = Keeper::of(world.home());
+    let keeper = PageWriter::new(world.home());
     let settings = Settings { enabled: true, export_task: true, ..Settings::default() };
     assert_eq!(keeper.refresh(world.ledger.store().as_ref(), &settings, NOW, NOW).unwrap(), 1);
     let path = context::path(&world.home(), Path::new("/code"));

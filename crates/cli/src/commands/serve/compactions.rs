@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agent_tracer_intake::PrivacyFile;
 use agent_tracer_intake::files::{Root, open};
-use agent_tracer_jobs::compaction::{Ask, file, scan};
+use agent_tracer_jobs::compaction::{ScanRequest, file, scan};
 use agent_tracer_server::ReadCompactions;
 
 use crate::failure::plain;
@@ -15,7 +15,7 @@ pub(super) fn reader(roots: Vec<Root>, privacy: &Arc<PrivacyFile>) -> ReadCompac
         let Some(found) = file::of_task(&roots, task) else { return Ok(None) };
         let privacy = privacy.current().map_err(|error| error.to_string())?;
         let level = privacy.config.level;
-        let ask = Ask { agent: task.agent, level, seen, items };
+        let ask = ScanRequest { agent: task.agent, level, seen, items };
         let scanned = open(&found.path, found.file.form).and_then(|file| scan(file, &ask));
         scanned
             .map(Some)

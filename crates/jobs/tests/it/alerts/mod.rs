@@ -85,7 +85,7 @@ impl World {
 
     fn look(&self, watch: &mut Watch, on: &str, now: i64) -> Vec<Alert> {
         let settings: Settings = toml::from_str(&format!("desktop = true\n[on]\n{on}\n")).unwrap();
-        watch.look(self.ledger.store().as_ref(), &settings, Millis(now), Millis(T0 - MINUTE)).unwrap()
+        watch.check(self.ledger.store().as_ref(), &settings, Millis(now), Millis(T0 - MINUTE)).unwrap()
     }
 }
 
@@ -119,7 +119,7 @@ fn a_waiting_agent_is_reported_after_the_time_and_again_only_after_the_cool_down
     let (mut watch, on) = (Watch::counting(counts.clone()), "waiting_minutes = 5");
     assert_eq!(lines(&world.look(&mut watch, on, T0 + 4 * MINUTE)), []);
     let alerts = world.look(&mut watch, on, T0 + 6 * MINUTE);
-    assert_eq!(lines(&alerts), [(Kind::Waiting, "claude_code waits for a permission for 5 minutes")]);
+    assert_eq!(lines(&alerts), [(Kind::Waiting, "claude_code has waited for a permission for 5 minutes")]);
     assert!(!format!("{alerts:?}").contains("SECRET"), "{alerts:?}");
     assert_eq!(lines(&world.look(&mut watch, on, T0 + 8 * MINUTE)), []);
     let counted: Vec<_> = counts.all().into_iter().filter(|(.., count)| *count > 0).collect();
@@ -145,7 +145,7 @@ fn who_works_and_says_nothing_is_stuck() {
     let (mut watch, on) = (Watch::default(), "stuck_minutes = 15");
     assert_eq!(lines(&world.look(&mut watch, on, T0 + 14 * MINUTE)), []);
     let alerts = world.look(&mut watch, on, T0 + 16 * MINUTE);
-    assert_eq!(lines(&alerts), [(Kind::Stuck, "claude_code works and has said nothing for 16 minutes")]);
+    assert_eq!(lines(&alerts), [(Kind::Stuck, "claude_code is running and has been silent for 16 minutes")]);
     assert_eq!(alerts.first().unwrap().project.as_deref(), Some("/code"));
 }
 
@@ -163,7 +163,7 @@ fn loops_and_many_failures_are_reported() {
         lines(&alerts),
         [
             (Kind::Failures, "3 calls of claude_code failed within ten minutes"),
-            (Kind::Looping, "the same call was made 4 times, 4 of them failed"),
+            (Kind::Looping, "the same call was repeated 4 times, 4 of them failed"),
         ]
     );
     for number in 4..=5 {
@@ -188,7 +188,7 @@ fn a_denial_is_reported_and_a_rehearsal_is_not() {
     world.decided(T0 + 5, "enforce", "deny");
     world.decided(T0 + 6, "enforce", "deny");
     let alerts = world.look(&mut watch, on, T0 + 7);
-    assert_eq!(lines(&alerts), [(Kind::Denial, "rule `no-delete` denied something to the agent")]);
+    assert_eq!(lines(&alerts), [(Kind::Denial, "rule `no-delete` denied an action of the agent")]);
     assert_eq!(lines(&world.look(&mut watch, "denials = false", T0 + 8)), []);
 }
 
@@ -214,7 +214,7 @@ fn budget_and_rate_limits_are_reported_when_they_are_reached() {
     }
     let settings: Settings = toml::from_str("desktop = true\n[on]\nbudget_usd = 0.0001\n").unwrap();
     let found =
-        Watch::default().look(world.ledger.store().as_ref(), &settings, Millis(T0), Millis(0)).unwrap();
+        Watch::default().check(world.ledger.store().as_ref(), &settings, Millis(T0), Millis(0)).unwrap();
     assert!(
         found.iter().any(|alert| alert.kind == Kind::Budget && alert.text.contains("the budget is $0.00")),
         "{found:?}"

@@ -45,7 +45,7 @@ fn alert() -> Alert {
     Alert {
         kind: Kind::Stuck,
         key: "k".to_owned(),
-        text: "claude_code works and has said nothing for 20 minutes".to_owned(),
+        text: "claude_code is running and has been silent for 20 minutes".to_owned(),
         task_id: Some("t1".to_owned()),
         project: Some("/code".to_owned()),
         at: Millis(1_794_777_000_000),
@@ -61,12 +61,15 @@ fn an_alert_arrives_in_the_shape_that_was_asked_for() {
     assert_eq!(
         body,
         json!({"source": "agent-tracer", "kind": "stuck", "taskId": "t1", "project": "/code",
-            "text": "claude_code works and has said nothing for 20 minutes", "at": "2026-11-15T21:10:00.000Z"})
+            "text": "claude_code is running and has been silent for 20 minutes", "at": "2026-11-15T21:10:00.000Z"})
     );
     let (url, received) = receiver("204 No Content");
     webhook::send(&Webhook { url, format: Format::Slack }, &alert(), RootCerts::WebPki).unwrap();
     let text = received.join().unwrap().1;
-    assert_eq!(text, json!({"text": "Agent Tracer: claude_code works and has said nothing for 20 minutes"}));
+    assert_eq!(
+        text,
+        json!({"text": "Agent Tracer: claude_code is running and has been silent for 20 minutes"})
+    );
 }
 
 #[test]

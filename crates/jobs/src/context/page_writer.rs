@@ -12,7 +12,7 @@ use agent_tracer_spool::Home;
 use agent_tracer_spool::context::{self, Page};
 
 use crate::context::settings::Settings;
-use crate::context::summary::{self, Ask};
+use crate::context::summary::{self, SummaryRequest};
 
 /// Folders with work within this time get a page.
 const RECENT_MS: i64 = 14 * 24 * 60 * 60 * 1000;
@@ -22,14 +22,14 @@ const FOLDERS_MAX: usize = 200;
 
 /// Keeps the pages of one home.
 #[derive(Debug)]
-pub struct Keeper {
+pub struct PageWriter {
     home: Home,
 }
 
-impl Keeper {
+impl PageWriter {
     /// Keeps those of this home.
     #[must_use]
-    pub fn of(home: Home) -> Self {
+    pub fn new(home: Home) -> Self {
         Self { home }
     }
 
@@ -75,9 +75,10 @@ impl Keeper {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(self.home.context())?;
         self.mark_task(settings)?;
         let written_s = u64::try_from(now.0 / 1000).unwrap_or(0);
+        // The mark lies beside the pages and must not be swept with them.
         let mut kept = BTreeSet::from([context::task_mark(&self.home)]);
         for (project, folders) in &places {
-            let ask = Ask { project, now, midnight, settings };
+            let ask = SummaryRequest { project, now, midnight, settings };
             let text = summary::text(store, &ask).map_err(|error| io::Error::other(error.to_string()))?;
             let Some(text) = text else { continue };
             let page =
@@ -103,6 +104,7 @@ impl Keeper {
 fn is_older(entry: &fs::DirEntry, now: Millis) -> bool {
     let modified = entry.metadata().and_then(|facts| facts.modified()).ok();
     let since = modified.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+    // A page whose time is unknown counts as new: kept for too long, it does no harm.
     let millis = since.and_then(|since| i64::try_from(since.as_millis()).ok()).unwrap_or(i64::MAX);
     now.0.saturating_sub(millis) > RECENT_MS
 }
@@ -133,6 +135,7 @@ fn places(store: &dyn Store, now: Millis) -> Answer<BTreeMap<String, BTreeSet<Pa
 /// Replaces a page as a whole: a hook never sees half of one.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
+    // Left by a process of the same number that was killed, it would refuse `create_new`.
     drop(fs::remove_file(&temporary));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
     let written = file.write_all(bytes).and_then(|()| fs::rename(&temporary, path));
