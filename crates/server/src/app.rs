@@ -11,7 +11,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::config::Config;
 use crate::deps::ServerDeps;
 use crate::epoch::Epoch;
-use crate::excluded::Excluded;
+use crate::excluded_tasks::ExcludedTasks;
 use crate::local_zone::LocalZone;
 use crate::memory::Memory;
 use crate::metrics::Cache;
@@ -22,6 +22,8 @@ use crate::security::Access;
 const PRIVACY_RETRY_S: u32 = 5;
 
 /// Requests that may wait for the store at once. The others wait for them.
+// Fewer than the threads that may wait (`serve::WAITING_THREADS`): the user of a new connection is looked up on one of
+// them, and must be found even while every request waits for the store.
 const WORKERS: usize = 12;
 
 /// State shared by every request.
@@ -43,7 +45,7 @@ pub(crate) struct App {
     pub(crate) closing: watch::Receiver<bool>,
     pub(crate) metrics: Mutex<Cache>,
     /// Sessions of which nothing may be recorded.
-    pub(crate) excluded: Excluded,
+    pub(crate) excluded: ExcludedTasks,
     /// Memory that large requests share.
     pub(crate) memory: Memory,
     /// One back-test at a time.
@@ -63,6 +65,8 @@ impl App {
         closing: watch::Receiver<bool>,
     ) -> Self {
         Self {
+            // A place of a team is a moment that several processes share: with an epoch of its own, each would be a stranger
+            // to the followers of the others.
             epoch: match deps.team {
                 None => Epoch::beginning((deps.clock)()),
                 Some(_) => Epoch::none(),
@@ -70,11 +74,12 @@ impl App {
             access: Access::new(&config, address, deps.team.clone()),
             streams: Arc::new(Semaphore::new(config.limits.streams)),
             memory: Memory::new(),
+            // A replay reads the history and holds a worker all the while: two at once would be felt by every page.
             backtests: Arc::new(Semaphore::new(1)),
             clamped: AtomicU64::new(0),
             workers: Arc::new(Semaphore::new(WORKERS)),
             metrics: Mutex::new(Cache::default()),
-            excluded: Excluded::new(&deps.excluded),
+            excluded: ExcludedTasks::new(&deps.excluded),
             config,
             deps,
             address,

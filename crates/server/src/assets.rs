@@ -23,6 +23,7 @@ its description at <a href=\"/api/v1/openapi.json\">/api/v1/openapi.json</a>.</p
 const PAGE: &str = "index.html";
 
 /// Paths that are never the dashboard's.
+// Answered with the page, a typing error in a path of the API would look like success.
 const ROOTS: &[&str] = &["api", "ingest", "hooks", "v1", "metrics", "health", "login"];
 
 /// Gives a file of the dashboard.
@@ -30,7 +31,7 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Respon
     let path = request.uri().path().trim_start_matches('/');
     let first = path.split('/').next().unwrap_or_default();
     if !matches!(*request.method(), Method::GET | Method::HEAD) || ROOTS.contains(&first) {
-        return Problem::not_found("there is no such path").into_response();
+        return Problem::not_found("path not found").into_response();
     }
     let name = if path.is_empty() { PAGE } else { path };
     if let Some(asset) = (app.deps.assets)(name) {
@@ -38,7 +39,7 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Respon
     }
     let last = path.rsplit('/').next().unwrap_or_default();
     if first == "assets" || last.contains('.') {
-        return Problem::not_found("there is no such file").into_response();
+        return Problem::not_found("file not found").into_response();
     }
     let none =
         Asset { content_type: "text/html; charset=utf-8", plain: NO_DASHBOARD, gzip: None, brotli: None };

@@ -20,7 +20,7 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::ingest::read_body;
 use crate::problem::{FieldError, Problem};
-use crate::query::{Param, ParamType, QueryParams, TIME_ZONE, may};
+use crate::query::{Param, ParamType, QueryParams, TIME_ZONE, optional};
 
 /// The stretch of history to replay where the request names none.
 const USUAL_MS: i64 = 30 * 24 * 60 * 60 * 1000;
@@ -32,9 +32,9 @@ const DRAFT_BYTES: usize = 128 << 10;
 const FAULTS: usize = 100;
 
 pub(crate) const PARAMS: &[Param] = &[
-    may("since", ParamType::Time, "From when on; thirty days ago unless given."),
+    optional("since", ParamType::Time, "Start of the range; thirty days ago unless given."),
     TIME_ZONE,
-    may("project", ParamType::Text, "Only tasks of this project."),
+    optional("project", ParamType::Text, "Only tasks of this project."),
 ];
 
 /// Rules to try.
@@ -60,9 +60,9 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Respo
 }
 
 /// Signals that the client no longer waits for the answer: dropped with the request.
-struct Waiting(Arc<AtomicBool>);
+struct ClientGuard(Arc<AtomicBool>);
 
-impl Drop for Waiting {
+impl Drop for ClientGuard {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -70,17 +70,16 @@ impl Drop for Waiting {
 
 async fn answer(app: &Arc<App>, request: Request) -> Result<Backtest, Problem> {
     let Some(setting) = app.deps.capabilities.backtest.clone() else {
-        let detail =
-            "this server has no rules to try\nhint: rules are a matter of each machine; ask its own server";
+        let detail = "this server has no rules\nhint: each machine has its own rules; ask its own server";
         return Err(Problem::not_found(detail));
     };
     let began = Instant::now();
     let now = (app.deps.clock)();
-    let asked = QueryParams::read(&[PARAMS], request.uri().query().unwrap_or_default(), now, &app.zone)?;
+    let params = QueryParams::read(&[PARAMS], request.uri().query().unwrap_or_default(), now, &app.zone)?;
     let body = read_body(app, request, &["application/json"]).await?;
     body.check(Bounds::POSTED)?;
     let draft: BacktestRequest = serde_json::from_slice(&body.bytes).map_err(|error| {
-        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, format!("the body is no draft: {error}"))
+        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, format!("the body is not a draft: {error}"))
     })?;
     if draft.policy.len() > DRAFT_BYTES {
         let detail = format!(
@@ -92,19 +91,20 @@ async fn answer(app: &Arc<App>, request: Request) -> Result<Backtest, Problem> {
     let one = Arc::clone(&app.backtests).try_acquire_owned();
     let one = one.map_err(|_| Problem::too_many("another back-test is running", 5))?;
     let is_over = Arc::new(AtomicBool::new(false));
-    let waiting = Waiting(Arc::clone(&is_over));
+    let client = ClientGuard(Arc::clone(&is_over));
+    // Before the guard ends the request: an answer that says how far it came is worth more than a 504.
     let until = began + app.config.limits.request_time * 2 / 3;
     let worker = Arc::clone(app);
     let replayed = app.blocking(move || {
-        let since = asked.time("since").unwrap_or(Millis(now.0.saturating_sub(USUAL_MS)));
+        let since = params.time("since").unwrap_or(Millis(now.0.saturating_sub(USUAL_MS)));
         let question =
-            Question { policy: &policy, since, now, project: asked.text("project"), setting: &setting };
+            Question { policy: &policy, since, now, project: params.text("project"), setting: &setting };
         let found = replay(&worker, question, until, &is_over);
         drop(one);
         found
     });
     let found = replayed.await?;
-    drop(waiting);
+    drop(client);
     found
 }
 
@@ -133,7 +133,7 @@ fn replay(
     Ok(found?)
 }
 
-/// The rules of a draft, or everything that is wrong with it, each with its line and column.
+/// Parses a draft. The error lists every fault with its line and column.
 fn understood(text: &str) -> Result<Policy, Problem> {
     read(text).map(Policy::of_user).map_err(|faults| {
         let errors = faults.into_iter().take(FAULTS).map(|fault| {

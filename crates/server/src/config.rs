@@ -82,10 +82,12 @@ impl Default for Limits {
         Self {
             body_bytes: 6 << 20,
             header_bytes: 32 << 10,
+            // A client that sends its head byte by byte gives its place back.
             header_time: Duration::from_secs(10),
             request_time: Duration::from_secs(30),
             connections: 256,
             streams: 32,
+            // Proxies close what is silent for long (nginx after 60 s), and a follower sees a dead connection only by silence.
             heartbeat: Duration::from_secs(15),
             recheck: Duration::from_secs(2),
             catch_up_rows: 10_000,
@@ -135,7 +137,7 @@ impl Config {
     /// The address that everything about this product names.
     pub const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 4747);
 
-    /// The default set-up with this token of the owner.
+    /// Returns the default settings with this token of the owner.
     #[must_use]
     pub fn new(owner_token: impl Into<String>) -> Self {
         Self {

@@ -1,7 +1,7 @@
-//! Places for connections: a bounded number, and a connection without a request gives way to a new one.
+//! ConnectionSlots for connections: a bounded number, and a connection without a request gives way to a new one.
 //!
-//! A place is given only to a connection that may ask (see [`crate::serve`]), so that no other user of the machine can
-//! take the places of its owner. When all places are taken, the connection that has been without a request for the
+//! A slot is given only to a connection that may ask (see [`crate::serve`]), so that no other user of the machine can
+//! take the slots of its owner. When all slots are taken, the connection that has been without a request for the
 //! longest time is ended; one with a request or an open stream is never ended for another.
 
 use std::pin::Pin;
@@ -15,14 +15,15 @@ use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-/// The time a connection may be without a request while others wait for its place.
+/// The time a connection may be without a request while others wait for its slot.
 const IDLE: Duration = Duration::from_secs(1);
 
 /// The interval of looking for such a connection while one waits.
+// Looked for only while one waits: without a queue an idle connection costs nothing.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The places of a server.
-pub(crate) struct Places {
+/// The slots of a server.
+pub(crate) struct ConnectionSlots {
     room: Arc<Semaphore>,
     taken: Mutex<Vec<Weak<Activity>>>,
 }
@@ -37,37 +38,38 @@ struct Activity {
     end: Notify,
 }
 
-/// The place of one connection. Dropped, it is free.
-pub(crate) struct Place {
+/// The slot of one connection. Dropped, it is free.
+pub(crate) struct ConnectionSlot {
     activity: Arc<Activity>,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Places {
+impl ConnectionSlots {
     pub(crate) fn new(connections: usize) -> Self {
         Self { room: Arc::new(Semaphore::new(connections)), taken: Mutex::default() }
     }
 
-    /// Waits for a place.
-    pub(crate) async fn take(&self) -> Option<Place> {
+    /// Waits for a slot.
+    pub(crate) async fn take(&self) -> Option<ConnectionSlot> {
         loop {
             match tokio::time::timeout(PAUSE, Arc::clone(&self.room).acquire_owned()).await {
-                Ok(permit) => return Some(self.place(permit.ok()?)),
+                Ok(permit) => return Some(self.slot(permit.ok()?)),
                 Err(_) => self.end_idle(),
             }
         }
     }
 
-    fn place(&self, permit: OwnedSemaphorePermit) -> Place {
+    fn slot(&self, permit: OwnedSemaphorePermit) -> ConnectionSlot {
         let activity = Arc::new(Activity {
             requests: AtomicUsize::new(0),
             since: Mutex::new(Instant::now()),
             end: Notify::new(),
         });
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        // Swept where a slot is taken, so that a connection that ends needs no lock.
         taken.retain(|other| other.strong_count() > 0);
         taken.push(Arc::downgrade(&activity));
-        Place { activity, _permit: permit }
+        ConnectionSlot { activity, _permit: permit }
     }
 
     /// Ends the connection that has been without a request for the longest time, if it was long enough.
@@ -89,7 +91,7 @@ impl Activity {
     }
 }
 
-impl Place {
+impl ConnectionSlot {
     /// Waits until the connection has to give way.
     pub(crate) async fn ended(&self) {
         loop {

@@ -63,10 +63,11 @@ fn put_back(home: Option<&Home>, name: &str) -> Result<(), Problem> {
     };
     match home {
         Some(home) if is_back => {
+            // The drain sleeps until it is woken: without a ring the letter would wait for the next envelope.
             doorbell::ring(home);
             Ok(())
         }
-        _ => Err(Problem::not_found("no dead letter of this name can go back")),
+        _ => Err(Problem::not_found("no dead letter of this name can be queued again")),
     }
 }
 

@@ -25,17 +25,17 @@ use utoipa::ToSchema;
 use crate::config::Scope;
 use crate::live::Live;
 
-/// Runs on the writer's thread when a batch is on disk, or could not be written.
-pub type Done = Box<dyn FnOnce(Result<Receipt, AppendError>) + Send>;
+/// Called on the writer's thread when a batch is on disk, or could not be written.
+pub type WriteCallback = Box<dyn FnOnce(Result<Receipt, AppendError>) + Send>;
 
 /// Takes observations.
 pub trait Append: Send + Sync {
     /// Queues a batch; `done` is called once it is on disk. A full queue gives the batch back.
-    fn submit(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>>;
+    fn submit(&self, batch: Batch, done: WriteCallback) -> Result<(), Box<Batch>>;
 
-    /// The same for observations that each stand for themselves: they may be written down first and folded soon after.
+    /// Queues observations that each stand for themselves: they may be written down first and folded soon after.
     /// `done` is called once they are on disk.
-    fn post(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
+    fn post(&self, batch: Batch, done: WriteCallback) -> Result<(), Box<Batch>> {
         self.submit(batch, done)
     }
 
@@ -88,7 +88,7 @@ pub struct ExcludedSessions {
 }
 
 impl Default for ExcludedSessions {
-    /// None, and no place to keep any.
+    /// Returns an empty list that keeps nothing.
     fn default() -> Self {
         Self { tasks: Vec::new(), keep: Arc::new(|_| {}) }
     }
@@ -111,7 +111,7 @@ pub struct Asset {
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// Returns a value that may change from call to call.
-pub type Ask<T> = Arc<dyn Fn() -> T + Send + Sync>;
+pub type Provider<T> = Arc<dyn Fn() -> T + Send + Sync>;
 
 /// Finds a file of the dashboard.
 pub type FindAsset = Arc<dyn Fn(&str) -> Option<Asset> + Send + Sync>;
@@ -144,15 +144,15 @@ pub type StoreShipment = Arc<dyn Fn(&str, &Shipment) -> Result<(), ShipmentError
 
 /// An access to sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AccessEvent<'asked> {
+pub struct AccessEvent<'request> {
     /// The name of the token or of the proxy's user; none is the owner of the server itself.
-    pub reader: Option<&'asked str>,
+    pub reader: Option<&'request str>,
     /// The query, as the reference names its path; usage by task is `/usage?by=task`.
-    pub path: &'asked str,
+    pub path: &'request str,
     /// The task or event of the query; empty: none.
-    pub id: &'asked str,
+    pub id: &'request str,
     /// The owner and the machine it is narrowed to.
-    pub owners: &'asked OwnerFilter,
+    pub owners: &'request OwnerFilter,
 }
 
 /// Records an access to sessions.
@@ -232,7 +232,7 @@ pub struct PolicyFile {
 /// A rule in force, as the server lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct RuleInForce {
+pub struct ActiveRule {
     /// Its name.
     pub name: String,
     /// The file it stands in.
@@ -273,23 +273,23 @@ pub struct RuleInForce {
 
 /// The rules that are in force, and where they stand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RulesInForce {
+pub struct PolicyListing {
     /// The files, the user's first.
     pub files: Vec<PolicyFile>,
     /// The rules, the user's first.
-    pub rules: Vec<RuleInForce>,
+    pub rules: Vec<ActiveRule>,
     /// The time a hook waits for an answer, in milliseconds.
     pub deadline_ms: u32,
     /// Problems of the rules.
     pub problems: Vec<String>,
 }
 
-impl RulesInForce {
+impl PolicyListing {
     /// Describes the rules in force now.
     #[must_use]
-    pub fn of(book: &ActiveRules) -> Self {
+    pub fn from_rules(active: &ActiveRules) -> Self {
         let text = |path: &Path| path.display().to_string();
-        let files = book.files().into_iter().map(|file| PolicyFile {
+        let files = active.files().into_iter().map(|file| PolicyFile {
             path: text(&file.path),
             project: file.project.as_deref().map(text),
             origin: file.origin.as_str().to_owned(),
@@ -297,9 +297,9 @@ impl RulesInForce {
             rules: file.rules as u64,
             problem: file.problem,
         });
-        let rules = book.rules().into_iter().map(|listed| {
+        let rules = active.rules().into_iter().map(|listed| {
             let rule = listed.rule;
-            RuleInForce {
+            ActiveRule {
                 enabled: rule.mode == Mode::Enforce && listed.origin.may(rule.decision),
                 source: text(&listed.path),
                 line: rule.line as u64,
@@ -319,8 +319,8 @@ impl RulesInForce {
         Self {
             files: files.collect(),
             rules: rules.collect(),
-            deadline_ms: book.deadline_ms(),
-            problems: book.problems(),
+            deadline_ms: active.deadline_ms(),
+            problems: active.problems(),
         }
     }
 }
@@ -352,16 +352,16 @@ pub struct ServerDeps {
     /// Rows as they are committed.
     pub live: Live,
     /// Returns the current time.
-    pub clock: Ask<Millis>,
+    pub clock: Provider<Millis>,
     /// Describes the spool. Called where waiting is allowed.
-    pub spool: Ask<SpoolView>,
+    pub spool: Provider<SpoolView>,
     /// The home whose spool keeps dead letters; none where there is no spool.
     pub home: Option<Home>,
     /// Returns the current settings of privacy: the user may edit them at any time. On an error nothing is recorded.
     /// Called where waiting is allowed.
-    pub privacy: Ask<Result<Arc<Privacy>, Cause>>,
+    pub privacy: Provider<Result<Arc<Privacy>, Cause>>,
     /// Describes the rules in force.
-    pub rules: Ask<RulesInForce>,
+    pub rules: Provider<PolicyListing>,
     /// Sessions that were excluded before.
     pub excluded: ExcludedSessions,
     /// Returns whether a session ran while recording was off, by the agent's id of it. Called for every event that is

@@ -21,7 +21,7 @@ pub(crate) struct Epoch(u64);
 
 /// A place that a follower knows of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct StreamPosition {
     /// The epoch; absent where only a number is given.
     pub(crate) epoch: Option<Epoch>,
     /// The place in the order of delivery.
@@ -31,6 +31,7 @@ pub(crate) struct Place {
 impl Epoch {
     /// Begins an epoch at this moment.
     pub(crate) fn beginning(now: Millis) -> Self {
+        // Zero stands for no epoch, and a clock may stand before 1970.
         Self(u64::try_from(now.0).unwrap_or(0).max(1))
     }
 
@@ -48,7 +49,7 @@ impl Epoch {
     }
 }
 
-impl Place {
+impl StreamPosition {
     /// Reads an id, or a place alone.
     pub(crate) fn parse(id: &str) -> Option<Self> {
         if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -76,14 +77,14 @@ mod tests {
         #[test]
         fn an_id_says_its_epoch_and_its_place(now in 1_i64..10_000_000_000_000, seq in 0..=LARGEST) {
             let epoch = Epoch::beginning(Millis(now));
-            prop_assert_eq!(Place::parse(&epoch.id(seq)), Some(Place { epoch: Some(epoch), seq }));
-            prop_assert_eq!(Place::parse(&Epoch::none().id(seq)), Some(Place { epoch: None, seq }));
+            prop_assert_eq!(StreamPosition::parse(&epoch.id(seq)), Some(StreamPosition { epoch: Some(epoch), seq }));
+            prop_assert_eq!(StreamPosition::parse(&Epoch::none().id(seq)), Some(StreamPosition { epoch: None, seq }));
         }
 
         #[test]
         fn a_text_that_is_not_an_id_is_none(text in ".*") {
             let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-            prop_assert!(is_number || Place::parse(&text).is_none());
+            prop_assert!(is_number || StreamPosition::parse(&text).is_none());
         }
     }
 
@@ -92,6 +93,6 @@ mod tests {
         let number = |now: i64, seq: u64| Epoch::beginning(Millis(now)).id(seq).parse::<u128>().unwrap();
         assert!(number(1_794_777_004_001, 9) < number(1_794_777_004_001, 10));
         assert!(number(1_794_777_004_001, LARGEST) < number(1_794_777_004_002, 0));
-        assert_eq!(Place::parse("9007199254740992"), None, "beyond what a script can count to");
+        assert_eq!(StreamPosition::parse("9007199254740992"), None, "beyond what a script can count to");
     }
 }

@@ -114,6 +114,7 @@ fn reference(name: &str, about: &str, is_nullable: bool) -> RefOr<Schema> {
     if !is_nullable {
         return reference.into();
     }
+    // A reference has no type of its own that could be nullable.
     let null = ObjectBuilder::new().schema_type(Type::Null);
     Schema::AnyOf(AnyOfBuilder::new().item(null).item(reference).build()).into()
 }

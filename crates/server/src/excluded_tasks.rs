@@ -14,36 +14,37 @@ use crate::deps::ExcludedSessions;
 const REMEMBERED: usize = 10_000;
 
 /// The sessions.
-pub(crate) struct Excluded {
+pub(crate) struct ExcludedTasks {
     known: Mutex<(HashSet<TaskId>, VecDeque<TaskId>)>,
     keep: Arc<dyn Fn(&TaskId) + Send + Sync>,
 }
 
-impl Excluded {
+impl ExcludedTasks {
     /// Starts with the sessions that were known before.
     pub(crate) fn new(before: &ExcludedSessions) -> Self {
         let excluded = Self { known: Mutex::default(), keep: Arc::clone(&before.keep) };
         for task in &before.tasks {
-            excluded.put(task.clone());
+            excluded.insert(task.clone());
         }
         excluded
     }
 
     /// Remembers one. Waits for the disk if it is new.
     pub(crate) fn add(&self, task: TaskId) {
-        if self.put(task.clone()) {
+        if self.insert(task.clone()) {
             (self.keep)(&task);
         }
     }
 
     /// Adds a session; returns whether it is new.
-    fn put(&self, task: TaskId) -> bool {
+    fn insert(&self, task: TaskId) -> bool {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let (set, order) = &mut *known;
         let is_new = set.insert(task.clone());
         if is_new {
             order.push_back(task);
         }
+        // The end of a session does not reach this set: without a bound it would grow for ever.
         if order.len() > REMEMBERED
             && let Some(oldest) = order.pop_front()
         {
@@ -70,7 +71,7 @@ mod tests {
         let kept: Arc<Mutex<Vec<TaskId>>> = Arc::default();
         let keep = Arc::clone(&kept);
         let keep = Arc::new(move |task: &TaskId| keep.lock().unwrap().push(task.clone()));
-        let excluded = Excluded::new(&ExcludedSessions { tasks: vec![task("old")], keep });
+        let excluded = ExcludedTasks::new(&ExcludedSessions { tasks: vec![task("old")], keep });
         assert!(excluded.holds(&task("old")) && !excluded.holds(&task("new")));
         for name in ["old", "new", "new"] {
             excluded.add(task(name));
@@ -80,7 +81,7 @@ mod tests {
 
     #[test]
     fn only_so_many_are_remembered() {
-        let excluded = Excluded::new(&ExcludedSessions::default());
+        let excluded = ExcludedTasks::new(&ExcludedSessions::default());
         let task = |number: usize| TaskKey::new(Agent::CODEX, number.to_string()).task_id();
         for number in 0..=REMEMBERED {
             excluded.add(task(number));

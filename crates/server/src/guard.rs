@@ -17,9 +17,11 @@ use crate::problem::Problem;
 use crate::security::{Peer, add_headers};
 
 /// Answers shorter than this are sent as they are.
+// Such an answer fits into one packet, which arrives no sooner when it is shorter.
 const WORTH_BYTES: u64 = 1024;
 
 /// Answers longer than this are compressed where waiting is allowed.
+// Two threads serve all connections: a long answer that was compressed on one would hold up everybody.
 const LONG_BYTES: usize = 64 << 10;
 
 /// Admits a request or answers with the reason of the refusal.
@@ -28,6 +30,7 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
     let peer = request.extensions().get::<Peer>().copied();
     let now = (app.deps.clock)();
     let granted = match peer {
+        // Measured before the credentials are read: nothing is parsed of a head that is too long.
         _ if head_bytes(&request) > app.config.limits.header_bytes => {
             let most = app.config.limits.header_bytes;
             let detail = format!("request line and headers exceed {most} bytes");
@@ -42,9 +45,7 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
             request.extensions_mut().insert(granted);
             match tokio::time::timeout(app.config.limits.request_time, next.run(request)).await {
                 Ok(response) => response,
-                Err(_) => {
-                    Problem::new(StatusCode::GATEWAY_TIMEOUT, "the answer took too long").into_response()
-                }
+                Err(_) => Problem::new(StatusCode::GATEWAY_TIMEOUT, "the answer timed out").into_response(),
             }
         }
     };
@@ -81,6 +82,7 @@ async fn compress(app: &App, response: Response) -> Response {
     let worth = response.body().size_hint().exact().is_some_and(|bytes| bytes >= WORTH_BYTES);
     let text = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let text = text.is_some_and(|kind| kind.contains("json") || kind.starts_with("text/"));
+    // Files of the dashboard carry an encoding already: they are compressed when the program is built.
     if !worth || !text || response.headers().contains_key(header::CONTENT_ENCODING) {
         return response;
     }

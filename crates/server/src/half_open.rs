@@ -16,16 +16,16 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
 
-use crate::places::Place;
+use crate::connection_slots::ConnectionSlot;
 use crate::security::is_held;
 
 /// The interval of checking that a client that ended its sending still reads.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// A connection with the place that it has.
+/// A connection with the slot that it has.
 pub(crate) struct HalfOpen {
     stream: TcpStream,
-    place: Arc<Place>,
+    slot: Arc<ConnectionSlot>,
     /// Both ends of a connection of this machine.
     ends: Option<(SocketAddr, SocketAddr)>,
     /// The next check, once the client ended its sending.
@@ -33,16 +33,16 @@ pub(crate) struct HalfOpen {
 }
 
 impl HalfOpen {
-    pub(crate) fn new(stream: TcpStream, peer: SocketAddr, place: Arc<Place>) -> Self {
+    pub(crate) fn new(stream: TcpStream, peer: SocketAddr, slot: Arc<ConnectionSlot>) -> Self {
         let near = stream.local_addr().ok();
         let near = near.map(|near| SocketAddr::new(near.ip().to_canonical(), near.port()));
         let ends = near.filter(|_| peer.ip().is_loopback()).map(|near| (peer, near));
-        Self { stream, place, ends, again: None }
+        Self { stream, slot, ends, again: None }
     }
 
     /// Returns whether the client reads although it ended its sending.
     fn is_awaited(&self) -> bool {
-        self.place.is_answering() && self.ends.is_some_and(|(peer, near)| is_held(peer, near))
+        self.slot.is_answering() && self.ends.is_some_and(|(peer, near)| is_held(peer, near))
     }
 }
 
@@ -54,7 +54,7 @@ impl AsyncRead for HalfOpen {
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
         if let Some(again) = &mut this.again
-            && this.place.is_answering()
+            && this.slot.is_answering()
             && again.as_mut().poll(context).is_pending()
         {
             return Poll::Pending;

@@ -26,6 +26,7 @@ pub(crate) struct Liveness {
 /// Answers if the store does.
 pub(crate) async fn get(State(app): State<Arc<App>>) -> Response {
     let worker = Arc::clone(&app);
+    // A process that listens in front of a store that cannot answer is not alive for its supervisor.
     match app.blocking(move || worker.deps.store.seq()).await {
         Ok(Ok(_)) => {
             let alive = Liveness {

@@ -11,13 +11,14 @@ mod app;
 mod assets;
 mod backtest;
 mod config;
+mod connection_slots;
 mod dead_letters;
 mod deps;
 mod epoch;
 #[cfg(test)]
 mod event_page;
 mod event_schema;
-mod excluded;
+mod excluded_tasks;
 mod guard;
 mod half_open;
 mod health;
@@ -29,7 +30,6 @@ mod memory;
 mod metrics;
 mod openapi;
 mod otlp;
-mod places;
 mod problem;
 mod query;
 mod request_log;
@@ -40,9 +40,9 @@ mod stream;
 
 pub use config::{Config, Limits, PeerOwner, PeerUser, Proxy, Scope, Token};
 pub use deps::{
-    AccessEvent, Append, Ask, Asset, AuditEntry, AuditFilter, Capabilities, Cause, Done, ExcludedSessions,
-    FindAsset, FindHolder, Holder, ListAccess, PolicyFile, ReadCompactions, RecordAccess, RuleInForce,
-    RulesInForce, ServerDeps, ShipmentError, SpoolView, StoreShipment, Team,
+    AccessEvent, ActiveRule, Append, Asset, AuditEntry, AuditFilter, Capabilities, Cause, ExcludedSessions,
+    FindAsset, FindHolder, Holder, ListAccess, PolicyFile, PolicyListing, Provider, ReadCompactions,
+    RecordAccess, ServerDeps, ShipmentError, SpoolView, StoreShipment, Team, WriteCallback,
 };
 pub use live::Live;
 pub use local_zone::{LocalZone, ParsedTime, TIME_FORMS, TimeError, ZoneError};

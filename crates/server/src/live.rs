@@ -13,6 +13,7 @@ use tokio::sync::broadcast;
 use crate::epoch::Epoch;
 
 /// Changes that are kept for the slowest follower. A row is some two kilobytes.
+// The ring holds pointers to them: full, it keeps some eight megabytes alive.
 const CHANGES: usize = 4096;
 
 /// Ids of removed rows in one event.
@@ -33,7 +34,7 @@ pub(crate) enum ChangeKind {
 }
 
 impl ChangeKind {
-    /// True if every follower receives it, whatever it follows.
+    /// Returns `true` if every follower receives it, whatever it follows.
     pub(crate) const fn is_for_all(&self) -> bool {
         !matches!(self, Self::Row(_))
     }
@@ -62,7 +63,7 @@ impl Change {
         Self { seq: to, what: ChangeKind::Missed(from), text: OnceLock::new() }
     }
 
-    /// The change as one event of a stream of this epoch.
+    /// Writes the change as one event of a stream of this epoch.
     pub(crate) fn text(&self, epoch: Epoch) -> Arc<str> {
         let write = || match &self.what {
             ChangeKind::Row(row) => {
@@ -73,6 +74,7 @@ impl Change {
             ChangeKind::Removed(ids) => Arc::from(removed(ids)),
             ChangeKind::Missed(from) => Arc::from(missed(epoch, *from, self.seq)),
         };
+        // A server has one epoch, so one text serves all its followers.
         Arc::clone(self.text.get_or_init(write))
     }
 }
@@ -83,7 +85,7 @@ pub(crate) fn missed(epoch: Epoch, from: u64, to: u64) -> String {
     format!("event: missed\nid: {id}\ndata: {{\"from\":{from},\"to\":{to}}}\n\n")
 }
 
-/// Rows that are gone as one event of a stream.
+/// Writes removed rows as one event of a stream.
 pub(crate) fn removed(ids: &[String]) -> String {
     format!("event: removed\ndata: {}\n\n", json!({ "ids": ids }))
 }
@@ -119,29 +121,32 @@ impl Live {
 
     /// Puts in the rows of one commit. Never waits.
     pub fn publish(&self, rows: &[Row]) {
+        // This runs on the writer's thread: without a follower nothing is cloned and nothing is sorted.
         if !self.is_followed() {
             return;
         }
         let mut rows: Vec<&Row> = rows.iter().collect();
+        // A follower remembers the greatest place that it has seen, so nothing may come behind a greater one.
         rows.sort_by_key(|row| row.seq);
         for row in rows {
-            self.put(Change::row(row.clone()));
+            self.send(Change::row(row.clone()));
         }
     }
 
     /// Puts in the ids of rows that a commit removed, with the commit's place in the order of delivery. Never waits.
     pub fn publish_removed(&self, seq: u64, ids: &[String]) {
+        // Also without followers: those who come back ask for what went while they were away.
         self.remember_gone(seq, ids);
         if self.is_followed() {
             for ids in ids.chunks(IDS) {
-                self.put(Change::removed(seq, ids));
+                self.send(Change::removed(seq, ids));
             }
         }
     }
 
     /// Publishes a gap between two places, which followers fill by asking the store. Never waits.
     pub fn publish_missed(&self, from: u64, to: u64) {
-        self.put(Change::missed(from, to));
+        self.send(Change::missed(from, to));
     }
 
     fn remember_gone(&self, seq: u64, ids: &[String]) {
@@ -164,7 +169,7 @@ impl Live {
         Some(gone.ids.iter().filter(|(at, _)| *at >= seq).map(|(_, id)| id.clone()).collect())
     }
 
-    fn put(&self, change: Change) {
+    fn send(&self, change: Change) {
         // An error means that the last follower has just left.
         drop(self.changes.send(Arc::new(change)));
     }

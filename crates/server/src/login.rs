@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
 use crate::problem::Problem;
-use crate::query::{ParamType, QueryParams, may};
+use crate::query::{ParamType, QueryParams, optional};
 
 /// Makes a link.
 pub(crate) async fn make(State(app): State<Arc<App>>) -> Response {
@@ -25,28 +25,30 @@ pub(crate) async fn make(State(app): State<Arc<App>>) -> Response {
             ];
             (headers, serde_json::to_vec(&code).unwrap_or_default()).into_response()
         }
-        Err(_) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the system gives no random numbers")
-            .into_response(),
+        Err(_) => {
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, "no random numbers available").into_response()
+        }
     }
 }
 
 /// Opens a link: the browser gets its cookie and goes on to the dashboard.
 pub(crate) async fn open(State(app): State<Arc<App>>, request: Request) -> Response {
     let now = (app.deps.clock)();
-    let params: &[&[crate::query::Param]] = &[&[may("code", ParamType::Text, "The code.")]];
-    let asked = match QueryParams::read(params, request.uri().query().unwrap_or_default(), now, &app.zone) {
-        Ok(asked) => asked,
+    let params: &[&[crate::query::Param]] = &[&[optional("code", ParamType::Text, "The code.")]];
+    let params = match QueryParams::read(params, request.uri().query().unwrap_or_default(), now, &app.zone) {
+        Ok(params) => params,
         Err(problem) => return problem.into_response(),
     };
-    let cookie = asked.text("code").and_then(|code| app.access.log_in(&code, now));
+    let cookie = params.text("code").and_then(|code| app.access.log_in(&code, now));
     let Some(cookie) = cookie.and_then(|cookie| HeaderValue::try_from(cookie).ok()) else {
         return Problem::new(
             StatusCode::FORBIDDEN,
-            "this link was used already or is too old\nhint: run `agent-tracer up` for a new one",
+            "this link was used or has expired\nhint: run `agent-tracer up` for a new one",
         )
         .into_response();
     };
     let mut response = Response::new(Body::empty());
+    // Sent on: the spent code does not stay in the address bar, nor the page in the history under it.
     *response.status_mut() = StatusCode::SEE_OTHER;
     let headers = response.headers_mut();
     headers.insert(header::LOCATION, HeaderValue::from_static("/"));

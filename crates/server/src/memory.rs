@@ -21,6 +21,7 @@ const LIGHT: usize = 1 << 20;
 const UNIT: usize = 1 << 10;
 
 /// The time a heavy body waits for others.
+// Less than a request may take: 429 with `Retry-After` is an answer, and a request that times out has none.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Memory that heavy requests share.
@@ -55,6 +56,7 @@ async fn take(room: &Arc<Semaphore>, weight: usize) -> Result<Share, Problem> {
     if weight <= LIGHT {
         return Ok(None);
     }
+    // A body that outweighs all the memory takes all of it: a request for more permits than exist would wait for ever.
     let units = u32::try_from(weight.min(TOGETHER) / UNIT).unwrap_or(u32::MAX);
     match tokio::time::timeout(PATIENCE, Arc::clone(room).acquire_many_owned(units)).await {
         Ok(Ok(permit)) => Ok(Some(permit)),

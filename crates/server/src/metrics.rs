@@ -1,4 +1,4 @@
-//! Numbers for Prometheus, in its text format. Their names are in `docs/metrics.md`.
+//! Metrics for Prometheus, in its text format. Their names are in `docs/metrics.md`.
 //!
 //! Labels come from what agents do, so there may be any number of them: of every metric the fifty largest label sets
 //! are given (two hundred where types of agents and tools are crossed), the rest together as `other`. The numbers are
@@ -27,6 +27,7 @@ const BOUNDS_MS: [u64; 16] = [
 ];
 
 /// The time for which numbers are cached.
+// Several scrapers, or a page that is reloaded, cost the store one reading.
 const FRESH_MS: i64 = 5_000;
 
 /// The most label sets of one metric; what is beyond them is `other`.
@@ -48,7 +49,7 @@ const PARTS: usize = 4;
 #[derive(Default)]
 pub(crate) struct Cache(Option<(Millis, Arc<str>)>);
 
-/// Gives the numbers.
+/// Answers with the metrics.
 pub(crate) async fn get(State(app): State<Arc<App>>) -> Response {
     let worker = Arc::clone(&app);
     match app.blocking(move || fresh(&worker)).await {
@@ -90,22 +91,22 @@ fn text(app: &App) -> Result<String, Problem> {
     let mut crossed = AgentToolSums::default();
     for agent in Agent::ALL.iter().copied() {
         let name = agent.as_str();
-        let tools = all(&range(agent), |range| store.tools(range))?;
+        let tools = collect_pages(&range(agent), |range| store.tools(range))?;
         for tool in &tools {
             let labels = labels(&[("agent", name), ("tool", &tool.tool)]);
             calls.add(labels.clone(), tool.count as f64);
             failed.add(labels, tool.failures as f64);
         }
-        for failure in all(&range(agent), |range| store.failures(range))? {
+        for failure in collect_pages(&range(agent), |range| store.failures(range))? {
             let class = ("class", failure.error_class.as_str());
             classes.add(labels(&[("agent", name), ("tool", &failure.tool), class]), failure.count as f64);
         }
-        for bucket in all(&range(agent), |range| store.usage(range, UsageBy::Model, &Utc))? {
+        for bucket in collect_pages(&range(agent), |range| store.usage(range, UsageBy::Model, &Utc))? {
             let set = [("agent", name), ("model", bucket.key.as_str())];
             spent(&set, &bucket.usage, &mut tokens, &mut costs);
             unpriced.add(labels(&set), bucket.usage.provenance.unpriced as f64);
         }
-        let mut kinds = all(&range(agent), |range| store.agents(range))?;
+        let mut kinds = collect_pages(&range(agent), |range| store.agents(range))?;
         for kind in &kinds {
             let set = [("agent", name), ("agent_type", kind.agent_type.as_str())];
             type_calls.add(labels(&set), kind.tool_calls as f64);
@@ -118,6 +119,7 @@ fn text(app: &App) -> Result<String, Problem> {
         kinds.sort_by(|one, two| {
             two.tool_calls.cmp(&one.tool_calls).then_with(|| one.agent_type.cmp(&two.agent_type))
         });
+        // The busiest first: which types are listed must not change with the order of an answer.
         kinds.truncate(TYPES);
         let types = kinds.into_iter().map(|kind| kind.agent_type);
         crossed.add(store, agent, &tools, types)?;
@@ -132,8 +134,13 @@ fn text(app: &App) -> Result<String, Problem> {
     out.metric("agent_tracer_tool_errors_total", "counter", "Failed tool calls by class.", classes);
     durations(&mut out, store.durations(&Range::default(), &BOUNDS_MS)?);
     out.metric("agent_tracer_tokens_total", "counter", "Tokens by model and type.", tokens);
-    out.metric("agent_tracer_cost_dollars_total", "counter", "What they cost by our price table.", costs);
-    let words = "Responses without a price, which are in no cost.";
+    out.metric(
+        "agent_tracer_cost_dollars_total",
+        "counter",
+        "Cost by the price table, in US dollars.",
+        costs,
+    );
+    let words = "Responses of models without a price; no cost includes them.";
     out.metric("agent_tracer_unpriced_responses_total", "counter", words, unpriced);
     let words = "Tool calls by type of agent.";
     out.metric("agent_tracer_agent_tool_calls_total", "counter", words, type_calls);
@@ -144,7 +151,7 @@ fn text(app: &App) -> Result<String, Problem> {
     let words = "Time in tool calls by type of agent.";
     out.metric("agent_tracer_agent_tool_seconds_total", "counter", words, type_tool_time);
     out.metric("agent_tracer_agent_runs_total", "counter", "Sessions and subagents by type of agent.", runs);
-    let words = "How long they ran, from their first event to their last.";
+    let words = "Duration of sessions and subagents by type of agent, from first to last event.";
     out.metric("agent_tracer_agent_run_seconds_total", "counter", words, run_time);
     crossed.write(&mut out);
     Ok(out.0)
@@ -176,7 +183,7 @@ impl AgentToolSums {
         let mut durations_left = store.durations(&of_agent, &BOUNDS_MS)?;
         for agent_type in types {
             let range = Range { agent_type: Some(agent_type.clone()), ..of_agent.clone() };
-            for tool in all(&range, |range| store.tools(range))? {
+            for tool in collect_pages(&range, |range| store.tools(range))? {
                 if let Some(left) = left.get_mut(tool.tool.as_str()) {
                     left.0 = left.0.saturating_sub(tool.count);
                     left.1 = left.1.saturating_sub(tool.failures);
@@ -219,7 +226,7 @@ impl AgentToolSums {
         let words = "Time in tool calls by type of agent and tool.";
         out.sets("agent_tracer_agent_type_tool_seconds_total", words, self.seconds, CROSSED_SETS);
         let name = "agent_tracer_agent_type_tool_duration_seconds";
-        let words = "How long tool calls took by type of agent and tool.";
+        let words = "Duration of tool calls by type of agent and tool.";
         histogram(out, name, words, self.durations, CROSSED_SETS);
     }
 }
@@ -241,7 +248,7 @@ fn own(app: &App, out: &mut MetricsText) -> Result<(), Problem> {
     out.one(
         "agent_tracer_search_lag_events",
         "gauge",
-        "Rows that search does not know yet.",
+        "Rows that search does not index yet.",
         health.search_lag,
     );
     let mut metric = Metric::new();
@@ -254,17 +261,17 @@ fn own(app: &App, out: &mut MetricsText) -> Result<(), Problem> {
     ] {
         metric.add(labels(&[("outcome", outcome)]), count as f64);
     }
-    out.metric("agent_tracer_outcomes_total", "counter", "What became of everything that arrived.", metric);
+    out.metric("agent_tracer_outcomes_total", "counter", "Ingestion outcomes.", metric);
     let name = "agent_tracer_spool_lag_seconds";
-    out.head(name, "gauge", "Age of the oldest envelope that waits.");
+    out.head(name, "gauge", "Age of the oldest pending envelope.");
     out.line(name, &Labels::new(), spool.lag_ms as f64 / 1_000.0);
     out.one(
         "agent_tracer_posted_waiting_bytes",
         "gauge",
-        "Bytes that were posted, are on disk and wait to be folded.",
+        "Bytes of posted events that are on disk and not folded yet.",
         spool.posted_bytes,
     );
-    out.one("agent_tracer_spool_waiting", "gauge", "Envelopes that wait.", spool.health.waiting);
+    out.one("agent_tracer_spool_waiting", "gauge", "Pending envelopes.", spool.health.waiting);
     let words = "Envelopes that could not be read or kept.";
     out.one("agent_tracer_spool_quarantined", "gauge", words, spool.health.quarantined);
     let mut metric = Metric::new();
@@ -274,41 +281,41 @@ fn own(app: &App, out: &mut MetricsText) -> Result<(), Problem> {
     out.metric(
         "agent_tracer_lost_total",
         "counter",
-        "What the hook or the journal of posts could not keep.",
+        "Observations lost by the hook or the journal of posts, by reason.",
         metric,
     );
     if let Some(faults) = &spool.faults {
-        let recording = "Whether the store takes anything now.";
+        let recording = "1 while the store accepts writes, otherwise 0.";
         out.one("agent_tracer_store_recording", "gauge", recording, u64::from(faults.recording));
         let mut metric = Metric::new();
         for (reason, count) in &faults.write_failures {
             metric.add(labels(&[("reason", reason)]), *count as f64);
         }
-        let words = "Writes to the store that failed.";
+        let words = "Failed writes to the store, by reason.";
         out.metric("agent_tracer_store_write_failures_total", "counter", words, metric);
         for (name, kind, words, count) in [
             (
                 "agent_tracer_store_read_failures_total",
                 "counter",
-                "Questions without an answer because of damage.",
+                "Queries that failed because the store is damaged.",
                 faults.read_failures,
             ),
             (
                 "agent_tracer_journal_damaged_total",
                 "counter",
-                "Places in the journal of posts that could not be read.",
+                "Damaged places in the journal of posts.",
                 faults.damaged_posts,
             ),
             (
                 "agent_tracer_log_damaged_commits_total",
                 "counter",
-                "Commits in the log of the store that could not be read.",
+                "Damaged commits in the write-ahead log of the store.",
                 faults.damaged_commits,
             ),
             (
                 "agent_tracer_store_damaged_pages",
                 "gauge",
-                "Pages of the store that are not what was written.",
+                "Pages of the store that differ from what was written.",
                 faults.damaged_pages,
             ),
             (
@@ -320,31 +327,31 @@ fn own(app: &App, out: &mut MetricsText) -> Result<(), Problem> {
             (
                 "agent_tracer_store_sums_remade_total",
                 "counter",
-                "Times that sums of pages were made anew because they were missing or could not be used.",
+                "Rebuilds of the page checksums because they were missing or unusable.",
                 faults.check.sums_remade,
             ),
             (
                 "agent_tracer_store_check_rounds_total",
                 "counter",
-                "Times that every page of the store was compared with its sum.",
+                "Completed rounds of comparing every page of the store with its checksum.",
                 faults.check.rounds,
             ),
             (
                 "agent_tracer_posts_set_aside",
                 "gauge",
-                "Posted events that the store does not take.",
+                "Posted events that could not be written and were set aside.",
                 faults.set_aside,
             ),
             (
                 "agent_tracer_files_parked",
                 "gauge",
-                "Files of agents that the store does not take.",
+                "Agents' files that could not be recorded and are retried later.",
                 faults.parked_files,
             ),
             (
                 "agent_tracer_lock_removed_total",
                 "counter",
-                "Times that `ledger.lock` was removed while the server ran.",
+                "Removals of `ledger.lock` while the server ran.",
                 spool.lock_removals,
             ),
         ] {
@@ -355,9 +362,9 @@ fn own(app: &App, out: &mut MetricsText) -> Result<(), Problem> {
     for (kind, outcome, count) in spool.alerts.iter().flat_map(Counts::all) {
         metric.add(labels(&[("kind", kind.as_str()), ("outcome", outcome.as_str())]), count as f64);
     }
-    let words = "What became of alerts since the server began.";
+    let words = "Alerts since the server started, by kind and outcome.";
     out.metric("agent_tracer_alerts_total", "counter", words, metric);
-    let words = "Shipped records with a time outside of 1970 to 2100, since the server began.";
+    let words = "Shipped records with a time outside 1970 to 2100, since the server started.";
     let clamped = app.clamped.load(Ordering::Relaxed);
     out.one("agent_tracer_shipped_times_clamped_total", "counter", words, clamped);
     Ok(())
@@ -408,7 +415,7 @@ fn histogram(
 /// Writes the durations of calls of each tool, of every type of agent.
 fn durations(out: &mut MetricsText, tools: Vec<ToolDurations>) {
     let sets = tools.into_iter().map(|tool| (labels(&[("tool", &tool.tool)]), tool)).collect();
-    histogram(out, "agent_tracer_tool_duration_seconds", "How long tool calls took.", sets, SETS);
+    histogram(out, "agent_tracer_tool_duration_seconds", "Duration of tool calls.", sets, SETS);
 }
 
 fn spent(set: &[(&'static str, &str)], usage: &UsageView, tokens: &mut Metric, costs: &mut Metric) {
@@ -425,8 +432,8 @@ fn spent(set: &[(&'static str, &str)], usage: &UsageView, tokens: &mut Metric, c
     costs.add(labels(set), usage.cost_usd);
 }
 
-/// All parts of a list, as far as it is for a chart.
-fn all<T>(range: &Range, ask: impl Fn(&Range) -> Answer<Page<T>>) -> Result<Vec<T>, Problem> {
+/// Reads the parts of a list, as far as it is for a chart.
+fn collect_pages<T>(range: &Range, ask: impl Fn(&Range) -> Answer<Page<T>>) -> Result<Vec<T>, Problem> {
     let mut items = Vec::new();
     let mut range = Range { paging: Paging { cursor: None, limit: MAX_LIMIT }, ..range.clone() };
     for _ in 0..PARTS {

@@ -28,7 +28,7 @@ pub(crate) type Schemas = BTreeMap<String, RefOr<Schema>>;
 /// Adds what an answer needs to the schemas, and gives its own.
 pub(crate) type Shape = fn(&mut Schemas) -> RefOr<Schema>;
 
-/// The shape of one value.
+/// Adds the schema of a value, and returns a reference to it.
 pub(crate) fn one<T: ToSchema>(schemas: &mut Schemas) -> RefOr<Schema> {
     let mut inner = Vec::new();
     T::schemas(&mut inner);
@@ -37,7 +37,7 @@ pub(crate) fn one<T: ToSchema>(schemas: &mut Schemas) -> RefOr<Schema> {
     Ref::from_schema_name(T::name()).into()
 }
 
-/// The shape of a list.
+/// Adds the schema of a page of values, and returns a reference to it.
 pub(crate) fn page<T: ToSchema>(schemas: &mut Schemas) -> RefOr<Schema> {
     let item = one::<T>(schemas);
     let name = format!("{}Page", T::name());
@@ -45,12 +45,12 @@ pub(crate) fn page<T: ToSchema>(schemas: &mut Schemas) -> RefOr<Schema> {
         ArrayBuilder::new().items(item).description(Some("The items of this part, in the list's order."));
     let cursor = ObjectBuilder::new()
         .schema_type(Type::String)
-        .description(Some("Give this as `cursor` to get the next part. Absent at the end."));
+        .description(Some("Cursor of the next part, to pass as `cursor`. Absent at the end."));
     let page = ObjectBuilder::new()
         .property("items", items)
         .property("nextCursor", cursor)
         .required("items")
-        .description(Some("A part of a list, and where the next part begins."));
+        .description(Some("A part of a list, with the cursor of the next part."));
     schemas.insert(name.clone(), Schema::Object(page.build()).into());
     Ref::from_schema_name(name).into()
 }
@@ -83,17 +83,17 @@ const OWN_CALLS: &[Call<'static>] = &[
         method: HttpMethod::Get,
         operation: "stream",
         tag: "stream",
-        summary: "Rows as they change, as server-sent events. `data` is the row, `id` a number that grows: the epoch of \
-                  the server and the row's `seq` in 16 digits; and there is no `event` field. Clients put rows in by \
-                  their id. Begins behind `Last-Event-ID` (or `after`; a `seq` alone does too), else now. An event \
-                  `missed` with `{from, to}` says that rows in between were left out or may have changed: load again. \
-                  It comes first where the id is of another epoch, because the server was started again, maybe with \
-                  an older copy of its store. An event `removed` with `{ids}` names rows that are no more, because \
-                  they turned out to be part of another or were purged: drop them. Every follower gets it, whatever \
-                  they follow, also when they come back after a break.",
+        summary: "Streams rows as they change, as server-sent events. `data` is the row, `id` a growing number: the epoch \
+                  of the server and the row's `seq` in 16 digits. There is no `event` field. Clients insert or replace \
+                  rows by their id. The stream starts after `Last-Event-ID` (or `after`, which may be a bare `seq`), \
+                  otherwise now. An event `missed` with `{from, to}` reports that rows in between were left out or may \
+                  have changed: load again. It comes first if the id belongs to another epoch, because the server was \
+                  restarted, perhaps with an older copy of its store. An event `removed` with `{ids}` names rows that \
+                  no longer exist, because they were merged into another row or purged: drop them. Every follower gets \
+                  it, whatever its filters, also after a reconnect.",
         params: &[stream::PARAMS],
         body: None,
-        answer: ("200", "Rows, until the client hangs up.", Some(("text/event-stream", Some(one::<Row>)))),
+        answer: ("200", "Rows, until the client disconnects.", Some(("text/event-stream", Some(one::<Row>)))),
         problems: &["400", "403", "429"],
     },
     Call {
@@ -101,7 +101,7 @@ const OWN_CALLS: &[Call<'static>] = &[
         method: HttpMethod::Post,
         operation: "makeLoginCode",
         tag: "access",
-        summary: "Makes a one-time link that lets a browser change things.",
+        summary: "Creates a one-time link that lets a browser change things.",
         params: &[],
         body: None,
         answer: ("200", "The link.", Some(("application/json", Some(one::<LoginCode>)))),
@@ -112,10 +112,10 @@ const OWN_CALLS: &[Call<'static>] = &[
         method: HttpMethod::Post,
         operation: "requeueDeadLetter",
         tag: "health",
-        summary: "Puts a dead letter back among the envelopes that wait. What still cannot be read comes back.",
+        summary: "Queues a dead letter again. One that still cannot be read returns to the dead letters.",
         params: &[],
         body: None,
-        answer: ("204", "It waits with the others.", None),
+        answer: ("204", "Queued.", None),
         problems: &["401", "403", "404", "503"],
     },
     Call {
@@ -123,14 +123,14 @@ const OWN_CALLS: &[Call<'static>] = &[
         method: HttpMethod::Post,
         operation: "backtestPolicy",
         tag: "policies",
-        summary: "What draft rules would have done, by rule, over the recorded history. Newest tasks first; an answer \
-                  that took too long says so and holds what was found. Errors of the draft are reported with \
-                  `policy:LINE:COLUMN` as its place.",
+        summary: "Replays draft rules over the recorded history and reports what each would have done. Newest tasks first; \
+                  an answer that ran out of time says so and holds what it found. Errors of the draft are reported \
+                  with `policy:LINE:COLUMN` as their place.",
         params: &[backtest::PARAMS],
         body: Some((&["application/json"], Some(one::<backtest::BacktestRequest>))),
         answer: (
             "200",
-            "What they would have done.",
+            "The report.",
             Some(("application/json", Some(one::<agent_tracer_policy::backtest::Backtest>))),
         ),
         problems: &["400", "401", "403", "404", "413", "415", "422", "429", "503", "504"],
@@ -140,10 +140,14 @@ const OWN_CALLS: &[Call<'static>] = &[
         method: HttpMethod::Get,
         operation: "getLiveness",
         tag: "health",
-        summary: "Whether the server answers.",
+        summary: "Liveness of the server.",
         params: &[],
         body: None,
-        answer: ("200", "It does.", Some(("application/json", Some(one::<crate::health::Liveness>)))),
+        answer: (
+            "200",
+            "The server and its store answer.",
+            Some(("application/json", Some(one::<crate::health::Liveness>))),
+        ),
         problems: &["503"],
     },
     Call {
@@ -151,15 +155,15 @@ const OWN_CALLS: &[Call<'static>] = &[
         method: HttpMethod::Get,
         operation: "getMetrics",
         tag: "health",
-        summary: "Numbers for Prometheus.",
+        summary: "Metrics for Prometheus.",
         params: &[],
         body: None,
-        answer: ("200", "The numbers.", Some(("text/plain", None))),
+        answer: ("200", "The metrics.", Some(("text/plain", None))),
         problems: &["403", "503"],
     },
 ];
 
-/// The whole document.
+/// Builds the document.
 pub(crate) fn document() -> OpenApi {
     let mut schemas = Schemas::new();
     let problem = one::<Problem>(&mut schemas);
@@ -187,27 +191,24 @@ pub(crate) fn document() -> OpenApi {
         paths = paths.path(format!("{}{}", query::ROOT, endpoint.path), item);
     }
     for call in OWN_CALLS.iter().chain(ingest::CALLS) {
-        paths = paths.path(call.path, called(call, &problem, &mut schemas));
+        paths = paths.path(call.path, path_item(call, &problem, &mut schemas));
     }
     for agent in Agent::ALL {
         let path = ingest::hook_path(*agent);
         let operation = format!("post{}Hook", capitalised(agent.spec().word));
         let call = Call { path: &path, operation: &operation, ..ingest::hook(*agent) };
-        paths = paths.path(&path, called(&call, &problem, &mut schemas));
+        paths = paths.path(&path, path_item(&call, &problem, &mut schemas));
     }
     event_schema::describe(&mut schemas);
-    let info = InfoBuilder::new()
-        .title("Agent Tracer")
-        .version(env!("CARGO_PKG_VERSION"))
-        .description(Some(
-            "What coding agents do on this machine. Names are camelCase, times RFC 3339 in UTC with milliseconds, ids \
+    let info = InfoBuilder::new().title("Agent Tracer").version(env!("CARGO_PKG_VERSION")).description(Some(
+        "Records of what coding agents do. Names are camelCase, times RFC 3339 in UTC with milliseconds, ids \
              opaque. Every error is `application/problem+json`. Calls that change anything need the token.",
-        ));
+    ));
     let components = ComponentsBuilder::new().schemas_from_iter(schemas);
     OpenApiBuilder::new().info(info).paths(paths).components(Some(components.build())).build()
 }
 
-/// The document as it is served and as it stands beside this crate.
+/// Returns the document as it is served and as it stands beside this crate.
 pub(crate) fn text() -> String {
     let mut text = document().to_pretty_json().unwrap_or_default();
     text.push('\n');
@@ -220,7 +221,7 @@ fn capitalised(word: &str) -> String {
     letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
 }
 
-fn called(call: &Call<'_>, problem: &RefOr<Schema>, schemas: &mut Schemas) -> utoipa::openapi::PathItem {
+fn path_item(call: &Call<'_>, problem: &RefOr<Schema>, schemas: &mut Schemas) -> utoipa::openapi::PathItem {
     let mut operation =
         OperationBuilder::new().operation_id(Some(call.operation)).summary(Some(call.summary)).tag(call.tag);
     if call.path.contains("{name}") {
@@ -250,7 +251,7 @@ fn called(call: &Call<'_>, problem: &RefOr<Schema>, schemas: &mut Schemas) -> ut
     PathItemBuilder::new().operation(call.method.clone(), operation).build()
 }
 
-/// A part of a path that stands for a text.
+/// Describes a part of a path that stands for a string.
 fn in_path(name: &str, words: &str) -> ParameterBuilder {
     ParameterBuilder::new()
         .name(name)
@@ -262,17 +263,17 @@ fn in_path(name: &str, words: &str) -> ParameterBuilder {
 
 fn problem_response(status: &str, problem: &RefOr<Schema>) -> ResponseBuilder {
     let words = match status {
-        "400" => "The request is not understood.",
-        "401" => "A token is needed.",
-        "403" => "Not allowed: wrong host, origin, user or scope.",
-        "404" => "There is no such thing.",
-        "409" => "It contradicts what is known.",
-        "413" => "The body is too large.",
-        "415" => "The body is of a type that is not read here.",
-        "422" => "The body is understood and wrong.",
-        "429" => "More than can be taken now; see `Retry-After`.",
-        "504" => "The answer took too long.",
-        _ => "The server cannot answer now.",
+        "400" => "Bad request.",
+        "401" => "Token required.",
+        "403" => "Forbidden: wrong host, origin, user or scope.",
+        "404" => "Not found.",
+        "409" => "Conflicts with recorded data.",
+        "413" => "Body too large.",
+        "415" => "Unsupported content type.",
+        "422" => "Invalid body.",
+        "429" => "Too many requests; see `Retry-After`.",
+        "504" => "Answer timed out.",
+        _ => "Service unavailable.",
     };
     let content = ContentBuilder::new().schema(Some(problem.clone())).build();
     ResponseBuilder::new().description(words).content("application/problem+json", content)
@@ -303,7 +304,7 @@ fn schema(reads: ParamType) -> RefOr<Schema> {
         ParamType::Many(words) => {
             return ArrayBuilder::new().items(text().enum_values(Some(words()))).build().into();
         }
-        ParamType::Whole(least, most) => ObjectBuilder::new()
+        ParamType::Integer(least, most) => ObjectBuilder::new()
             .schema_type(Type::Integer)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
             .minimum(Some(least as f64))

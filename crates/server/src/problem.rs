@@ -71,7 +71,7 @@ fn words(status: StatusCode) -> (&'static str, &'static str) {
 }
 
 impl Problem {
-    /// A problem of this status.
+    /// Creates a problem of this status.
     pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
         let (name, title) = words(status);
         Self {
@@ -84,12 +84,12 @@ impl Problem {
         }
     }
 
-    /// A request that is not understood.
+    /// Creates a problem with status 400.
     pub(crate) fn bad(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, detail)
     }
 
-    /// A request in which these parts are wrong.
+    /// Creates a problem that lists the invalid parts of a request.
     pub(crate) fn invalid_fields(status: StatusCode, errors: Vec<FieldError>) -> Self {
         let detail =
             errors.iter().map(|wrong| format!("`{}` {}", wrong.at, wrong.reason)).collect::<Vec<_>>();
@@ -98,26 +98,26 @@ impl Problem {
         problem
     }
 
-    /// There is no such thing.
+    /// Creates a problem with status 404.
     pub(crate) fn not_found(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, detail)
     }
 
-    /// More than can be taken now.
+    /// Creates a problem with status 429.
     pub(crate) fn too_many(detail: impl Into<String>, seconds: u32) -> Self {
         let mut problem = Self::new(StatusCode::TOO_MANY_REQUESTS, detail);
         problem.retry_after = Some(seconds);
         problem
     }
 
-    /// A request that can be answered later.
+    /// Creates a problem with status 503, for a request that can be answered later.
     pub(crate) fn later(detail: impl Into<String>, seconds: u32) -> Self {
         let mut problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, detail);
         problem.retry_after = Some(seconds);
         problem
     }
 
-    /// The status as a number that the answer carries.
+    /// Returns the status as a number that the answer carries.
     pub(crate) fn code(&self) -> StatusCode {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
@@ -128,7 +128,7 @@ impl From<agent_tracer_ledger::QueryError> for Problem {
         use agent_tracer_ledger::{QueryError, error_text};
         match error {
             QueryError::Bad(what) => Self::bad(what),
-            QueryError::NotFound => Self::not_found("there is nothing with this id"),
+            QueryError::NotFound => Self::not_found("not found"),
             QueryError::Damaged(_) | QueryError::Store(_) => {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, error_text(&error))
             }
@@ -147,6 +147,7 @@ impl IntoResponse for Problem {
         if let Some(seconds) = self.retry_after {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
+        // RFC 9110 wants the scheme named in every 401.
         if self.status == 401 {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }

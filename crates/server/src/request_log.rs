@@ -80,6 +80,7 @@ impl RequestLine {
 
 impl Drop for RequestLine {
     fn drop(&mut self) {
+        // Logged on drop: where the client leaves, the request is dropped and no line behind its await is reached.
         let elapsed = self.begun.elapsed();
         let Some(reason) = Reason::from_status(self.status, elapsed) else { return };
         let (method, route) = (self.method, self.route.as_ref().map_or(UNMATCHED, MatchedPath::as_str));

@@ -17,13 +17,14 @@ use crate::{
     assets, backtest, dead_letters, guard, health, ingest, login, metrics, openapi, otlp, request_log, stream,
 };
 
-/// Every route, with the guard around all of them.
+/// Builds every route, with the guard around all of them.
 pub(crate) fn router(app: Arc<App>) -> Router {
     let mut router: Router<Arc<App>> = Router::new();
     for endpoint in query::endpoints() {
         router = router.route(&format!("{}{}", query::ROOT, endpoint.path), question(endpoint));
     }
     router = ingest::hook_routes(router);
+    // Built once: it holds nothing of a request, and a client that is generated asks for it rarely.
     let document: Arc<str> = openapi::text().into();
     router
         .route("/api/v1/openapi.json", get(move || async move { document_response(&document) }))
@@ -46,6 +47,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .fallback(assets::get)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::guard))
+        // The outermost layer: its time includes the guard, and what the guard refuses has a line too.
         .layer(middleware::from_fn(request_log::log))
         .with_state(app)
 }

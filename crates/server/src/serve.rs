@@ -20,10 +20,10 @@ use tokio::task::JoinHandle;
 
 use crate::app::App;
 use crate::config::{Config, PeerUser};
+use crate::connection_slots::{ConnectionSlot, ConnectionSlots};
 use crate::deps::ServerDeps;
 use crate::half_open::HalfOpen;
 use crate::local_zone::LocalZone;
-use crate::places::{Place, Places};
 use crate::problem::Problem;
 use crate::routes;
 use crate::security::{Peer, add_headers, random};
@@ -95,6 +95,7 @@ impl std::fmt::Debug for AppHandle {
 
 /// Starts a server on threads of its own.
 pub fn serve(config: Config, deps: ServerDeps) -> Result<Server, ServeError> {
+    // Before anything is bound: not even for a moment does a port without tokens stand open to other machines.
     if !config.listen.ip().is_loopback() && config.tokens.is_empty() && deps.team.is_none() {
         return Err(ServeError::NoTokens(config.listen));
     }
@@ -107,6 +108,7 @@ pub fn serve(config: Config, deps: ServerDeps) -> Result<Server, ServeError> {
         None => LocalZone::UTC,
     };
     let bind = |source| ServeError::Bind { address: config.listen, source };
+    // Bound before there is a runtime: an address in use is an error of the start, not of a task.
     let listener = TcpListener::bind(config.listen).map_err(bind)?;
     listener.set_nonblocking(true).map_err(bind)?;
     let address = listener.local_addr().map_err(bind)?;
@@ -175,14 +177,14 @@ impl Drop for Server {
 /// Takes connections until the server stops.
 async fn accept(listener: tokio::net::TcpListener, app: Arc<App>) {
     let router = routes::router(Arc::clone(&app));
-    let places = Places::new(app.config.limits.connections);
+    let slots = ConnectionSlots::new(app.config.limits.connections);
     let refusals = Arc::new(Semaphore::new(REFUSALS));
     let graceful = GracefulShutdown::new();
     let mut closing = app.closing.clone();
     loop {
         let next = async {
             let (stream, address) = listener.accept().await?;
-            // Before a place is given: a refused connection must not take the place of an admitted one.
+            // Before a slot is given: a refused connection must not take the slot of an admitted one.
             let address = match admit(&app, &stream, address).await {
                 Ok(address) => address,
                 Err(refusal) => {
@@ -190,22 +192,21 @@ async fn accept(listener: tokio::net::TcpListener, app: Arc<App>) {
                     return Ok(None);
                 }
             };
-            // A connection without a place waits here, and the next ones in the system's queue.
-            io::Result::Ok(places.take().await.map(|place| (stream, address, place)))
+            // A connection without a slot waits here, and the next ones in the system's queue.
+            io::Result::Ok(slots.take().await.map(|slot| (stream, address, slot)))
         };
         let taken = tokio::select! {
             _ = closing.wait_for(|closing| *closing) => break,
             taken = next => taken,
         };
         match taken {
-            Ok(Some((stream, address, place))) => {
-                connection(&app, &router, &graceful, stream, address, place)
-            }
+            Ok(Some((stream, address, slot))) => connection(&app, &router, &graceful, stream, address, slot),
             Ok(None) => {}
             // Out of file descriptors: others have to close some first.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
+    // Closed before the grace: a new client is refused at once, instead of waiting in a queue that is never read.
     drop(listener);
     drop(tokio::time::timeout(GRACE, graceful.shutdown()).await);
 }
@@ -226,6 +227,7 @@ enum Refusal {
 async fn admit(app: &App, stream: &TcpStream, address: SocketAddr) -> Result<SocketAddr, Refusal> {
     let plain = |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
     let peer = plain(address);
+    // Of a client on another machine the system knows no user: there the token decides.
     if !peer.ip().is_loopback() || app.deps.team.is_some() {
         return Ok(peer);
     }
@@ -314,7 +316,7 @@ fn connection(
     graceful: &GracefulShutdown,
     stream: TcpStream,
     address: SocketAddr,
-    place: Place,
+    slot: ConnectionSlot,
 ) {
     // Small answers should not wait for more of them. Without it everything still works, only later.
     drop(stream.set_nodelay(true));
@@ -322,10 +324,10 @@ fn connection(
     let limits = app.config.limits;
     let watcher = graceful.watcher();
     tokio::spawn(async move {
-        let place = Arc::new(place);
+        let slot = Arc::new(slot);
         let peer = Peer { address };
-        let stream = HalfOpen::new(stream, address, Arc::clone(&place));
-        let requests = Arc::clone(&place);
+        let stream = HalfOpen::new(stream, address, Arc::clone(&slot));
+        let requests = Arc::clone(&slot);
         let service = service_fn(move |mut request: Request<Incoming>| {
             let guard = requests.begin();
             request.extensions_mut().insert(peer);
@@ -335,14 +337,16 @@ fn connection(
         let connection = hyper::server::conn::http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(limits.header_time)
+            // The library panics below 8 KiB.
             .max_buf_size(limits.header_bytes.max(8192))
             .max_headers(HEADERS)
+            // The library cannot tell a client that only ended its sending from one that is gone; `HalfOpen` can.
             .half_close(false)
             .serve_connection(TokioIo::new(stream), service);
         // An error of the connection concerns only its client.
         tokio::select! {
             _ = watcher.watch(connection) => {}
-            () = place.ended() => {}
+            () = slot.ended() => {}
         }
     });
 }

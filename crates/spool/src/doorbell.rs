@@ -111,7 +111,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
     if !metadata.file_type().is_socket() {
         return Err(io::Error::new(
             io::ErrorKind::AlreadyExists,
-            "the doorbell's path is taken by something that is no socket",
+            "the doorbell's path is taken by a file that is not a socket",
         ));
     }
     // Connecting is the only test: a file alone does not show whether a server listens.

@@ -12,8 +12,8 @@ use agent_tracer_event::Millis;
 use agent_tracer_ledger::{AppendError, Batch, Changes, FaultCause, QueryError, error_text};
 use agent_tracer_server as server;
 use agent_tracer_server::{
-    Append, Ask, AuditEntry, Done, ExcludedSessions, FindAsset, Live, RulesInForce, ServerDeps,
-    ShipmentError, SpoolView,
+    Append, AuditEntry, ExcludedSessions, FindAsset, Live, PolicyListing, Provider, ServerDeps,
+    ShipmentError, SpoolView, WriteCallback,
 };
 
 use crate::team::arrivals::{ArrivalCursor, ArrivalUpdate};
@@ -32,7 +32,7 @@ pub struct Team {
     reader: Reader,
     known: Arc<KnownTokens>,
     live: Live,
-    clock: Ask<Millis>,
+    clock: Provider<Millis>,
     problems: Arc<Problems>,
     /// Dropped, they end the threads.
     stops: Vec<Sender<()>>,
@@ -75,7 +75,7 @@ fn make_days(fleet: &Fleet, problem: &Mutex<Option<String>>, stopped: &Receiver<
 struct ReadOnlyAppend;
 
 impl Append for ReadOnlyAppend {
-    fn submit(&self, _: Batch, done: Done) -> Result<(), Box<Batch>> {
+    fn submit(&self, _: Batch, done: WriteCallback) -> Result<(), Box<Batch>> {
         done(Err(AppendError::ReadOnly));
         Ok(())
     }
@@ -101,7 +101,7 @@ impl Team {
     ///
     /// # Errors
     /// If the store cannot be reached, refuses, or was made by a newer version.
-    pub fn start(fleet: Arc<Fleet>, clock: Ask<Millis>) -> Result<Self, FleetError> {
+    pub fn start(fleet: Arc<Fleet>, clock: Provider<Millis>) -> Result<Self, FleetError> {
         fleet.migrate()?;
         let reader = Reader::of_all_owners(Arc::clone(&fleet));
         let known = Arc::new(KnownTokens::default());
@@ -168,7 +168,7 @@ impl Team {
             clock: Arc::clone(&self.clock),
             spool: Arc::new(move || SpoolView { problems: problems.all(), ..SpoolView::default() }),
             home: None,
-            rules: Arc::new(RulesInForce::default),
+            rules: Arc::new(PolicyListing::default),
             privacy: Arc::new(|| Ok(Arc::default())),
             excluded: ExcludedSessions::default(),
             unrecorded: Arc::new(|_| false),

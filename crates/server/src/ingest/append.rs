@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use tokio::sync::oneshot;
 
 use crate::app::App;
-use crate::deps::Done;
+use crate::deps::WriteCallback;
 use crate::problem::Problem;
 
 /// Brings a batch. The answer comes after the commit, and everything in it can be asked for then.
@@ -25,8 +25,9 @@ pub(crate) async fn bring_posted(app: &App, batch: Batch) -> Result<Receipt, Pro
 async fn bring_by(
     app: &App,
     mut batch: Batch,
-    by: impl FnOnce(Batch, Done) -> Result<(), Box<Batch>>,
+    by: impl FnOnce(Batch, WriteCallback) -> Result<(), Box<Batch>>,
 ) -> Result<Receipt, Problem> {
+    // An export of telemetry may be empty: it is valid, and needs no commit.
     if batch.observed.is_empty() && batch.cursors.is_empty() && batch.skipped == 0 {
         return Ok(Receipt::default());
     }
@@ -45,6 +46,7 @@ async fn bring_by(
 }
 
 /// The time a query waits for acknowledged data to be folded.
+// Short: behind a long import a page had better be a moment old than late.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Waits a moment for what was acknowledged and is not folded yet.
@@ -71,7 +73,7 @@ fn keep_out(app: &App, batch: &mut Batch) {
     }
 }
 
-/// The sessions that an entry belongs to: its own, and those above it.
+/// Returns the sessions that an entry belongs to: its own, and those above it.
 fn sessions(entry: &Entry) -> impl Iterator<Item = &str> {
     let above = [attributes::ROOT_SESSION, attributes::PARENT_SESSION]
         .into_iter()
@@ -89,11 +91,12 @@ fn refused(error: &AppendError) -> Problem {
         | AppendError::Item(_) => StatusCode::SERVICE_UNAVAILABLE,
     };
     let mut problem = Problem::new(status, error.to_string());
+    // Exporters of OpenTelemetry send again by themselves where an answer says when.
     problem.retry_after = Some(5);
     problem
 }
 
-/// A name for an observation that has none of its own: never given twice, also not by the next server.
+/// Returns a name for an observation that has none: never given twice, also not by the next server.
 pub(crate) fn observation_name(app: &App, what: &str, now: Millis) -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

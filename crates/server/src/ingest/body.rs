@@ -60,9 +60,11 @@ pub(crate) async fn read(app: &App, request: Request, types: &[&str]) -> Result<
     let packed = is_packed(headers)?;
     let most = app.config.limits.body_bytes;
     let said = headers.get(header::CONTENT_LENGTH).and_then(|said| said.to_str().ok()?.parse::<u64>().ok());
+    // By the header alone: a client that says how much it has need not send it.
     if said.is_some_and(|said| said > most as u64) {
         return Err(too_large(most));
     }
+    // A body of unknown length may become as long as any, so memory for the longest is set aside.
     let said = said.and_then(|said| usize::try_from(said).ok()).unwrap_or(most);
     let arriving = app.memory.arrive(said).await?;
     // The whole request has its time; the body must not use up what is needed to answer.
@@ -70,12 +72,13 @@ pub(crate) async fn read(app: &App, request: Request, types: &[&str]) -> Result<
         app.config.limits.request_time * 2 / 3,
         Limited::new(request.into_body(), most).collect(),
     );
-    let slow = |_| Problem::new(StatusCode::REQUEST_TIMEOUT, "the body took too long to arrive");
+    let slow = |_| Problem::new(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time");
     let bytes = match collected.await.map_err(slow)? {
         Ok(collected) => collected.to_bytes(),
         Err(error) if error.is::<http_body_util::LengthLimitError>() => return Err(too_large(most)),
-        Err(_) => return Err(Problem::bad("the body broke off")),
+        Err(_) => return Err(Problem::bad("the body ended early")),
     };
+    // A short body is weighed faster than it is handed to another thread.
     let (size, meter) = if packed || bytes.len() > PIECE {
         let given = bytes.clone();
         app.blocking(move || weigh(&given, packed, most)).await??
@@ -100,7 +103,9 @@ fn is_packed(headers: &HeaderMap) -> Result<bool, Problem> {
         None => Ok(false),
         Some(encoding) if encoding == b"identity" => Ok(false),
         Some(encoding) if encoding == b"gzip" => Ok(true),
-        Some(_) => Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "only `gzip` is decompressed here")),
+        Some(_) => {
+            Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported content encoding; use `gzip`"))
+        }
     }
 }
 

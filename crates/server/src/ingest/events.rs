@@ -134,7 +134,7 @@ impl<'a> Batcher<'a> {
             ))
         };
         let Some(events) = body.get_mut("events").and_then(Value::as_array_mut) else {
-            return wrong("is no list");
+            return wrong("is not a list");
         };
         match events.len() {
             0 => wrong("is empty"),
@@ -158,7 +158,7 @@ impl<'a> Batcher<'a> {
         };
         let read = match event.as_object_mut() {
             Some(members) => self.event(members, &mut observed),
-            None => Err(Verdict::Malformed("the event is no object".to_owned())),
+            None => Err(Verdict::Malformed("the event is not an object".to_owned())),
         };
         observed.verdict = match read {
             Ok(reading) => Verdict::Read(reading),
@@ -198,7 +198,7 @@ impl<'a> Batcher<'a> {
             None => None,
             Some(lane) => match Lane::parse(&lane) {
                 Some(lane) => Some(lane),
-                None => return bad("`lane` is none of the lanes"),
+                None => return bad("`lane` is not a lane"),
             },
         };
         let file_paths = file_paths(members)?;
@@ -211,7 +211,7 @@ impl<'a> Batcher<'a> {
         let mut metadata = match members.get_mut("metadata") {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(metadata)) => std::mem::take(metadata),
-            Some(_) => return bad("`metadata` is no object"),
+            Some(_) => return bad("`metadata` is not an object"),
         };
         for (name, value) in members.iter().filter(|(name, _)| !MEMBERS.contains(&name.as_str())) {
             // Older senders put some of it beside the metadata. Whatever it is, it is kept.
@@ -230,7 +230,7 @@ impl<'a> Batcher<'a> {
         let id = match members.get("id") {
             None | Some(Value::Null) => None,
             Some(Value::String(id)) if !id.is_empty() && id.chars().count() <= ID_CHARS => Some(id.clone()),
-            Some(_) => return bad("`id` is no text of 1 to 300 characters"),
+            Some(_) => return bad("`id` is not a string of 1 to 300 characters"),
         };
         observed.name = match (&id, occurred_at) {
             (Some(id), _) => format!("http:event:{id}"),
@@ -279,7 +279,7 @@ impl<'a> Batcher<'a> {
         Ok(reading)
     }
 
-    /// The task of the event.
+    /// Returns the task of the event.
     fn task(&mut self, members: &Map<String, Value>) -> Result<TaskKey, Verdict> {
         let named = session(members)?;
         let Some(id) = text(members, "taskId")? else {
@@ -298,18 +298,18 @@ impl<'a> Batcher<'a> {
             let task = app.deps.store.task(now, &TaskId::parse(id)?).ok()?;
             Some(TaskKey::new(task.agent, task.runtime_session_id))
         });
-        found.clone().ok_or_else(|| malformed("there is no task with this `taskId`"))
+        found.clone().ok_or_else(|| malformed("`taskId` not found"))
     }
 }
 
-/// The session that a record names, if it names one.
+/// Returns the session that a record names, if it names one.
 fn session(members: &Map<String, Value>) -> Result<Option<TaskKey>, Verdict> {
     let (source, session) = (text(members, "runtimeSource")?, text(members, "runtimeSessionId")?);
     match (source, session) {
         (None, None) => Ok(None),
         (Some(source), Some(session)) => {
             let Some(agent) = Agent::from_any_spelling(&source) else {
-                return bad("`runtimeSource` is no agent that is known here");
+                return bad("`runtimeSource` is not a supported agent");
             };
             if session.chars().count() > ID_CHARS {
                 return bad("`runtimeSessionId` is longer than 300 characters");
@@ -321,7 +321,7 @@ fn session(members: &Map<String, Value>) -> Result<Option<TaskKey>, Verdict> {
     }
 }
 
-/// The natural key of an event, and another under which it may be known.
+/// Returns the natural key of an event, and another under which it may be recorded.
 fn natural_key(
     kind: Kind,
     kind_text: &str,
@@ -331,9 +331,11 @@ fn natural_key(
     let word = |names: &[&str]| {
         names.iter().find_map(|name| metadata.get(*name)?.as_str()).filter(|text| !text.is_empty())
     };
+    // A call is known by the agent's id of it, so that a posted call and the one that a hook saw are one row.
     let of_call = word(&[attributes::TOOL_USE_ID, "tool_use_id"])
         .filter(|_| meaning::is_call(kind))
         .map(|id| format!("tool:{}", cut(id, ID_CHARS)));
+    // Two sources that check each other (`crossCheck`) may know different ids of one call: their common key comes first.
     let checked = metadata
         .get(attributes::CROSS_CHECK)
         .and_then(|check| check.get("dedupeKey"))
@@ -360,18 +362,18 @@ fn file_paths(members: &Map<String, Value>) -> Result<Vec<String>, Verdict> {
         Some(Value::Array(paths)) if paths.len() <= FILES => {
             let paths: Option<Vec<String>> =
                 paths.iter().map(|path| path.as_str().map(str::to_owned)).collect();
-            paths.ok_or_else(|| malformed("`filePaths` holds something that is no text"))
+            paths.ok_or_else(|| malformed("`filePaths` holds a value that is not a string"))
         }
-        Some(_) => bad("`filePaths` is no list of at most 1000 texts"),
+        Some(_) => bad("`filePaths` is not a list of at most 1000 strings"),
     }
 }
 
-/// A member that is a text; an empty one is as none.
+/// Returns a member that is a string; an empty one counts as absent.
 fn text(members: &Map<String, Value>, name: &str) -> Result<Option<String>, Verdict> {
     match members.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone()).filter(|text| !text.is_empty())),
-        Some(_) => bad(&format!("`{name}` is no text")),
+        Some(_) => bad(&format!("`{name}` is not a string")),
     }
 }
 

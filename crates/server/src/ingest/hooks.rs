@@ -105,7 +105,7 @@ fn with_event(payload: &[u8], event: &str) -> Result<Bytes, Problem> {
     if Agent::name_event(&mut named, event.as_bytes()) {
         return Ok(named.into());
     }
-    Err(Problem::bad("the payload is not a JSON object, or the last part of the path is no event"))
+    Err(Problem::bad("the payload is not a JSON object, or the last part of the path is not an event name"))
 }
 
 /// Returns the key by which the sender tells events apart.

@@ -47,7 +47,7 @@ pub(super) fn is_call(kind: Kind) -> bool {
     )
 }
 
-/// The tool that a record names. A command without one was run in a shell.
+/// Returns the tool that a record names. A command without one was run in a shell.
 pub(super) fn tool_name(kind: Kind, metadata: &Map<String, Value>) -> Option<String> {
     let names = [attributes::TOOL_NAME, "tool_name", attributes::SOURCE_TOOL];
     let named = names.iter().find_map(|name| metadata.get(*name)?.as_str()).filter(|name| !name.is_empty());
@@ -151,6 +151,7 @@ pub(super) fn mistyped(metadata: &Map<String, Value>) -> Vec<(String, Unrecognis
 
 /// Returns the outcome of a call: a posted call is over unless the sender says otherwise.
 fn close(entry: &mut Entry, kind: Kind, metadata: &mut Map<String, Value>) {
+    // Taken out of the metadata: privacy reduced it to quantities, which the outcome has under their own keys.
     let result = RESULTS
         .iter()
         .filter_map(|name| metadata.remove(*name))
@@ -187,7 +188,7 @@ fn close(entry: &mut Entry, kind: Kind, metadata: &mut Map<String, Value>) {
     }
 }
 
-/// Ids that have a place of their own in an entry.
+/// Copies the ids that have a field of their own in an entry.
 fn take_ids(entry: &mut Entry, metadata: &Map<String, Value>) {
     let word = |names: &[&str]| {
         let found =
@@ -201,7 +202,7 @@ fn take_ids(entry: &mut Entry, metadata: &Map<String, Value>) {
     entry.hook_event_name = word(&["hookEventName"]);
 }
 
-/// Tokens, wherever the sender put them.
+/// Writes the tokens, wherever the sender put them.
 fn usage(entry: &mut Entry, metadata: &Map<String, Value>) {
     let inside = metadata.get(Tokens::KEY).and_then(Value::as_object);
     let count = |names: &[&str]| {
@@ -229,13 +230,13 @@ fn usage(entry: &mut Entry, metadata: &Map<String, Value>) {
     }
 }
 
-/// The first characters of a text.
+/// Returns the first characters of a text.
 pub(super) fn cut(text: &str, most: usize) -> String {
     let end = if text.len() <= most { None } else { text.char_indices().nth(most) };
     end.and_then(|(end, _)| text.get(..end)).unwrap_or(text).to_owned()
 }
 
-/// A text on one line, short enough for a row.
+/// Returns a text on one line, short enough for a row.
 pub(super) fn line(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     cut(&text, WORD_CHARS)

@@ -40,7 +40,7 @@ const ENSURE: Call<'static> = Call {
     method: HttpMethod::Post,
     operation: "ensureSession",
     tag: "ingest",
-    summary: "Makes sure that a runtime session has a task. The same session always has the same ids.",
+    summary: "Ensures that a runtime session has a task. The same session always has the same ids.",
     params: &[],
     body: Some((JSON, Some(one::<EnsureRequest>))),
     answer: ("200", "The ids.", Some(("application/json", Some(one::<EnsureAnswer>)))),
@@ -52,14 +52,14 @@ const END: Call<'static> = Call {
     method: HttpMethod::Post,
     operation: "endSession",
     tag: "ingest",
-    summary: "Says that a runtime session ended. Saying it again changes nothing.",
+    summary: "Ends a runtime session. A repeated call changes nothing.",
     params: &[],
     body: Some((JSON, Some(one::<EndRequest>))),
-    answer: ("200", "Where the task stands.", Some(("application/json", Some(one::<EndAnswer>)))),
+    answer: ("200", "The status of the task.", Some(("application/json", Some(one::<EndAnswer>)))),
     problems: PROBLEMS,
 };
 
-/// The hook of an agent, without its path and name.
+/// Describes the hook of an agent, without its path and name.
 pub(crate) const fn hook(agent: Agent) -> Call<'static> {
     Call {
         path: "",
@@ -67,17 +67,17 @@ pub(crate) const fn hook(agent: Agent) -> Call<'static> {
         operation: "",
         tag: "ingest",
         summary: if agent.spec().repeats_equal_events {
-            "Takes a hook's payload in the agent's own words. With the header `Idempotency-Key` (1 to 256 visible \
+            "Records a hook's payload as the agent sends it. With the header `Idempotency-Key` (1 to 256 visible \
              characters) one key is one event, however often it is sent and whatever its payload. Without it equal \
              payloads are one event for 20 seconds."
         } else {
-            "Takes a hook's payload in the agent's own words. With the header `Idempotency-Key` (1 to 256 visible \
+            "Records a hook's payload as the agent sends it. With the header `Idempotency-Key` (1 to 256 visible \
              characters) one key is one event, however often it is sent and whatever its payload. Without it every \
              payload is an event, because this agent sends equal bytes for distinct calls."
         },
         params: &[],
         body: Some((JSON, None)),
-        answer: ("200", "It is on disk.", None),
+        answer: ("200", "Stored.", None),
         problems: PROBLEMS,
     }
 }
@@ -88,12 +88,12 @@ const fn telemetry(path: &'static str, operation: &'static str) -> Call<'static>
         method: HttpMethod::Post,
         operation,
         tag: "ingest",
-        summary: "Takes OpenTelemetry over HTTP, as protobuf or JSON, plain or compressed with gzip.",
+        summary: "Records OpenTelemetry over HTTP, as protobuf or JSON, plain or compressed with gzip.",
         params: &[],
         body: Some((OTLP, None)),
         answer: (
             "200",
-            "It is on disk; `partialSuccess` says what was refused.",
+            "Stored; `partialSuccess` counts what was refused.",
             Some(("application/json", None)),
         ),
         problems: PROBLEMS,
@@ -111,10 +111,10 @@ pub(crate) const CALLS: &[Call<'static>] = &[
         method: HttpMethod::Post,
         operation: "postEvents",
         tag: "ingest",
-        summary: "Takes up to a thousand events. A bad one is refused by itself.",
+        summary: "Records up to a thousand events. An invalid event does not affect the others.",
         params: &[],
         body: Some((JSON, Some(one::<EventsRequest>))),
-        answer: ("202", "What became of them.", Some(("application/json", Some(one::<EventsAnswer>)))),
+        answer: ("202", "The outcome of each.", Some(("application/json", Some(one::<EventsAnswer>)))),
         problems: PROBLEMS,
     },
     Call {
@@ -122,10 +122,10 @@ pub(crate) const CALLS: &[Call<'static>] = &[
         method: HttpMethod::Post,
         operation: "postShipment",
         tag: "ingest",
-        summary: "Takes what a machine derived, on a team's server. Whose it is says the token, never the body.",
+        summary: "Stores a shipment of a machine, on a team's server. The token names the owner, never the body.",
         params: &[],
         body: Some((JSON, None)),
-        answer: ("202", "It is stored.", Some(("application/json", Some(one::<ShipmentAnswer>)))),
+        answer: ("202", "Stored.", Some(("application/json", Some(one::<ShipmentAnswer>)))),
         problems: SHIPMENT_PROBLEMS,
     },
     telemetry("/v1/logs", "postLogs"),

@@ -63,17 +63,17 @@ async fn ensured(app: &Arc<App>, request: Request) -> Result<EnsureAnswer, Probl
     let body = read_body(app, request, &["application/json"]).await?;
     body.check(Bounds::POSTED)?;
     settle(app).await;
-    let asked: EnsureRequest = parse(&body.bytes)?;
-    let key = key(&asked.runtime_source, &asked.runtime_session_id)?;
+    let posted: EnsureRequest = parse(&body.bytes)?;
+    let key = key(&posted.runtime_source, &posted.runtime_session_id)?;
     let task = key.task_id();
-    if let Some(given) = asked.task_id.as_deref().and_then(TaskId::parse)
+    if let Some(given) = posted.task_id.as_deref().and_then(TaskId::parse)
         && given != task
     {
         return Err(Problem::new(StatusCode::CONFLICT, "`taskId` is the task of another session"));
     }
     let now = (app.deps.clock)();
     let (worker, about) = (Arc::clone(app), task.clone());
-    let batch = app.blocking(move || ensure_batch(&worker, &key, asked, now)).await??;
+    let batch = app.blocking(move || ensure_batch(&worker, &key, posted, now)).await??;
     let receipt = bring(app, batch).await?;
     let session_created = receipt.outcomes.first() == Some(&Outcome::Recorded);
     let task_created = receipt.created.contains(&about);
@@ -81,15 +81,15 @@ async fn ensured(app: &Arc<App>, request: Request) -> Result<EnsureAnswer, Probl
     Ok(EnsureAnswer { task_id: task.to_string(), session_id, task_created, session_created })
 }
 
-/// Two observations: that the session is there, which is news once, and what was said of it this time.
-fn ensure_batch(app: &App, key: &TaskKey, asked: EnsureRequest, now: Millis) -> Result<Batch, Problem> {
+/// Builds two observations: one that the session exists, recorded once, and one of what this call adds.
+fn ensure_batch(app: &App, key: &TaskKey, posted: EnsureRequest, now: Millis) -> Result<Batch, Problem> {
     let task = key.task_id();
-    let said = serde_json::to_string(&asked).unwrap_or_default();
+    let said = serde_json::to_string(&posted).unwrap_or_default();
     let evidence = Evidence::reported("http, sessions/ensure");
     let entry =
         |subject, phase, name: &str| Entry::new(subject, phase, key.clone(), name, now, evidence.clone());
-    let parent = parent(app, key.agent, &asked, now);
-    let passed = pass(app, Kind::SessionStarted, asked.title, asked.workspace_path)?;
+    let parent = parent(app, key.agent, &posted, now);
+    let passed = pass(app, Kind::SessionStarted, posted.title, posted.workspace_path)?;
     let mut about = entry(Subject::Task, Phase::Update, "task");
     if let Some(cwd) = passed.metadata.get(attributes::CWD) {
         about.metadata.insert(attributes::CWD.to_owned(), cwd.clone());
@@ -98,7 +98,7 @@ fn ensure_batch(app: &App, key: &TaskKey, asked: EnsureRequest, now: Millis) -> 
         about.metadata.insert(attributes::TITLE.to_owned(), Value::from(line(title)));
         about.metadata.insert(attributes::TITLE_SOURCE.to_owned(), Value::from("session_title"));
     }
-    if let Some(origin) = &asked.origin {
+    if let Some(origin) = &posted.origin {
         about.metadata.insert("origin".to_owned(), Value::from(cut(&agent_tracer_privacy::mask(origin), 60)));
     }
     if let Some(parent) = parent {
@@ -106,7 +106,7 @@ fn ensure_batch(app: &App, key: &TaskKey, asked: EnsureRequest, now: Millis) -> 
         about.metadata.insert(attributes::PARENT_CERTAINTY.to_owned(), Value::from("reported"));
     }
     let mut started = entry(Subject::Event(Kind::SessionStarted), Phase::Open, "session:started:http");
-    let resumed = asked.resume == Some(true);
+    let resumed = posted.resume == Some(true);
     started.title = Some(if resumed { "Session resumed" } else { "Session started" }.to_owned());
     started.metadata.insert(
         attributes::SESSION_SOURCE.to_owned(),
@@ -139,16 +139,16 @@ fn ensure_batch(app: &App, key: &TaskKey, asked: EnsureRequest, now: Millis) -> 
     })
 }
 
-/// The agent's name of the session that started this one.
-fn parent(app: &App, agent: Agent, asked: &EnsureRequest, now: Millis) -> Option<String> {
+/// Returns the agent's id of the session that started this one.
+fn parent(app: &App, agent: Agent, posted: &EnsureRequest, now: Millis) -> Option<String> {
     let by_task = |id: &str| {
         let task = app.deps.store.task(now, &TaskId::parse(id)?).ok()?;
         (task.agent == agent).then_some(task.runtime_session_id)
     };
-    if let Some(found) = asked.parent_task_id.as_deref().and_then(by_task) {
+    if let Some(found) = posted.parent_task_id.as_deref().and_then(by_task) {
         return Some(found);
     }
-    let given = asked.parent_session_id.as_deref().filter(|given| !given.is_empty())?;
+    let given = posted.parent_session_id.as_deref().filter(|given| !given.is_empty())?;
     match SessionId::parse(given) {
         Some(ours) => by_task(ours.task().as_str()),
         None => Some(cut(given, ID_CHARS)),
@@ -159,20 +159,20 @@ async fn ended(app: &Arc<App>, request: Request) -> Result<EndAnswer, Problem> {
     let body = read_body(app, request, &["application/json"]).await?;
     body.check(Bounds::POSTED)?;
     settle(app).await;
-    let asked: EndRequest = parse(&body.bytes)?;
-    let key = key(&asked.runtime_source, &asked.runtime_session_id)?;
-    if let Some(reason) = &asked.completion_reason
+    let posted: EndRequest = parse(&body.bytes)?;
+    let key = key(&posted.runtime_source, &posted.runtime_session_id)?;
+    if let Some(reason) = &posted.completion_reason
         && !END_REASONS.contains(&reason.as_str())
     {
-        return Err(invalid("/completionReason", &format!("is none of {}", END_REASONS.join(", "))));
+        return Err(invalid("/completionReason", &format!("is not one of {}", END_REASONS.join(", "))));
     }
-    if asked.background_completions.as_ref().is_some_and(|list| list.len() > COMPLETIONS) {
+    if posted.background_completions.as_ref().is_some_and(|list| list.len() > COMPLETIONS) {
         return Err(invalid("/backgroundCompletions", "holds more than 1000"));
     }
     let now = (app.deps.clock)();
     let task = key.task_id();
     let worker = Arc::clone(app);
-    let batch = app.blocking(move || end_batch(&worker, &key, asked, now)).await??;
+    let batch = app.blocking(move || end_batch(&worker, &key, posted, now)).await??;
     bring(app, batch).await?;
     let (worker, about) = (Arc::clone(app), task.clone());
     let status = app.blocking(move || worker.deps.store.task(now, &about).map(|task| task.status)).await?;
@@ -184,9 +184,9 @@ async fn ended(app: &Arc<App>, request: Request) -> Result<EndAnswer, Problem> {
     })
 }
 
-fn end_batch(app: &App, key: &TaskKey, asked: EndRequest, now: Millis) -> Result<Batch, Problem> {
+fn end_batch(app: &App, key: &TaskKey, posted: EndRequest, now: Millis) -> Result<Batch, Problem> {
     let task = key.task_id();
-    let said = serde_json::to_string(&asked).unwrap_or_default();
+    let said = serde_json::to_string(&posted).unwrap_or_default();
     // A session that is going on again after its end may end again, but one end is recorded once.
     let known = app.deps.store.summary(now, &task).ok();
     let stay = known.as_ref().map_or(0, |summary| summary.sessions.len());
@@ -195,17 +195,17 @@ fn end_batch(app: &App, key: &TaskKey, asked: EndRequest, now: Millis) -> Result
     // An end creates no session: of one that was never reported, nothing is known but that it is over.
     let recorded = app.deps.store.task(now, &task);
     if !excluded && matches!(recorded, Err(QueryError::NotFound)) {
-        return Err(Problem::new(StatusCode::NOT_FOUND, "no session of this id is known"));
+        return Err(Problem::new(StatusCode::NOT_FOUND, "session not found"));
     }
-    let summary = match asked.summary {
+    let summary = match posted.summary {
         Some(summary) => pass_body(app, summary)?,
         None => None,
     };
-    let default = if asked.complete_task == Some(false) { "idle" } else { "explicit_exit" };
-    let reason = asked.completion_reason.as_deref().unwrap_or(default);
+    let default = if posted.complete_task == Some(false) { "idle" } else { "explicit_exit" };
+    let reason = posted.completion_reason.as_deref().unwrap_or(default);
     // What is only idle, or has only ended its turn, goes on with the next prompt, unless it is said that it does not.
     let goes_on = matches!(reason, "idle" | "assistant_turn_complete");
-    let complete = asked.complete_task.or(goes_on.then_some(false));
+    let complete = posted.complete_task.or(goes_on.then_some(false));
     // Every turn may end, and a session that only paused may end for good later: each is an end of its own.
     let which = match complete {
         Some(false) => format!("{stay}:turn:{}", known.map_or(0, |summary| summary.turns)),
@@ -215,7 +215,7 @@ fn end_batch(app: &App, key: &TaskKey, asked: EndRequest, now: Millis) -> Result
         },
     };
     let mut entries = vec![end_entry(key.clone(), &which, now, reason, complete, summary)];
-    for id in asked.background_completions.unwrap_or_default() {
+    for id in posted.background_completions.unwrap_or_default() {
         let Some(child) = child(app, key, &id, now) else { continue };
         entries.push(end_entry(child, "0", now, "assistant_turn_complete", Some(true), None));
     }
@@ -275,7 +275,7 @@ fn end_entry(
     entry
 }
 
-/// A subagent by our id of its task, or by the agent's id of it.
+/// Finds a subagent by our id of its task, or by the agent's id of it.
 fn child(app: &App, parent: &TaskKey, id: &str, now: Millis) -> Option<TaskKey> {
     if let Some(task) = TaskId::parse(id) {
         let task = app.deps.store.task(now, &task).ok()?;
@@ -295,17 +295,18 @@ fn child(app: &App, parent: &TaskKey, id: &str, now: Millis) -> Option<TaskKey> 
 fn pass(app: &App, kind: Kind, title: Option<String>, cwd: Option<String>) -> Result<ReducedRecord, Problem> {
     let privacy = app.privacy()?;
     let posted = RecordParts { title, cwd, ..RecordParts::default() };
-    passage::pass(posted, kind, &privacy).map_err(|fault| Problem::bad(format!("not understood: {fault}")))
+    passage::pass(posted, kind, &privacy)
+        .map_err(|fault| Problem::bad(format!("cannot read the text: {fault}")))
 }
 
 fn pass_body(app: &App, text: String) -> Result<Option<String>, Problem> {
     let privacy = app.privacy()?;
     let posted = RecordParts { body: Some(text), ..RecordParts::default() };
     let passed = passage::pass(posted, Kind::AssistantResponse, &privacy);
-    Ok(passed.map_err(|fault| Problem::bad(format!("not understood: {fault}")))?.body)
+    Ok(passed.map_err(|fault| Problem::bad(format!("cannot read the text: {fault}")))?.body)
 }
 
-/// The stay of the session that is the newest, as the store numbers them.
+/// Returns the id of the newest stay of the session, as the store numbers them.
 async fn session_of(app: &Arc<App>, task: &TaskId, now: Millis) -> Result<String, Problem> {
     let (worker, about) = (Arc::clone(app), task.clone());
     let newest = app
@@ -319,10 +320,10 @@ async fn session_of(app: &Arc<App>, task: &TaskId, now: Millis) -> Result<String
 
 fn key(source: &str, session: &str) -> Result<TaskKey, Problem> {
     let Some(agent) = Agent::from_any_spelling(source) else {
-        return Err(invalid("/runtimeSource", "is no agent that is known here"));
+        return Err(invalid("/runtimeSource", "is not a supported agent"));
     };
     if session.is_empty() || session.chars().count() > ID_CHARS {
-        return Err(invalid("/runtimeSessionId", "is no text of 1 to 300 characters"));
+        return Err(invalid("/runtimeSessionId", "is not a string of 1 to 300 characters"));
     }
     Ok(TaskKey::new(agent, session))
 }
@@ -337,7 +338,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         match error.classify() {
             serde_json::error::Category::Data => Problem::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
-                format!("the body is not of the right shape: {error}"),
+                format!("the body does not fit the schema: {error}"),
             ),
             _ => Problem::bad(format!(
                 "the body is not JSON: line {}, column {}",

@@ -30,6 +30,7 @@ const ROWS: usize = 16_000;
 const METADATA: usize = 150_000;
 
 /// The greatest place in a ledger's order of delivery, which is what a version is.
+// More than this a script cannot count exactly, and places are shown to scripts.
 const GREATEST: u64 = (1 << 53) - 1;
 
 /// A shipment, and how many of its records had an impossible time.
@@ -60,7 +61,7 @@ pub(super) enum BodyError {
     #[error("invalid shipment: {0}")]
     Json(#[from] serde_json::Error),
     /// There are too many rows.
-    #[error("a shipment is of at most {ROWS} rows")]
+    #[error("the shipment has more than {ROWS} rows")]
     Rows,
     /// A version is out of range.
     #[error("version {0} is greater than any ledger reaches")]

@@ -1,7 +1,7 @@
 //! Takes shipments of machines to a team's server: tasks and facts that they derived themselves.
 //!
-//! Law: whose they are says the token alone. What is sent twice is there once, so a sender that got no answer sends
-//! again. A shipment is taken whole or refused whole ([`super::cargo`] says what is refused and what is mended).
+//! Law: the token alone names the owner. A shipment that is sent twice is stored once, so a sender without an answer sends
+//! again. A shipment is stored whole or refused whole ([`super::shipment_body`] has the bounds).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -51,12 +51,15 @@ async fn take(app: &Arc<App>, request: Request) -> Result<ShipmentAnswer, Proble
     let Some(team) = app.deps.team.clone() else {
         return Err(Problem::new(
             StatusCode::NOT_FOUND,
-            "this server keeps what happens on one machine, and takes no shipments\nhint: ship to a server that was started with `--store`",
+            "this server records one machine and accepts no shipments\nhint: ship to a server that was started with `--store`",
         ));
     };
     let owner = request.extensions().get::<Grant>().and_then(|granted| granted.owner.clone());
     let Some(owner) = owner else {
-        return Err(Problem::new(StatusCode::FORBIDDEN, "only the token of a person or a machine ships"));
+        return Err(Problem::new(
+            StatusCode::FORBIDDEN,
+            "shipping requires the token of a person or a machine",
+        ));
     };
     let mut body = read_body(app, request, &["application/json"]).await?;
     body.check(shipment_body::BOUNDS)?;
@@ -65,6 +68,7 @@ async fn take(app: &Arc<App>, request: Request) -> Result<ShipmentAnswer, Proble
     let taken = app.blocking(move || {
         let shipped =
             shipment_body::read(&body.bytes).map_err(|error| ShipmentError::Bad(FaultCause::new(error)))?;
+        // Dropped before the store is waited for: the records are built, and the body is as large again.
         drop(body);
         (team.take)(&owner, &shipped.shipment).map(|()| shipped.clamped)
     });

@@ -68,7 +68,7 @@ async fn take(app: &Arc<App>, signal: Signal, request: Request) -> Result<Refusa
     // Also what is no export at all: it arrived, so it is counted.
     bring_posted(app, batch).await?;
     match refusals.is_no_export {
-        true => Err(Problem::bad("the body is no export of this kind of telemetry")),
+        true => Err(Problem::bad("the body is not an export of this signal")),
         false => Ok(refusals),
     }
 }
@@ -78,7 +78,7 @@ fn read(app: &App, signal: Signal, body: &Body, now: Millis) -> Result<(Batch, R
     body.check_texts(Bounds::WITHIN_TEXTS)?;
     let export: Value = if body.media_type == PROTOBUF {
         protobuf::decode(signal, &body.bytes)
-            .map_err(|fault| Problem::bad(format!("the body is no export: {fault}")))?
+            .map_err(|fault| Problem::bad(format!("the body is not an export: {fault}")))?
     } else {
         body.check(Bounds::POSTED)?;
         serde_json::from_slice(&body.bytes)

@@ -47,7 +47,7 @@ impl Refusals {
     }
 }
 
-/// It is on disk, but for these.
+/// Answers that the export is on disk, except for these records.
 pub(super) fn accepted(form: Form, signal: Signal, refusals: &Refusals) -> Response {
     let count = refusals.count();
     match form {
@@ -77,9 +77,10 @@ pub(super) fn accepted(form: Form, signal: Signal, refusals: &Refusals) -> Respo
     }
 }
 
-/// It was not taken: a `google.rpc.Status`, which is what the protocol's clients read.
+/// Answers that the export was refused: with a `google.rpc.Status`, which the protocol's clients read.
 pub(super) fn refused(problem: &Problem) -> Response {
     let code = match problem.status {
+        // Codes of `google.rpc.Code`: invalid argument, unauthenticated, permission denied, resource exhausted, unavailable.
         400 | 415 | 422 => 3,
         401 => 16,
         403 => 7,

@@ -55,6 +55,6 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[Endpoint {
     summary: "Agents that can be recorded, with their names, marks and colours.",
     params: &[],
     shape: page::<SupportedAgent>,
-    ages: CachePolicy::WithLedger,
+    cache: CachePolicy::WithLedger,
     ask: |_, _| write(&Page::whole(Agent::ALL.iter().copied().map(SupportedAgent::from).collect())),
 }];

@@ -37,22 +37,22 @@ pub(crate) struct Question {
 pub(crate) async fn ask(app: Arc<App>, endpoint: &'static Endpoint, question: Question) -> Response {
     settle(&app).await;
     let now = (app.deps.clock)();
-    let mut asked = match QueryParams::read(endpoint.params, &question.query, now, &app.zone) {
-        Ok(asked) => asked,
+    let mut params = match QueryParams::read(endpoint.params, &question.query, now, &app.zone) {
+        Ok(params) => params,
         Err(problem) => return problem.into_response(),
     };
-    asked.id = question.id.clone();
-    asked.may_write = question.may_write;
+    params.id = question.id.clone();
+    params.may_write = question.may_write;
     let worker = Arc::clone(&app);
     let answered = app
         .blocking(move || -> Result<CachedAnswer, Problem> {
-            asked.narrow(&worker)?;
+            params.narrow(&worker)?;
             if let Some(team) = &worker.deps.team {
-                let (owners, task) = (asked.owner_filter(), asked.task("task"));
+                let (owners, task) = (params.owner_filter(), params.task("task"));
                 let about = task.as_ref().map_or(question.id.as_str(), |task| task.as_str());
                 let look = AccessEvent {
                     reader: question.asker.as_deref(),
-                    path: audit_path(endpoint, &asked),
+                    path: audit_path(endpoint, &params),
                     id: about,
                     owners: &owners,
                 };
@@ -60,12 +60,12 @@ pub(crate) async fn ask(app: Arc<App>, endpoint: &'static Endpoint, question: Qu
                 (team.record_access)(look)
                     .map_err(|cause| Problem::new(StatusCode::SERVICE_UNAVAILABLE, cause.to_string()))?;
             }
-            let tag = match endpoint.ages {
+            let tag = match endpoint.cache {
                 CachePolicy::Always => None,
                 ages => {
                     // Read before the answer: what is added in between makes the tag older than the answer, never newer.
                     let seq = worker.deps.store.seq()?;
-                    let ages_with_time = ages == CachePolicy::WithTime || asked.relative;
+                    let ages_with_time = ages == CachePolicy::WithTime || params.relative;
                     Some(tag(
                         worker.instance,
                         seq,
@@ -80,7 +80,7 @@ pub(crate) async fn ask(app: Arc<App>, endpoint: &'static Endpoint, question: Qu
             {
                 return Ok(CachedAnswer::Unchanged(tag.clone()));
             }
-            Ok(CachedAnswer::New((endpoint.ask)(&worker, &asked)?, tag))
+            Ok(CachedAnswer::New((endpoint.ask)(&worker, &params)?, tag))
         })
         .await;
     match answered {
@@ -90,8 +90,8 @@ pub(crate) async fn ask(app: Arc<App>, endpoint: &'static Endpoint, question: Qu
 }
 
 /// Returns the path that the audit keeps. Usage is a list of numbers, unless it is split by session.
-fn audit_path(endpoint: &Endpoint, asked: &QueryParams) -> &'static str {
-    let by = asked.word("by", |by| Some(by.to_owned()));
+fn audit_path(endpoint: &Endpoint, params: &QueryParams) -> &'static str {
+    let by = params.word("by", |by| Some(by.to_owned()));
     if endpoint.path == "/usage" && by.as_deref() == Some("task") { "/usage?by=task" } else { endpoint.path }
 }
 
@@ -116,6 +116,7 @@ impl IntoResponse for CachedAnswer {
             }
         };
         let headers: &mut HeaderMap = response.headers_mut();
+        // Kept by the browser alone, and params about each time: a page that is opened again costs a 304.
         let keep = if tag.is_some() { "private, no-cache" } else { "no-store" };
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(keep));
         if let Some(tag) = tag.and_then(|tag| HeaderValue::try_from(tag).ok()) {

@@ -7,8 +7,8 @@ use agent_tracer_ledger::{MAX_LIMIT, Paging, RowFilter, Store};
 use axum::http::StatusCode;
 use serde_json::Value;
 
-use super::params::{PAGING, WHOSE};
-use super::{CachePolicy, Endpoint, ParamType, QueryParams, may, write};
+use super::params::{OWNER_AND_MACHINE, PAGING};
+use super::{CachePolicy, Endpoint, ParamType, QueryParams, optional, write};
 use crate::app::App;
 use crate::openapi::page;
 use crate::problem::{FieldError, Problem};
@@ -26,14 +26,14 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         path: "/tasks/{id}/compactions",
         operation: "listTaskCompactions",
-        summary: "The compactions of a task's context: what went in and what came out, read from the agent's own file \
-                  when asked; nothing of it is kept. `unchanged` says whether the file is still what the hook saw. There \
-                  is no such thing where the file is gone.",
-        params: &[WHOSE],
+        summary: "The compactions of a task's context: what went in and what came out, read from the agent's own file on \
+                  request; nothing of it is stored. `unchanged` compares the file with what the hook measured. Not \
+                  found if the file is gone.",
+        params: &[OWNER_AND_MACHINE],
         shape: page::<Compaction>,
-        ages: CachePolicy::Always,
-        ask: |app, asked| {
-            let scanned = scan(app, asked, None)?;
+        cache: CachePolicy::Always,
+        ask: |app, params| {
+            let scanned = scan(app, params, None)?;
             write(&Page::whole(scanned.compactions))
         },
     },
@@ -43,20 +43,24 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "The pieces that went into one compaction, or came out of it, with the beginning of their texts, masked. \
                   Results of tools have no text.",
         params: &[
-            WHOSE,
+            OWNER_AND_MACHINE,
             &[
-                may("number", ParamType::Whole(1, 1000), "Which compaction; the first unless given."),
-                may("side", ParamType::One(sides), "What went in, unless given."),
+                optional(
+                    "number",
+                    ParamType::Integer(1, 1000),
+                    "Number of the compaction; the first unless given.",
+                ),
+                optional("side", ParamType::One(sides), "The side: before the compaction, unless given."),
             ],
             PAGING,
         ],
         shape: page::<CompactionItem>,
-        ages: CachePolicy::Always,
-        ask: |app, asked| {
-            let number = asked.whole("number").unwrap_or(1);
+        cache: CachePolicy::Always,
+        ask: |app, params| {
+            let number = params.integer("number").unwrap_or(1);
             let known = |word: &str| SIDES.iter().find(|(known, _)| *known == word).map(|(_, side)| *side);
-            let side = asked.word("side", known).unwrap_or(Side::Before);
-            let paging = asked.paging();
+            let side = params.word("side", known).unwrap_or(Side::Before);
+            let paging = params.paging();
             let from = match paging.cursor.as_deref().map(str::parse::<u64>) {
                 None => 0,
                 Some(Ok(from)) => from,
@@ -69,9 +73,9 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
                 0 => 100,
                 limit => limit.min(MAX_LIMIT),
             };
-            let scanned = scan(app, asked, Some((number, side, from, limit as usize)))?;
+            let scanned = scan(app, params, Some((number, side, from, limit as usize)))?;
             if !scanned.compactions.iter().any(|it| it.number == number) {
-                return Err(Problem::not_found("there is no compaction with this number"));
+                return Err(Problem::not_found("compaction not found"));
             }
             let next_cursor = scanned.more.then(|| (from + scanned.items.len() as u64).to_string());
             write(&Page { items: scanned.items, next_cursor })
@@ -81,19 +85,19 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
 
 fn scan(
     app: &App,
-    asked: &QueryParams,
+    params: &QueryParams,
     items: Option<(u64, Side, u64, usize)>,
 ) -> Result<ScanResult, Problem> {
-    let id = TaskId::parse(&asked.id).ok_or_else(|| Problem::not_found("there is no task with this id"))?;
-    let store = asked.store(app);
-    let task = store.task(asked.now, &id)?;
+    let id = TaskId::parse(&params.id).ok_or_else(|| Problem::not_found("task not found"))?;
+    let store = params.store(app);
+    let task = store.task(params.now, &id)?;
     let Some(ask) = &app.deps.capabilities.compactions else {
         return Err(Problem::not_found("the files of the agents are not on this machine"));
     };
     let scanned = ask(&task, &seen(store, &id)?, items);
     let scanned =
         scanned.map_err(|cause| Problem::new(StatusCode::SERVICE_UNAVAILABLE, cause.to_string()))?;
-    scanned.ok_or_else(|| Problem::not_found("the agent's own file of this task is gone"))
+    scanned.ok_or_else(|| Problem::not_found("the agent's own file of this task does not exist any more"))
 }
 
 /// Returns the sizes and hashes that hooks saw when compactions began, the oldest first.

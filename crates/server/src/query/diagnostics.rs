@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::params::{BETWEEN, PAGING};
-use super::{CachePolicy, Endpoint, Param, ParamType, QueryParams, may, write};
+use super::{CachePolicy, Endpoint, Param, ParamType, QueryParams, optional, write};
 use crate::app::App;
 use crate::deps::{AuditEntry, AuditFilter};
 use crate::openapi::{one, page};
@@ -46,19 +46,21 @@ fn health(app: &App) -> Health {
     problems.extend(spool.faults.iter().flat_map(|faults| faults.problems.iter().cloned()));
     let lost: u64 = spool.health.lost.values().sum();
     if lost > 0 {
-        problems.push(format!("the hook could not keep {lost} events\nhint: run `agent-tracer doctor`"));
+        problems.push(format!("the hook lost {lost} events\nhint: run `agent-tracer doctor`"));
     }
     if spool.health.quarantined > 0 {
         problems.push(format!(
-            "{} envelopes could not be read or kept and are in quarantine\nhint: run `agent-tracer doctor`",
+            "{} envelopes could not be read and are in quarantine\nhint: run `agent-tracer doctor`",
             spool.health.quarantined
         ));
     }
     // A store that cannot answer is the most important thing to report.
-    let (store_health, seq) = (known(store.health(), &mut problems), known(store.seq(), &mut problems));
-    let (outcomes, sources) = (known(store.outcomes(), &mut problems), known(store.sources(), &mut problems));
-    let unrecognised = known(store.unrecognised(), &mut problems);
-    let reasons = known(store.reasons(), &mut problems);
+    let (store_health, seq) =
+        (answer_or_report(store.health(), &mut problems), answer_or_report(store.seq(), &mut problems));
+    let (outcomes, sources) =
+        (answer_or_report(store.outcomes(), &mut problems), answer_or_report(store.sources(), &mut problems));
+    let unrecognised = answer_or_report(store.unrecognised(), &mut problems);
+    let reasons = answer_or_report(store.reasons(), &mut problems);
     Health {
         status: if problems.is_empty() { HealthStatus::Ok } else { HealthStatus::Degraded }.to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -79,7 +81,7 @@ fn health(app: &App) -> Health {
 }
 
 /// Returns an answer of the store. If it has none, adds a problem and returns `None`: a default would read as a fact.
-fn known<T>(answer: Answer<T>, problems: &mut Vec<String>) -> Option<T> {
+fn answer_or_report<T>(answer: Answer<T>, problems: &mut Vec<String>) -> Option<T> {
     let note = |error: QueryError| {
         let problem = format!("{error}\nhint: stop the server and run `agent-tracer doctor`");
         if !problems.contains(&problem) {
@@ -89,24 +91,24 @@ fn known<T>(answer: Answer<T>, problems: &mut Vec<String>) -> Option<T> {
     answer.map_err(note).ok()
 }
 
-/// Filters of the audit: the reader, and the owner of the sessions.
-const LOOKS: &[Param] = &[
-    may("of", ParamType::Text, "ParamType of this person's sessions; `*` for lists of all people's."),
-    may("by", ParamType::Text, "By this person."),
+/// Filters of the audit: the owner of the sessions, and the reader.
+const AUDIT_FILTERS: &[Param] = &[
+    optional("of", ParamType::Text, "Accesses to the sessions of this person; `*` for lists of all owners."),
+    optional("by", ParamType::Text, "Accesses by this person."),
 ];
 
 /// Lists accesses to sessions. Only administrators come this far.
-fn audit(app: &App, asked: &QueryParams) -> Result<Page<AuditEntry>, Problem> {
+fn audit(app: &App, params: &QueryParams) -> Result<Page<AuditEntry>, Problem> {
     let Some(team) = &app.deps.team else {
         return Err(Problem::new(
             StatusCode::NOT_FOUND,
             "this server records one machine and keeps no audit\nhint: a server started with `--store` keeps one",
         ));
     };
-    let range = asked.range();
+    let range = params.range();
     let filter = AuditFilter {
-        owner: asked.text("of"),
-        reader: asked.text("by"),
+        owner: params.text("of"),
+        reader: params.text("by"),
         since: range.since,
         until: range.until,
         paging: range.paging,
@@ -118,11 +120,11 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         path: "/audit",
         operation: "listAudit",
-        summary: "Accesses to sessions on a team's server, the newest first. Only for administrators.",
-        params: &[LOOKS, BETWEEN, PAGING],
+        summary: "Accesses to sessions on a team's server, newest first. Only for administrators.",
+        params: &[AUDIT_FILTERS, BETWEEN, PAGING],
         shape: page::<AuditEntry>,
-        ages: CachePolicy::Always,
-        ask: |app, asked| write(&audit(app, asked)?),
+        cache: CachePolicy::Always,
+        ask: |app, params| write(&audit(app, params)?),
     },
     Endpoint {
         path: "/health",
@@ -130,16 +132,16 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Health of the tracer: store, spool, outcomes, sources.",
         params: &[],
         shape: one::<Health>,
-        ages: CachePolicy::Always,
+        cache: CachePolicy::Always,
         ask: |app, _| write(&health(app)),
     },
     Endpoint {
         path: "/dead-letters",
         operation: "listDeadLetters",
-        summary: "Files that the spool could not read and keeps aside, the newest first.",
+        summary: "Envelopes that could not be read and were set aside, newest first.",
         params: &[],
         shape: page::<crate::dead_letters::DeadLetter>,
-        ages: CachePolicy::Always,
+        cache: CachePolicy::Always,
         ask: |app, _| write(&crate::dead_letters::list(app)?),
     },
     Endpoint {
@@ -148,8 +150,8 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Settings of the server.",
         params: &[],
         shape: one::<Settings>,
-        ages: CachePolicy::Always,
-        ask: |app, asked| {
+        cache: CachePolicy::Always,
+        ask: |app, params| {
             let privacy = app.privacy()?;
             write(&Settings {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -159,7 +161,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
                 excluded: privacy.config.excludes.len() as u64,
                 retention_days: (app.deps.spool)().retention.days,
                 own_prices: app.config.own_prices,
-                may_write: asked.may_write,
+                may_write: params.may_write,
             })
         },
     },

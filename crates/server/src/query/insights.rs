@@ -7,8 +7,8 @@ use agent_tracer_ledger::view::{
 };
 use agent_tracer_ledger::{SearchFilter, UsageBy};
 
-use super::params::{BETWEEN, OWNERS, PAGING, Param, WHOSE, kinds};
-use super::{CachePolicy, Endpoint, ParamType, QueryParams, json, may};
+use super::params::{BETWEEN, OWNER_AND_MACHINE, OWNERS, PAGING, Param, kinds};
+use super::{CachePolicy, Endpoint, ParamType, QueryParams, json, optional};
 use crate::app::App;
 use crate::openapi::page;
 use crate::problem::Problem;
@@ -39,21 +39,21 @@ fn states() -> Vec<&'static str> {
 /// Parameters of the stretch of history and of the page.
 const RANGE: &[&[Param]] = &[OWNERS, BETWEEN, PAGING];
 
-fn usage(app: &App, asked: &QueryParams) -> Result<Vec<u8>, Problem> {
-    let by = asked.word("by", |word| BY.iter().find(|(known, _)| *known == word).map(|(_, by)| *by));
+fn usage(app: &App, params: &QueryParams) -> Result<Vec<u8>, Problem> {
+    let by = params.word("by", |word| BY.iter().find(|(known, _)| *known == word).map(|(_, by)| *by));
     let by = by.unwrap_or(UsageBy::Day);
-    json(asked.store(app).usage(&asked.range(), by, &asked.zone))
+    json(params.store(app).usage(&params.range(), by, &params.zone))
 }
 
 pub(super) const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         path: "/tools",
         operation: "listTools",
-        summary: "How often, how long and how well each tool worked.",
+        summary: "Calls, durations and failures by tool.",
         params: RANGE,
         shape: page::<ToolStat>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| json(asked.store(app).tools(&asked.range())),
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| json(params.store(app).tools(&params.range())),
     },
     Endpoint {
         path: "/failures",
@@ -61,40 +61,40 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Failures by class and tool.",
         params: RANGE,
         shape: page::<FailureStat>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| json(asked.store(app).failures(&asked.range())),
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| json(params.store(app).failures(&params.range())),
     },
     Endpoint {
         path: "/usage",
         operation: "listUsage",
         summary: "Usage by time, model, project, task, agent or skill.",
         params: &[
-            &[may("by", ParamType::One(by), "The dimension to split by; `day` unless given.")],
+            &[optional("by", ParamType::One(by), "The dimension to split by; `day` unless given.")],
             OWNERS,
             BETWEEN,
             PAGING,
         ],
         shape: page::<UsageBucket>,
-        ages: CachePolicy::WithLedger,
+        cache: CachePolicy::WithLedger,
         ask: usage,
     },
     Endpoint {
         path: "/usage/blocks",
         operation: "listUsageBlocks",
-        summary: "Windows of five hours, newest first; the open one with its pace and forecast.",
+        summary: "Five-hour windows, newest first; the open one with its rate and forecast.",
         params: RANGE,
         shape: page::<UsageBlock>,
-        ages: CachePolicy::Always,
-        ask: |app, asked| json(asked.store(app).blocks(asked.now, &asked.range())),
+        cache: CachePolicy::Always,
+        ask: |app, params| json(params.store(app).blocks(params.now, &params.range())),
     },
     Endpoint {
         path: "/limits",
         operation: "listLimits",
-        summary: "How much of each agent's rate limits is used, and when they will be reached.",
-        params: &[WHOSE],
+        summary: "Use of each agent's rate limits, with a forecast.",
+        params: &[OWNER_AND_MACHINE],
         shape: page::<Limit>,
-        ages: CachePolicy::Always,
-        ask: |app, asked| json(asked.store(app).limits(asked.now)),
+        cache: CachePolicy::Always,
+        ask: |app, params| json(params.store(app).limits(params.now)),
     },
     Endpoint {
         path: "/files",
@@ -102,8 +102,8 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Files over many tasks.",
         params: RANGE,
         shape: page::<FileStat>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| json(asked.store(app).files(&asked.range())),
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| json(params.store(app).files(&params.range())),
     },
     Endpoint {
         path: "/skills",
@@ -111,8 +111,8 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Skills over many tasks.",
         params: RANGE,
         shape: page::<SkillStat>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| json(asked.store(app).skills(&asked.range())),
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| json(params.store(app).skills(&params.range())),
     },
     Endpoint {
         path: "/mcp",
@@ -120,8 +120,8 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Tools of MCP servers over many tasks.",
         params: RANGE,
         shape: page::<McpStat>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| json(asked.store(app).mcp(&asked.range())),
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| json(params.store(app).mcp(&params.range())),
     },
     Endpoint {
         path: "/agents",
@@ -129,8 +129,8 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Types of agents over many tasks.",
         params: RANGE,
         shape: page::<AgentStat>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| json(asked.store(app).agents(&asked.range())),
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| json(params.store(app).agents(&params.range())),
     },
     Endpoint {
         path: "/commands",
@@ -138,47 +138,55 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Commands over many tasks.",
         params: RANGE,
         shape: page::<CommandStat>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| json(asked.store(app).commands(&asked.range())),
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| json(params.store(app).commands(&params.range())),
     },
     Endpoint {
         path: "/loops",
         operation: "listLoops",
-        summary: "Calls that were made again and again.",
+        summary: "Repeated calls.",
         params: RANGE,
         shape: page::<Loop>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| json(asked.store(app).loops(&asked.range())),
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| json(params.store(app).loops(&params.range())),
     },
     Endpoint {
         path: "/activity",
         operation: "listActivity",
-        summary: "What happened over time, in equal stretches.",
+        summary: "Activity over time, in equal intervals.",
         params: &[
-            &[may("buckets", ParamType::Whole(1, 2000), "How many stretches; a hundred unless given.")],
+            &[optional(
+                "buckets",
+                ParamType::Integer(1, 2000),
+                "Number of intervals; a hundred unless given.",
+            )],
             OWNERS,
             BETWEEN,
         ],
         shape: page::<ActivityBucket>,
-        ages: CachePolicy::WithTime,
-        ask: |app, asked| {
+        cache: CachePolicy::WithTime,
+        ask: |app, params| {
             let buckets =
-                asked.whole("buckets").and_then(|buckets| u32::try_from(buckets).ok()).unwrap_or(100);
-            json(asked.store(app).activity(&asked.range(), buckets))
+                params.integer("buckets").and_then(|buckets| u32::try_from(buckets).ok()).unwrap_or(100);
+            json(params.store(app).activity(&params.range(), buckets))
         },
     },
     Endpoint {
         path: "/search",
         operation: "search",
-        summary: "Rows that hold all of the words; the last may be the beginning of one.",
+        summary: "Rows that hold all words; the last may be a prefix.",
         params: &[
             &[
-                may("q", ParamType::Text, "The words. Without any, what the other filters leave."),
-                may("tool", ParamType::Text, "Calls of this tool."),
-                may("state", ParamType::One(states), "Calls in this state."),
-                may("kind", ParamType::One(kinds), "Of this kind."),
-                may("longerThanMs", ParamType::Whole(0, u32::MAX as u64), "That took at least this long."),
-                may("task", ParamType::Task, "In this task."),
+                optional("q", ParamType::Text, "The words. Without any, the other filters decide."),
+                optional("tool", ParamType::Text, "Calls of this tool."),
+                optional("state", ParamType::One(states), "Calls in this state."),
+                optional("kind", ParamType::One(kinds), "Of this kind."),
+                optional(
+                    "longerThanMs",
+                    ParamType::Integer(0, u32::MAX as u64),
+                    "That took at least this long.",
+                ),
+                optional("task", ParamType::Task, "In this task."),
             ],
             OWNERS,
             BETWEEN,
@@ -186,26 +194,26 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         ],
         shape: page::<Hit>,
         // Search follows the ledger at its own pace: the same ledger may give more a moment later.
-        ages: CachePolicy::Always,
-        ask: |app, asked| {
-            json(asked.store(app).search(&SearchFilter {
-                q: asked.text("q").unwrap_or_default(),
-                tool: asked.text("tool"),
-                state: asked.word("state", |word| Some(word.to_owned())),
-                kind: asked.word("kind", Kind::parse),
-                longer_than_ms: asked.whole("longerThanMs"),
-                task: asked.task("task"),
-                range: asked.range(),
+        cache: CachePolicy::Always,
+        ask: |app, params| {
+            json(params.store(app).search(&SearchFilter {
+                q: params.text("q").unwrap_or_default(),
+                tool: params.text("tool"),
+                state: params.word("state", |word| Some(word.to_owned())),
+                kind: params.word("kind", Kind::parse),
+                longer_than_ms: params.integer("longerThanMs"),
+                task: params.task("task"),
+                range: params.range(),
             }))
         },
     },
     Endpoint {
         path: "/attention",
         operation: "listAttention",
-        summary: "Who waits for a person, why and since when.",
-        params: &[WHOSE],
+        summary: "Tasks that wait for a person, with the reason and the start of the wait.",
+        params: &[OWNER_AND_MACHINE],
         shape: page::<Attention>,
-        ages: CachePolicy::WithTime,
-        ask: |app, asked| json(asked.store(app).attention(asked.now)),
+        cache: CachePolicy::WithTime,
+        ask: |app, params| json(params.store(app).attention(params.now)),
     },
 ];

@@ -6,14 +6,14 @@
 mod agents;
 mod answer;
 mod compactions;
+mod diagnostics;
 mod insights;
-mod own;
 mod params;
 mod policies;
 mod tasks;
 
 pub(crate) use answer::{Question, ask};
-pub(crate) use params::{OWNER, Param, ParamType, QueryParams, TIME_ZONE, agents, kinds, lanes, may};
+pub(crate) use params::{OWNER, Param, ParamType, QueryParams, TIME_ZONE, agents, kinds, lanes, optional};
 
 use crate::app::App;
 use crate::openapi::Shape;
@@ -43,7 +43,7 @@ pub(crate) struct Endpoint {
     /// The shape of its answer.
     pub(crate) shape: Shape,
     /// The conditions under which an answer stays the same.
-    pub(crate) ages: CachePolicy,
+    pub(crate) cache: CachePolicy,
     /// Asks the store. Runs where waiting is allowed.
     pub(crate) ask: fn(&App, &QueryParams) -> Result<Vec<u8>, Problem>,
 }
@@ -55,7 +55,7 @@ pub(crate) fn endpoints() -> impl Iterator<Item = &'static Endpoint> {
         compactions::ENDPOINTS,
         insights::ENDPOINTS,
         policies::ENDPOINTS,
-        own::ENDPOINTS,
+        diagnostics::ENDPOINTS,
         agents::ENDPOINTS,
     ]
     .into_iter()

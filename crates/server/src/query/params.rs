@@ -26,8 +26,8 @@ pub(crate) enum ParamType {
     One(fn() -> Vec<&'static str>),
     /// Any of these words, repeated or with commas between them.
     Many(fn() -> Vec<&'static str>),
-    /// A whole number from … to ….
-    Whole(u64, u64),
+    /// A whole number within these bounds.
+    Integer(u64, u64),
     /// The id of a task.
     Task,
     /// An IANA name or an offset from UTC.
@@ -45,8 +45,8 @@ pub(crate) struct Param {
     pub(crate) about: &'static str,
 }
 
-/// A parameter that may be left out.
-pub(crate) const fn may(name: &'static str, reads: ParamType, about: &'static str) -> Param {
+/// Declares a parameter that may be left out.
+pub(crate) const fn optional(name: &'static str, reads: ParamType, about: &'static str) -> Param {
     Param { name, reads, about }
 }
 
@@ -64,51 +64,51 @@ pub(crate) fn kinds() -> Vec<&'static str> {
 
 /// The part of a list.
 pub(crate) const PAGING: &[Param] = &[
-    may("cursor", ParamType::Text, "Where the part begins: `nextCursor` of an earlier part."),
-    may("limit", ParamType::Whole(1, MAX_LIMIT as u64), "How many items; a hundred unless given."),
+    optional("cursor", ParamType::Text, "Start of the part: `nextCursor` of the part before."),
+    optional("limit", ParamType::Integer(1, MAX_LIMIT as u64), "Number of items; a hundred unless given."),
 ];
 
 /// The stretch of time.
 pub(crate) const BETWEEN: &[Param] = &[
-    may("since", ParamType::Time, "At or after this time; its forms are on the page about the API."),
-    may("until", ParamType::Time, "Before this time."),
+    optional("since", ParamType::Time, "At or after this time; its forms are on the page about the API."),
+    optional("until", ParamType::Time, "Before this time."),
     TIME_ZONE,
 ];
 
 /// The time zone of dates, times and days.
-pub(crate) const TIME_ZONE: Param = may(
+pub(crate) const TIME_ZONE: Param = optional(
     "tz",
     ParamType::Zone,
     "Of dates, times and days: an IANA name or an offset; the server's own unless given.",
 );
 
 /// The person and the machine: only a team's server knows more than one.
-pub(crate) const WHOSE: &[Param] = &[OWNER, MACHINE];
+pub(crate) const OWNER_AND_MACHINE: &[Param] = &[OWNER, MACHINE];
 
 /// The person.
 pub(crate) const OWNER: Param =
-    may("owner", ParamType::Text, "Of this person, as their token names them; on a team's server.");
-const MACHINE: Param = may("machine", ParamType::Text, "On this machine; on a team's server.");
+    optional("owner", ParamType::Text, "Of this person, as their token names them; on a team's server.");
+const MACHINE: Param = optional("machine", ParamType::Text, "On this machine; on a team's server.");
 
 /// Parameters that narrow the history.
 pub(crate) const OWNERS: &[Param] = &[
     OWNER,
     MACHINE,
-    may("project", ParamType::Text, "In this project."),
-    may("agent", ParamType::One(agents), "Of this agent."),
-    may("agentType", ParamType::Text, "Of this type of agent; `main` for the main one."),
+    optional("project", ParamType::Text, "In this project."),
+    optional("agent", ParamType::One(agents), "Of this agent."),
+    optional("agentType", ParamType::Text, "Of this type of agent; `main` for the main one."),
 ];
 
 /// Parameters that choose rows of a task.
 pub(crate) const ROWS: &[Param] = &[
-    may("lane", ParamType::Many(lanes), "In one of these lanes."),
-    may("kind", ParamType::Many(kinds), "Of one of these kinds."),
-    may("newestFirst", ParamType::Flag, "Newest first instead of oldest first."),
-    may("tree", ParamType::Flag, "With the rows of all subagents."),
+    optional("lane", ParamType::Many(lanes), "In one of these lanes."),
+    optional("kind", ParamType::Many(kinds), "Of one of these kinds."),
+    optional("newestFirst", ParamType::Flag, "Newest first instead of oldest first."),
+    optional("tree", ParamType::Flag, "With the rows of all subagents."),
 ];
 
 /// With the subagents.
-pub(crate) const TREE: &[Param] = &[may("tree", ParamType::Flag, "With those of all subagents.")];
+pub(crate) const TREE: &[Param] = &[optional("tree", ParamType::Flag, "With those of all subagents.")];
 
 /// A value that was read.
 enum Value {
@@ -116,7 +116,7 @@ enum Value {
     Time(Millis),
     Flag(bool),
     Words(Vec<String>),
-    Whole(u64),
+    Integer(u64),
     Task(TaskId),
     Zone,
 }
@@ -146,7 +146,7 @@ impl QueryParams {
         now: Millis,
         zone: &LocalZone,
     ) -> Result<Self, Problem> {
-        let mut asked = Self {
+        let mut params = Self {
             now,
             id: String::new(),
             zone: zone.clone(),
@@ -158,7 +158,7 @@ impl QueryParams {
         // Dates are read in the zone of the query, which may come after them.
         let mut zones = query.split('&').filter_map(|pair| zone_of(groups, pair));
         if let Some(zone) = zones.next() {
-            asked.zone = zone;
+            params.zone = zone;
         }
         let mut wrong = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -171,15 +171,15 @@ impl QueryParams {
                 wrong.push(FieldError::new(cut_name(&name), "is not a parameter of this path"));
                 continue;
             };
-            asked.take(param, &value, &mut wrong);
+            params.take(param, &value, &mut wrong);
         }
-        if let (Some(since), Some(until)) = (asked.time("since"), asked.time("until"))
+        if let (Some(since), Some(until)) = (params.time("since"), params.time("until"))
             && since > until
         {
             wrong.push(FieldError::new("until", "is before `since`"));
         }
         if wrong.is_empty() {
-            Ok(asked)
+            Ok(params)
         } else {
             Err(Problem::invalid_fields(StatusCode::BAD_REQUEST, wrong))
         }
@@ -191,7 +191,7 @@ impl QueryParams {
     }
 
     /// Returns the store, narrowed to the owner and the machine of the query.
-    pub(crate) fn store<'asked>(&'asked self, app: &'asked App) -> &'asked dyn Store {
+    pub(crate) fn store<'params>(&'params self, app: &'params App) -> &'params dyn Store {
         self.narrowed.as_ref().unwrap_or(&app.deps.store).as_ref()
     }
 
@@ -221,7 +221,7 @@ impl QueryParams {
             for word in text.split(',') {
                 match words.iter().find(|known| **known == word) {
                     Some(known) => found.push((*known).to_owned()),
-                    None => refuse(format!("is not one of {}", listed(&words))),
+                    None => refuse(format!("is not one of {}", quoted_list(&words))),
                 }
             }
             match self.values.iter_mut().find(|(name, _)| *name == param.name) {
@@ -251,10 +251,10 @@ impl QueryParams {
             },
             ParamType::One(words) => words().contains(&text).then(|| Value::Words(vec![text.to_owned()])),
             ParamType::Many(_) => None,
-            ParamType::Whole(least, most) => {
+            ParamType::Integer(least, most) => {
                 let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
                 let number = if digits { text.parse::<u64>().ok() } else { None };
-                number.filter(|number| (least..=most).contains(number)).map(Value::Whole)
+                number.filter(|number| (least..=most).contains(number)).map(Value::Integer)
             }
             ParamType::Task => TaskId::parse(text).map(Value::Task),
             ParamType::Zone => LocalZone::parse(text).ok().map(|zone| self.zone = zone).map(|()| Value::Zone),
@@ -287,9 +287,9 @@ impl QueryParams {
         matches!(self.value(name), Some(Value::Flag(true)))
     }
 
-    pub(crate) fn whole(&self, name: &str) -> Option<u64> {
+    pub(crate) fn integer(&self, name: &str) -> Option<u64> {
         match self.value(name)? {
-            Value::Whole(number) => Some(*number),
+            Value::Integer(number) => Some(*number),
             _ => None,
         }
     }
@@ -314,7 +314,8 @@ impl QueryParams {
     }
 
     pub(crate) fn paging(&self) -> Paging {
-        let limit = self.whole("limit").and_then(|limit| u32::try_from(limit).ok()).unwrap_or(DEFAULT_LIMIT);
+        let limit =
+            self.integer("limit").and_then(|limit| u32::try_from(limit).ok()).unwrap_or(DEFAULT_LIMIT);
         Paging { cursor: self.text("cursor"), limit }
     }
 
@@ -355,8 +356,8 @@ impl ParamType {
             Self::Text => "is not a text".to_owned(),
             Self::Time => format!("is not a time: {TIME_FORMS}"),
             Self::Flag => "is neither `true` nor `false`".to_owned(),
-            Self::One(words) | Self::Many(words) => format!("is not one of {}", listed(&words())),
-            Self::Whole(least, most) => format!("is not a whole number from {least} to {most}"),
+            Self::One(words) | Self::Many(words) => format!("is not one of {}", quoted_list(&words())),
+            Self::Integer(least, most) => format!("is not a whole number from {least} to {most}"),
             Self::Task => "is not the id of a task".to_owned(),
             Self::Zone => {
                 "is neither a time zone such as `Europe/Berlin` nor an offset such as `+02:00`".to_owned()
@@ -365,11 +366,11 @@ impl ParamType {
     }
 }
 
-fn listed(words: &[&str]) -> String {
+fn quoted_list(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// A name of the asker's, cut so that a problem stays small.
+/// Cuts a name that the client sent, so that a problem stays small.
 fn cut_name(name: &str) -> String {
     name.chars().take(60).collect()
 }
@@ -441,7 +442,7 @@ mod tests {
     #[test]
     fn times_are_absolute_or_before_now() {
         let since =
-            |text: &str| ask(&format!("since={text}")).map(|asked| asked.time("since").unwrap().0).ok();
+            |text: &str| ask(&format!("since={text}")).map(|params| params.time("since").unwrap().0).ok();
         assert_eq!(since("-24h"), Some(NOW.0 - 86_400_000));
         assert_eq!(since("-7d"), Some(NOW.0 - 7 * 86_400_000));
         assert_eq!(since("now"), Some(NOW.0));
@@ -457,8 +458,8 @@ mod tests {
     #[test]
     fn dates_are_read_in_the_zone_of_the_query_wherever_it_stands() {
         let read = |query: &str| {
-            let asked = ask(query).expect(query);
-            (asked.time("since").unwrap().to_string(), asked.relative)
+            let params = ask(query).expect(query);
+            (params.time("since").unwrap().to_string(), params.relative)
         };
         assert_eq!(read("since=2026-11-15"), ("2026-11-14T23:00:00.000Z".to_owned(), false));
         assert_eq!(read("since=2026-11-15&tz=UTC"), ("2026-11-15T00:00:00.000Z".to_owned(), false));

@@ -8,10 +8,10 @@ use agent_tracer_ledger::{DecisionFilter, MAX_LIMIT, Paging, Range};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::params::{BETWEEN, PAGING, WHOSE};
-use super::{CachePolicy, Endpoint, ParamType, QueryParams, json, may, write};
+use super::params::{BETWEEN, OWNER_AND_MACHINE, PAGING};
+use super::{CachePolicy, Endpoint, ParamType, QueryParams, json, optional, write};
 use crate::app::App;
-use crate::deps::{PolicyFile, RuleInForce};
+use crate::deps::{ActiveRule, PolicyFile};
 use crate::openapi::{one, page};
 use crate::problem::Problem;
 
@@ -39,7 +39,7 @@ pub(crate) struct Policies {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Policy {
     #[serde(flatten)]
-    pub(crate) rule: RuleInForce,
+    pub(crate) rule: ActiveRule,
     /// Counts of its decisions. `lastAt` ignores `since` and `until`.
     pub(crate) counts: RuleStat,
 }
@@ -53,12 +53,12 @@ fn modes() -> Vec<&'static str> {
 }
 
 /// Returns the counts of every rule that ever decided.
-fn counts(app: &App, asked: &QueryParams) -> Result<Vec<RuleStat>, Problem> {
-    let mut range = Range { since: asked.time("since"), until: asked.time("until"), ..Range::default() };
+fn counts(app: &App, params: &QueryParams) -> Result<Vec<RuleStat>, Problem> {
+    let mut range = Range { since: params.time("since"), until: params.time("until"), ..Range::default() };
     range.paging = Paging { cursor: None, limit: MAX_LIMIT };
     let mut all = Vec::new();
     for _ in 0..MOST_PARTS {
-        let part = asked.store(app).rules(&range)?;
+        let part = params.store(app).rules(&range)?;
         all.extend(part.items);
         match part.next_cursor {
             Some(cursor) => range.paging.cursor = Some(cursor),
@@ -68,9 +68,9 @@ fn counts(app: &App, asked: &QueryParams) -> Result<Vec<RuleStat>, Problem> {
     Ok(all)
 }
 
-fn policies(app: &App, asked: &QueryParams) -> Result<Policies, Problem> {
+fn policies(app: &App, params: &QueryParams) -> Result<Policies, Problem> {
     let known = (app.deps.rules)();
-    let counted = counts(app, asked)?.into_iter();
+    let counted = counts(app, params)?.into_iter();
     let mut counts: BTreeMap<(String, Option<String>), RuleStat> =
         counted.map(|stat| ((stat.rule.clone(), stat.project.clone()), stat)).collect();
     let items = known.rules.into_iter().map(|rule| {
@@ -84,21 +84,21 @@ fn policies(app: &App, asked: &QueryParams) -> Result<Policies, Problem> {
     Ok(Policies { items, files: known.files, past, deadline_ms: known.deadline_ms, problems: known.problems })
 }
 
-fn decisions(asked: &QueryParams) -> DecisionFilter {
+fn decisions(params: &QueryParams) -> DecisionFilter {
     let word = |word: &str| Some(word.to_owned());
-    let statuses: &[&str] = match asked.word("mode", word).as_deref() {
+    let statuses: &[&str] = match params.word("mode", word).as_deref() {
         Some("dry_run") => &["dry_run"],
         Some(_) => &["enforced", "held_back", "let_go"],
         None => &[],
     };
     DecisionFilter {
-        rule: asked.text("rule"),
-        outcomes: asked.words("decision", word),
+        rule: params.text("rule"),
+        outcomes: params.words("decision", word),
         statuses: statuses.iter().map(|status| (*status).to_owned()).collect(),
-        task: asked.task("task"),
-        since: asked.time("since"),
-        until: asked.time("until"),
-        paging: asked.paging(),
+        task: params.task("task"),
+        since: params.time("since"),
+        until: params.time("until"),
+        paging: params.paging(),
     }
 }
 
@@ -106,30 +106,30 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         path: "/policies",
         operation: "listPolicies",
-        summary: "Rules that act on what agents do, the files they stand in, and how often they decided what.",
-        params: &[WHOSE, BETWEEN],
+        summary: "Rules, their files, and counts of their decisions.",
+        params: &[OWNER_AND_MACHINE, BETWEEN],
         shape: one::<Policies>,
-        ages: CachePolicy::Always,
-        ask: |app, asked| write(&policies(app, asked)?),
+        cache: CachePolicy::Always,
+        ask: |app, params| write(&policies(app, params)?),
     },
     Endpoint {
         path: "/policies/decisions",
         operation: "listDecisions",
-        summary: "What rules decided, newest first. A part may have fewer items than asked for, even none, and still \
-                  not be the last: only one without `nextCursor` is.",
+        summary: "Decisions of rules, newest first. A part may have fewer items than requested, even none, without being \
+                  the last: only a part without `nextCursor` is the last.",
         params: &[
             &[
-                may("rule", ParamType::Text, "Of the rule with this name."),
-                may("decision", ParamType::Many(outcomes), "That came to one of these."),
-                may("mode", ParamType::One(modes), "By rules that act, or by those that rehearse."),
-                may("task", ParamType::Task, "In this task."),
+                optional("rule", ParamType::Text, "Of the rule with this name."),
+                optional("decision", ParamType::Many(outcomes), "With one of these outcomes."),
+                optional("mode", ParamType::One(modes), "By enforced rules, or by rules in a dry run."),
+                optional("task", ParamType::Task, "In this task."),
             ],
-            WHOSE,
+            OWNER_AND_MACHINE,
             BETWEEN,
             PAGING,
         ],
         shape: page::<RuleDecision>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| json(asked.store(app).decisions(&decisions(asked))),
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| json(params.store(app).decisions(&decisions(params))),
     },
 ];

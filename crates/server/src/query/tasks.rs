@@ -7,8 +7,8 @@ use agent_tracer_ledger::view::{
 };
 use agent_tracer_ledger::{TaskFilter, UsageBy};
 
-use super::params::{BETWEEN, OWNERS, PAGING, ROWS, TREE, WHOSE};
-use super::{CachePolicy, Endpoint, ParamType, QueryParams, json, may};
+use super::params::{BETWEEN, OWNER_AND_MACHINE, OWNERS, PAGING, ROWS, TREE};
+use super::{CachePolicy, Endpoint, ParamType, QueryParams, json, optional};
 use crate::openapi::{one, page};
 use crate::problem::Problem;
 
@@ -42,29 +42,29 @@ fn task_kinds() -> Vec<&'static str> {
     KINDS.iter().map(|(word, _)| *word).collect()
 }
 
-fn known<T: Copy>(table: &[(&str, T)], word: &str) -> Option<T> {
+fn find_word<T: Copy>(table: &[(&str, T)], word: &str) -> Option<T> {
     table.iter().find(|(known, _)| *known == word).map(|(_, value)| *value)
 }
 
 /// Returns the task in the path. A text that has not the shape of an id names no task.
-fn task(asked: &QueryParams) -> Result<TaskId, Problem> {
-    TaskId::parse(&asked.id).ok_or_else(|| Problem::not_found("there is no task with this id"))
+fn task(params: &QueryParams) -> Result<TaskId, Problem> {
+    TaskId::parse(&params.id).ok_or_else(|| Problem::not_found("task not found"))
 }
 
-fn filter(asked: &QueryParams) -> TaskFilter {
+fn filter(params: &QueryParams) -> TaskFilter {
     TaskFilter {
-        status: asked.words("status", |word| known(STATUSES, word)),
-        agent: asked.word("agent", Agent::parse),
-        agent_type: asked.text("agentType"),
-        project: asked.text("project"),
-        model: asked.text("model"),
-        q: asked.text("q"),
-        since: asked.time("since"),
-        until: asked.time("until"),
-        parent: asked.task("parent"),
-        kind: asked.word("kind", |word| known(KINDS, word)),
-        failed_calls: asked.flag("failedCalls"),
-        paging: asked.paging(),
+        status: params.words("status", |word| find_word(STATUSES, word)),
+        agent: params.word("agent", Agent::parse),
+        agent_type: params.text("agentType"),
+        project: params.text("project"),
+        model: params.text("model"),
+        q: params.text("q"),
+        since: params.time("since"),
+        until: params.time("until"),
+        parent: params.task("parent"),
+        kind: params.word("kind", |word| find_word(KINDS, word)),
+        failed_calls: params.flag("failedCalls"),
+        paging: params.paging(),
     }
 }
 
@@ -75,16 +75,16 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Tasks, newest first.",
         params: &[
             &[
-                may("status", ParamType::Many(statuses), "In one of these states."),
-                may("model", ParamType::Text, "With this model."),
-                may("q", ParamType::Text, "Whose title or session has these words."),
-                may("parent", ParamType::Task, "Started by this task."),
-                may(
+                optional("status", ParamType::Many(statuses), "In one of these states."),
+                optional("model", ParamType::Text, "With this model."),
+                optional("q", ParamType::Text, "With these words in the title or session id."),
+                optional("parent", ParamType::Task, "Started by this task."),
+                optional(
                     "kind",
                     ParamType::One(task_kinds),
                     "Started by people (`primary`) or by another task (`background`).",
                 ),
-                may(
+                optional(
                     "failedCalls",
                     ParamType::Flag,
                     "Only those with a failed call, their own or a subagent's.",
@@ -95,183 +95,187 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
             PAGING,
         ],
         shape: page::<Task>,
-        ages: CachePolicy::WithTime,
-        ask: |app, asked| json(asked.store(app).tasks(asked.now, &filter(asked))),
+        cache: CachePolicy::WithTime,
+        ask: |app, params| json(params.store(app).tasks(params.now, &filter(params))),
     },
     Endpoint {
         path: "/tasks/{id}",
         operation: "getTask",
         summary: "One task.",
-        params: &[WHOSE],
+        params: &[OWNER_AND_MACHINE],
         shape: one::<Task>,
-        ages: CachePolicy::WithTime,
-        ask: |app, asked| json(asked.store(app).task(asked.now, &task(asked)?)),
+        cache: CachePolicy::WithTime,
+        ask: |app, params| json(params.store(app).task(params.now, &task(params)?)),
     },
     Endpoint {
         path: "/tasks/{id}/tree",
         operation: "getTaskTree",
         summary: "A task and all its descendants, parents before children.",
-        params: &[WHOSE],
+        params: &[OWNER_AND_MACHINE],
         shape: page::<TreeNode>,
-        ages: CachePolicy::WithTime,
-        ask: |app, asked| json(asked.store(app).tree(asked.now, &task(asked)?)),
+        cache: CachePolicy::WithTime,
+        ask: |app, params| json(params.store(app).tree(params.now, &task(params)?)),
     },
     Endpoint {
         path: "/tasks/{id}/timeline",
         operation: "listTaskTimeline",
         summary: "The rows of a task.",
-        params: &[WHOSE, ROWS, BETWEEN, PAGING],
+        params: &[OWNER_AND_MACHINE, ROWS, BETWEEN, PAGING],
         shape: page::<Row>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| json(asked.store(app).timeline(&task(asked)?, &asked.rows())),
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| json(params.store(app).timeline(&task(params)?, &params.rows())),
     },
     Endpoint {
         path: "/tasks/{id}/turns",
         operation: "listTaskTurns",
         summary: "The turns of a task, each from a prompt to its end.",
-        params: &[WHOSE, PAGING],
+        params: &[OWNER_AND_MACHINE, PAGING],
         shape: page::<Turn>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| json(asked.store(app).turns(&task(asked)?, &asked.paging())),
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| json(params.store(app).turns(&task(params)?, &params.paging())),
     },
     Endpoint {
         path: "/tasks/{id}/tool-calls",
         operation: "listTaskToolCalls",
         summary: "The tool calls of a task, each from attempt to end.",
-        params: &[WHOSE, ROWS, BETWEEN, PAGING],
+        params: &[OWNER_AND_MACHINE, ROWS, BETWEEN, PAGING],
         shape: page::<ToolCall>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| json(asked.store(app).tool_calls(&task(asked)?, &asked.rows())),
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| json(params.store(app).tool_calls(&task(params)?, &params.rows())),
     },
     Endpoint {
         path: "/tasks/{id}/context",
         operation: "listTaskContext",
         summary: "The points of the context chart.",
-        params: &[WHOSE, PAGING],
+        params: &[OWNER_AND_MACHINE, PAGING],
         shape: page::<ContextPoint>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| json(asked.store(app).context(&task(asked)?, &asked.paging())),
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| json(params.store(app).context(&task(params)?, &params.paging())),
     },
     Endpoint {
         path: "/tasks/{id}/files",
         operation: "listTaskFiles",
         summary: "The files that a task touched.",
-        params: &[WHOSE, TREE, PAGING],
+        params: &[OWNER_AND_MACHINE, TREE, PAGING],
         shape: page::<FileUse>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| {
-            json(asked.store(app).task_files(&task(asked)?, asked.flag("tree"), &asked.paging()))
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| {
+            json(params.store(app).task_files(&task(params)?, params.flag("tree"), &params.paging()))
         },
     },
     Endpoint {
         path: "/tasks/{id}/commands",
         operation: "listTaskCommands",
         summary: "The shell commands of a task.",
-        params: &[WHOSE, ROWS, BETWEEN, PAGING],
+        params: &[OWNER_AND_MACHINE, ROWS, BETWEEN, PAGING],
         shape: page::<CommandRun>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| json(asked.store(app).task_commands(&task(asked)?, &asked.rows())),
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| json(params.store(app).task_commands(&task(params)?, &params.rows())),
     },
     Endpoint {
         path: "/tasks/{id}/exploration",
         operation: "listTaskExploration",
-        summary: "What a task looked at: reads with ranges, searches, look-ups.",
-        params: &[WHOSE, ROWS, BETWEEN, PAGING],
+        summary: "Exploration of a task: reads with ranges, searches, lookups.",
+        params: &[OWNER_AND_MACHINE, ROWS, BETWEEN, PAGING],
         shape: page::<Exploration>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| json(asked.store(app).exploration(&task(asked)?, &asked.rows())),
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| json(params.store(app).exploration(&task(params)?, &params.rows())),
     },
     Endpoint {
         path: "/tasks/{id}/web",
         operation: "listTaskWeb",
-        summary: "What a task looked up in the web.",
-        params: &[WHOSE, ROWS, BETWEEN, PAGING],
+        summary: "Web searches and fetched pages of a task.",
+        params: &[OWNER_AND_MACHINE, ROWS, BETWEEN, PAGING],
         shape: page::<WebLookup>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| json(asked.store(app).web(&task(asked)?, &asked.rows())),
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| json(params.store(app).web(&task(params)?, &params.rows())),
     },
     Endpoint {
         path: "/tasks/{id}/permissions",
         operation: "listTaskPermissions",
-        summary: "The permissions that a task asked for.",
-        params: &[WHOSE, ROWS, BETWEEN, PAGING],
+        summary: "The permission prompts of a task.",
+        params: &[OWNER_AND_MACHINE, ROWS, BETWEEN, PAGING],
         shape: page::<Permission>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| json(asked.store(app).permissions(&task(asked)?, &asked.rows())),
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| json(params.store(app).permissions(&task(params)?, &params.rows())),
     },
     Endpoint {
         path: "/tasks/{id}/todos",
         operation: "listTaskTodos",
-        summary: "The to-do list of a task and how each item got where it is.",
-        params: &[WHOSE],
+        summary: "The to-do list of a task, with the history of each item.",
+        params: &[OWNER_AND_MACHINE],
         shape: page::<Todo>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| json(asked.store(app).todos(&task(asked)?)),
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| json(params.store(app).todos(&task(params)?)),
     },
     Endpoint {
         path: "/tasks/{id}/questions",
         operation: "listTaskQuestions",
-        summary: "What a task asked people.",
-        params: &[WHOSE, ROWS, BETWEEN, PAGING],
+        summary: "Questions of a task to people.",
+        params: &[OWNER_AND_MACHINE, ROWS, BETWEEN, PAGING],
         shape: page::<Question>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| json(asked.store(app).questions(&task(asked)?, &asked.rows())),
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| json(params.store(app).questions(&task(params)?, &params.rows())),
     },
     Endpoint {
         path: "/tasks/{id}/usage",
         operation: "listTaskUsage",
         summary: "Usage of a task and its subagents by model, skill, type of agent or task.",
         params: &[
-            WHOSE,
-            &[may("by", ParamType::One(parts), "The dimension to split by; `model` unless given.")],
+            OWNER_AND_MACHINE,
+            &[optional("by", ParamType::One(parts), "The dimension to split by; `model` unless given.")],
         ],
         shape: page::<UsageBucket>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| {
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| {
             let by =
-                asked.word("by", |word| PARTS.iter().find(|(known, _)| *known == word).map(|(_, by)| *by));
-            json(asked.store(app).task_usage(&task(asked)?, by.unwrap_or(UsageBy::Model)))
+                params.word("by", |word| PARTS.iter().find(|(known, _)| *known == word).map(|(_, by)| *by));
+            json(params.store(app).task_usage(&task(params)?, by.unwrap_or(UsageBy::Model)))
         },
     },
     Endpoint {
         path: "/tasks/{id}/summary",
         operation: "getTaskSummary",
         summary: "The numbers of a task with its subagents.",
-        params: &[WHOSE],
+        params: &[OWNER_AND_MACHINE],
         shape: one::<TaskSummary>,
-        ages: CachePolicy::WithTime,
-        ask: |app, asked| json(asked.store(app).summary(asked.now, &task(asked)?)),
+        cache: CachePolicy::WithTime,
+        ask: |app, params| json(params.store(app).summary(params.now, &task(params)?)),
     },
     Endpoint {
         path: "/tasks/{id}/lanes",
         operation: "getTaskLanes",
         summary: "The lanes of a task and its subagents, in as many columns as the screen has.",
         params: &[
-            WHOSE,
+            OWNER_AND_MACHINE,
             &[
-                may("from", ParamType::Time, "Where the picture begins; the first event unless given."),
-                may("to", ParamType::Time, "Where the picture ends; the last event unless given."),
-                may("width", ParamType::Whole(1, 10_000), "How many columns; a thousand unless given."),
+                optional("from", ParamType::Time, "Start of the range; the first event unless given."),
+                optional("to", ParamType::Time, "End of the range; the last event unless given."),
+                optional(
+                    "width",
+                    ParamType::Integer(1, 10_000),
+                    "Number of columns; a thousand unless given.",
+                ),
             ],
         ],
         shape: one::<LaneBins>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| {
-            let width = asked.whole("width").and_then(|width| u32::try_from(width).ok()).unwrap_or(1000);
-            json(asked.store(app).lanes(&task(asked)?, asked.time("from"), asked.time("to"), width))
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| {
+            let width = params.integer("width").and_then(|width| u32::try_from(width).ok()).unwrap_or(1000);
+            json(params.store(app).lanes(&task(params)?, params.time("from"), params.time("to"), width))
         },
     },
     Endpoint {
         path: "/events/{id}",
         operation: "getEvent",
         summary: "One row, the channel that each field came from, and the entries behind it.",
-        params: &[WHOSE],
+        params: &[OWNER_AND_MACHINE],
         shape: one::<EventDetail>,
-        ages: CachePolicy::WithLedger,
-        ask: |app, asked| {
-            let id = FactId::parse(&asked.id);
-            let id = id.ok_or_else(|| Problem::not_found("there is no event with this id"))?;
-            json(asked.store(app).event(&id))
+        cache: CachePolicy::WithLedger,
+        ask: |app, params| {
+            let id = FactId::parse(&params.id);
+            let id = id.ok_or_else(|| Problem::not_found("event not found"))?;
+            json(params.store(app).event(&id))
         },
     },
 ];

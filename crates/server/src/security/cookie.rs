@@ -24,11 +24,12 @@ impl Cookies {
         Self { name: format!("agent_tracer_{port}"), key: owner_token.to_owned() }
     }
 
-    /// A cookie for one session.
+    /// Creates a cookie for one session.
     pub(super) fn make(&self, now: Millis) -> String {
         let ends = now.0.saturating_add(SESSION_DAYS * DAY_MS);
         let age = SESSION_DAYS * DAY_MS / 1000;
         format!(
+            // Not `Secure`: the server speaks HTTP, over which not every browser keeps such a cookie.
             "{}={ends}.{}; Path=/; HttpOnly; SameSite=Strict; Max-Age={age}",
             self.name,
             mac(&self.key, &format!("browser session until {ends}"))
@@ -47,6 +48,7 @@ impl Cookies {
     fn is_good(&self, value: &str, now: Millis) -> bool {
         let Some((ends, given)) = value.split_once('.') else { return false };
         let Ok(until) = ends.parse::<i64>() else { return false };
+        // The text names its purpose, so that no other MAC under this token passes for a session.
         let wanted = mac(&self.key, &format!("browser session until {ends}"));
         Secret::new(&wanted).is(given) && now.0 < until
     }

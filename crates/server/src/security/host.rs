@@ -30,30 +30,32 @@ impl HostNames {
         Self { configured: configured.iter().map(|name| name.to_ascii_lowercase()).collect(), address }
     }
 
-    /// Says by which name the request calls us.
-    pub(super) fn called(&self, uri: &Uri, headers: &HeaderMap) -> Result<HostKind, Problem> {
+    /// Returns the kind of name by which the request calls this server.
+    pub(super) fn host_kind(&self, uri: &Uri, headers: &HeaderMap) -> Result<HostKind, Problem> {
         let mut hosts = headers.get_all(header::HOST).iter();
+        // Of two names a proxy in front could have checked the other one.
         let (Some(host), None) = (hosts.next(), hosts.next()) else {
-            return Err(Problem::bad("a request names one `Host`"));
+            return Err(Problem::bad("exactly one `Host` header is required"));
         };
-        let called = host.to_str().ok().and_then(|host| self.known(host));
+        let called = host.to_str().ok().and_then(|host| self.kind_of(host));
         // A request line may name a host too; a proxy would believe it.
-        let also = uri.authority().is_none_or(|authority| self.known(authority.as_str()) == called);
+        let also = uri.authority().is_none_or(|authority| self.kind_of(authority.as_str()) == called);
         match called {
             Some(called) if also => Ok(called),
             _ => Err(Problem::new(
                 StatusCode::MISDIRECTED_REQUEST,
-                "this server does not have that name\nhint: call it `localhost`, or name it at its start",
+                "unknown host name\nhint: use `localhost`, or name the host when the server starts",
             )),
         }
     }
 
-    fn known(&self, host: &str) -> Option<HostKind> {
+    fn kind_of(&self, host: &str) -> Option<HostKind> {
         let host = host.to_ascii_lowercase();
         let (name, port) = split(&host)?;
         if self.configured.iter().any(|known| *known == host || known == name) {
             return Some(HostKind::Named);
         }
+        // Another port is another server, whose pages are another origin for the browser.
         if port.is_some_and(|port| port != self.address.port()) {
             return None;
         }
@@ -70,7 +72,7 @@ impl HostNames {
     }
 }
 
-/// Name and port; none if it is no host.
+/// Splits a host into name and port; `None` if it is not a host.
 fn split(host: &str) -> Option<(&str, Option<u16>)> {
     let digits = |port: &str| -> Option<u16> {
         (!port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())).then(|| port.parse().ok())?
@@ -139,15 +141,15 @@ mod tests {
 
     use super::*;
 
-    fn known(listen: &str, configured: &[&str], host: &str) -> Option<HostKind> {
+    fn kind_of(listen: &str, configured: &[&str], host: &str) -> Option<HostKind> {
         let configured: Vec<String> = configured.iter().map(|name| (*name).to_owned()).collect();
-        HostNames::new(&configured, listen.parse().unwrap()).known(host)
+        HostNames::new(&configured, listen.parse().unwrap()).kind_of(host)
     }
 
     #[test]
     fn only_its_own_names_reach_it() {
         for host in ["localhost:4747", "127.0.0.1:4747", "[::1]:4747", "LocalHost", "127.0.0.1", "[::1]"] {
-            assert_eq!(known("127.0.0.1:4747", &[], host), Some(HostKind::Loopback), "{host}");
+            assert_eq!(kind_of("127.0.0.1:4747", &[], host), Some(HostKind::Loopback), "{host}");
         }
         for host in [
             "evil.example:4747",
@@ -164,12 +166,12 @@ mod tests {
             "10.0.0.1:4747",
             "tracer.lan",
         ] {
-            assert_eq!(known("127.0.0.1:4747", &[], host), None, "{host}");
+            assert_eq!(kind_of("127.0.0.1:4747", &[], host), None, "{host}");
         }
-        assert_eq!(known("127.0.0.1:4747", &["tracer.lan"], "Tracer.lan:443"), Some(HostKind::Named));
-        assert_eq!(known("10.0.0.1:4747", &[], "10.0.0.1:4747"), Some(HostKind::Named));
-        assert_eq!(known("0.0.0.0:4747", &[], "10.0.0.9:4747"), Some(HostKind::Named));
-        assert_eq!(known("10.0.0.1:4747", &[], "10.0.0.2:4747"), None);
+        assert_eq!(kind_of("127.0.0.1:4747", &["tracer.lan"], "Tracer.lan:443"), Some(HostKind::Named));
+        assert_eq!(kind_of("10.0.0.1:4747", &[], "10.0.0.1:4747"), Some(HostKind::Named));
+        assert_eq!(kind_of("0.0.0.0:4747", &[], "10.0.0.9:4747"), Some(HostKind::Named));
+        assert_eq!(kind_of("10.0.0.1:4747", &[], "10.0.0.2:4747"), None);
     }
 
     fn allowed(method: &Method, path: &str, pairs: &[(&'static str, &'static str)]) -> bool {

@@ -38,6 +38,7 @@ impl Codes {
         let expires_at = Millis(now.0.saturating_add(GOOD_MS));
         let mut codes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         codes.retain(|(_, until)| *until > now);
+        // The oldest goes: refusing a new one would let a client that asks often lock the owner out.
         if codes.len() >= CODES {
             codes.remove(0);
         }

@@ -147,12 +147,13 @@ impl Access {
         peer: Peer,
         now: Millis,
     ) -> Result<Grant, Problem> {
-        let called = self.names.called(uri, headers)?;
+        let called = self.names.host_kind(uri, headers)?;
         host::check_origin(method, uri.path(), headers, called)?;
         let needs = RequiredScope::for_request(method, uri.path());
         let shown = self.credentials(method, headers, peer, now)?;
         let scope = shown.as_ref().map(|shown| shown.scope);
         let may_write = scope == Some(Scope::Owner);
+        // A foreign name may point at this machine (DNS rebinding): only loopback names read without a token.
         let free_read = self.local && peer.address.ip().is_loopback() && called == HostKind::Loopback;
         let granted = match needs {
             RequiredScope::Nothing => true,
@@ -165,7 +166,7 @@ impl Access {
             (false, Some(_)) => Err(forbidden("the scope of the token does not allow this request")),
             (false, None) => Err(Problem::new(
                 StatusCode::UNAUTHORIZED,
-                "send the token as `Authorization: Bearer …`\nhint: it stands in the file `token` of the tracer's home",
+                "token required: send it as `Authorization: Bearer …`\nhint: it is in the file `token` of Agent Tracer's home",
             )),
         }
     }
@@ -186,7 +187,7 @@ impl Access {
             return known.map(Some).ok_or_else(unknown);
         }
         if let Some(proxy) = &self.proxy
-            && let Some(named) = proxy.named(headers, peer)?
+            && let Some(named) = proxy.credentials(headers, peer)?
         {
             return Ok(Some(named));
         }
@@ -203,6 +204,7 @@ impl Access {
 
     /// Compares with every token, whichever matches.
     fn token(&self, secret: &str) -> Option<Credentials> {
+        // No early return: the time would tell how far down the list the match stands.
         let mut found = self.owner.is(secret).then_some(Scope::Owner);
         for (known, scope) in &self.tokens {
             if known.is(secret) {

@@ -65,15 +65,15 @@ mod linux {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
-            if let Some(user) = listed(&table, peer, near) {
+            if let Some(user) = user_in(&table, peer, near) {
                 return Ok(Some(user));
             }
         }
         Ok(None)
     }
 
-    /// The user of the socket at `peer` that is connected to `near`.
-    pub(super) fn listed(table: &str, peer: SocketAddr, near: SocketAddr) -> Option<u32> {
+    /// Returns the user of the socket at `peer` that is connected to `near`.
+    pub(super) fn user_in(table: &str, peer: SocketAddr, near: SocketAddr) -> Option<u32> {
         let (local, remote) = (spellings(peer), spellings(near));
         table.lines().skip(1).find_map(|line| {
             let mut fields = line.split_ascii_whitespace();
@@ -88,7 +88,7 @@ mod linux {
         })
     }
 
-    /// An address as the kernel writes it: in words of four bytes, each in the machine's own order. A socket that could
+    /// Writes an address as the kernel does: in words of four bytes, each in the machine's own order. A socket that could
     /// speak either protocol has a mapped address in the other table.
     fn spellings(address: SocketAddr) -> Vec<String> {
         let port = address.port();
@@ -142,12 +142,12 @@ mod linux {
                 3: 0100007F:C352 0100007F:128B 05 00000000:00000000 00:00000000 00000000  1001        0 4712 1\n   \
                 4: 0100007F:C353 0100007F:128B 04 00000000:00000000 00:00000000 00000000     0        0 0 1\n";
             let near: SocketAddr = "127.0.0.1:4747".parse().unwrap();
-            let user_at = |port| listed(table, SocketAddr::new(near.ip(), port), near);
+            let user_at = |port| user_in(table, SocketAddr::new(near.ip(), port), near);
             assert_eq!(user_at(50000), Some(1001));
             assert_eq!(user_at(50001), None, "closed");
             assert_eq!(user_at(50002), Some(1001), "half closed: it still reads");
             assert_eq!(user_at(50003), None, "no process holds it");
-            assert_eq!(listed("rubbish\nmore rubbish\n", "127.0.0.1:50000".parse().unwrap(), near), None);
+            assert_eq!(user_in("rubbish\nmore rubbish\n", "127.0.0.1:50000".parse().unwrap(), near), None);
         }
     }
 }

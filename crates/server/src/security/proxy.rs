@@ -38,17 +38,22 @@ impl TrustedProxy {
     }
 
     /// Returns the person whom the proxy names; none if the header is absent.
-    pub(super) fn named(&self, headers: &HeaderMap, peer: Peer) -> Result<Option<Credentials>, Problem> {
+    pub(super) fn credentials(
+        &self,
+        headers: &HeaderMap,
+        peer: Peer,
+    ) -> Result<Option<Credentials>, Problem> {
         let mut names = headers.get_all(&self.header).iter();
         let Some(name) = names.next() else { return Ok(None) };
         let refused = |why: &str| Err(Problem::new(StatusCode::UNAUTHORIZED, why.to_owned()));
         let shown = headers.get(SECRET_HEADER).and_then(|secret| secret.to_str().ok()).unwrap_or_default();
         if !self.secret.is(shown) {
-            return refused("a name in a header counts only with the secret of the proxy");
+            return refused("the secret of the proxy is missing or wrong");
         }
+        // A socket for both protocols reports an IPv4 address as a mapped one.
         let address = peer.address.ip().to_canonical();
         if !self.from.is_empty() && !self.from.contains(&address) {
-            return refused("the proxy does not have this address");
+            return refused("this is not an address of the proxy");
         }
         // Two names could mean that a client sent one and the proxy added the other.
         if names.next().is_some() {
@@ -89,7 +94,7 @@ mod tests {
             map.append(HeaderName::try_from(*name).unwrap(), HeaderValue::from_str(value).unwrap());
         }
         let peer = Peer { address: from.parse().unwrap() };
-        trusted.named(&map, peer).map_err(|problem| problem.code())
+        trusted.credentials(&map, peer).map_err(|problem| problem.code())
     }
 
     #[test]

@@ -21,10 +21,10 @@ pub enum TokenError {
         source: io::Error,
     },
     /// Others may read it.
-    #[error("the token `{}` may be read by others\nhint: run `chmod 600` on it", .0.display())]
+    #[error("other users may read the token `{}`\nhint: run `chmod 600` on it", .0.display())]
     Open(PathBuf),
     /// It holds no token.
-    #[error("the token `{}` holds no token\nhint: remove the file, and a new one is made", .0.display())]
+    #[error("the token `{}` holds no token\nhint: remove the file; the next start creates one", .0.display())]
     Broken(PathBuf),
 }
 
@@ -78,6 +78,7 @@ fn make(path: &Path) -> io::Result<()> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(path)?;
     writeln!(file, "{}", random().map_err(io::Error::other)?)?;
+    // Synced before it is linked: after a crash the name must not lead to an empty file.
     file.sync_all()
 }
 
@@ -89,6 +90,7 @@ fn read(path: &Path) -> Result<String, TokenError> {
         return Err(TokenError::Open(path.to_owned()));
     }
     let mut text = String::new();
+    // A token has 64 characters: of anything else that stands at this path little is read.
     file.take(1024).read_to_string(&mut text).map_err(io)?;
     let token = text.trim();
     let is_token = token.len() >= FEWEST && token.bytes().all(|byte| byte.is_ascii_graphic());

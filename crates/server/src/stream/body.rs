@@ -25,7 +25,7 @@ impl HttpBody for ReceiverBody {
     }
 }
 
-/// A body that this writes in a task of its own. It ends when the task does; the sender is closed when the client leaves.
+/// Returns a body that `write` fills in a task of its own. It ends when the task does; the sender is closed when the client leaves.
 pub(super) fn written_by<W>(write: impl FnOnce(mpsc::Sender<Bytes>) -> W) -> Body
 where
     W: Future<Output = ()> + Send + 'static,

@@ -12,10 +12,10 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::follower_access::FollowerAccess;
 use super::row_selection::RowSelection;
 use crate::app::App;
-use crate::epoch::Place;
+use crate::epoch::StreamPosition;
 use crate::live::{Change, ChangeKind, missed, removed};
 
-/// Rows that are asked of the store at once, and put into one piece.
+/// Rows that are params of the store at once, and put into one piece.
 const PART: usize = 256;
 
 /// The time after which a follower that takes nothing is dropped.
@@ -42,11 +42,11 @@ impl Follower {
     /// Follows until one of both sides hangs up, or the follower may not follow any more.
     pub(super) async fn run(
         mut self,
-        after: Option<Place>,
+        after: Option<StreamPosition>,
         right: FollowerAccess,
         sender: mpsc::Sender<Bytes>,
     ) {
-        // Subscribed before the store is asked: what is committed in between is in one of the two, or in both.
+        // Subscribed before the store is params: what is committed in between is in one of the two, or in both.
         let live = self.app.deps.live.follow();
         let mut closing = self.app.closing.clone();
         let app = Arc::clone(&self.app);
@@ -60,7 +60,7 @@ impl Follower {
 
     async fn follow(
         &mut self,
-        after: Option<Place>,
+        after: Option<StreamPosition>,
         mut live: Receiver<Arc<Change>>,
         sender: &mpsc::Sender<Bytes>,
     ) -> Result<(), FollowEnd> {
@@ -90,7 +90,7 @@ impl Follower {
             // Sent before the rows behind the gap, or the follower would take them for the next ones.
             let before = first.seq.saturating_sub(1);
             if std::mem::take(&mut is_late) && before > self.at {
-                self.say_missed(self.at, before, sender).await?;
+                self.send_missed(self.at, before, sender).await?;
             }
             let mut changes = vec![first];
             while changes.len() < PART {
@@ -112,7 +112,7 @@ impl Follower {
     /// Sends what changed behind `after`, in order, up to now.
     async fn catch_up(
         &mut self,
-        after: Option<Place>,
+        after: Option<StreamPosition>,
         sender: &mpsc::Sender<Bytes>,
     ) -> Result<(), FollowEnd> {
         let app = Arc::clone(&self.app);
@@ -128,7 +128,7 @@ impl Follower {
         // A place that was never reached belongs to another ledger.
         if after > newest || newest - after > self.app.config.limits.catch_up_rows {
             (self.caught, self.at) = (newest, newest);
-            return self.say_missed(after, newest, sender).await;
+            return self.send_missed(after, newest, sender).await;
         }
         match self.app.deps.live.gone_since(after).filter(|_| !is_other) {
             Some(gone) => {
@@ -137,7 +137,7 @@ impl Follower {
                 }
             }
             // It is not known what else changed up to there: everything has to be loaded again.
-            None => self.say_missed(0, after, sender).await?,
+            None => self.send_missed(0, after, sender).await?,
         }
         loop {
             let (app, from) = (Arc::clone(&self.app), self.caught);
@@ -187,7 +187,7 @@ impl Follower {
         Ok(())
     }
 
-    async fn say_missed(&self, from: u64, to: u64, sender: &mpsc::Sender<Bytes>) -> Result<(), FollowEnd> {
+    async fn send_missed(&self, from: u64, to: u64, sender: &mpsc::Sender<Bytes>) -> Result<(), FollowEnd> {
         send(sender, missed(self.app.epoch, from, to)).await
     }
 }

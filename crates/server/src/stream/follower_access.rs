@@ -1,4 +1,4 @@
-//! The right to follow: asked for again while a stream is open, because a token may be revoked or end.
+//! The right to follow: params for again while a stream is open, because a token may be revoked or end.
 
 use axum::extract::Request;
 use axum::http::{HeaderMap, Method, Uri};
@@ -29,6 +29,7 @@ impl FollowerAccess {
         while self.peer.is_some_and(|peer| {
             app.access.check(&self.method, &self.uri, &self.headers, peer, (app.deps.clock)()).is_ok()
         }) {
+            // Asked again and again: the end of a cookie, a revoked token and a changed proxy have no signal in common.
             tokio::time::sleep(app.config.limits.recheck).await;
         }
     }

@@ -21,26 +21,26 @@ use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
 use crate::deps::AccessEvent;
-use crate::epoch::Place;
+use crate::epoch::StreamPosition;
 use crate::problem::{FieldError, Problem};
-use crate::query::{OWNER, Param, ParamType, QueryParams, agents, kinds, lanes, may};
+use crate::query::{OWNER, Param, ParamType, QueryParams, agents, kinds, lanes, optional};
 use crate::security::Grant;
 use follower_access::FollowerAccess;
 use row_selection::RowSelection;
 
 /// Parameters that choose the rows to follow.
 pub(crate) const PARAMS: &[Param] = &[
-    may(
+    optional(
         "after",
         ParamType::Text,
-        "Begin behind this `seq`, or behind the event of this id; `Last-Event-ID` beats it.",
+        "Start after this `seq` or this event id; `Last-Event-ID` takes precedence.",
     ),
-    may("task", ParamType::Task, "Rows of this task."),
-    may("tree", ParamType::Flag, "With the rows of its subagents."),
-    may("lane", ParamType::Many(lanes), "In one of these lanes."),
-    may("kind", ParamType::Many(kinds), "Of one of these kinds."),
-    may("agent", ParamType::One(agents), "Of this agent."),
-    may("project", ParamType::Text, "In this project."),
+    optional("task", ParamType::Task, "Rows of this task."),
+    optional("tree", ParamType::Flag, "With the rows of its subagents."),
+    optional("lane", ParamType::Many(lanes), "In one of these lanes."),
+    optional("kind", ParamType::Many(kinds), "Of one of these kinds."),
+    optional("agent", ParamType::One(agents), "Of this agent."),
+    optional("project", ParamType::Text, "In this project."),
     OWNER,
 ];
 
@@ -48,7 +48,9 @@ pub(crate) const PARAMS: &[Param] = &[
 pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Response {
     let reader = request.extensions().get::<Grant>().and_then(|granted| granted.owner.clone());
     let opened = match read(&app, &request) {
-        Ok((asked, after)) => open(&app, reader, &asked, after, FollowerAccess::from_request(&request)).await,
+        Ok((params, after)) => {
+            open(&app, reader, &params, after, FollowerAccess::from_request(&request)).await
+        }
         Err(problem) => Err(problem),
     };
     match opened {
@@ -63,42 +65,42 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Respon
     }
 }
 
-/// The rows to follow, and the place behind which they begin.
-fn read(app: &App, request: &Request) -> Result<(QueryParams, Option<Place>), Problem> {
+/// Reads the rows to follow, and the position after which they begin.
+fn read(app: &App, request: &Request) -> Result<(QueryParams, Option<StreamPosition>), Problem> {
     let (query, now) = (request.uri().query().unwrap_or_default(), (app.deps.clock)());
-    let mut asked = QueryParams::read(&[PARAMS], query, now, &app.zone)?;
-    if asked.flag("tree") && asked.task("task").is_none() {
+    let mut params = QueryParams::read(&[PARAMS], query, now, &app.zone)?;
+    if params.flag("tree") && params.task("task").is_none() {
         let wrong = FieldError::new("tree", "needs a `task`");
         return Err(Problem::invalid_fields(StatusCode::BAD_REQUEST, vec![wrong]));
     }
-    asked.narrow(app)?;
+    params.narrow(app)?;
     let after = match request.headers().get("last-event-id") {
-        None => match asked.text("after") {
+        None => match params.text("after") {
             None => None,
-            Some(after) => Some(Place::parse(&after).ok_or_else(|| {
+            Some(after) => Some(StreamPosition::parse(&after).ok_or_else(|| {
                 let wrong = FieldError::new("after", "is neither a `seq` nor the id of an event");
                 Problem::invalid_fields(StatusCode::BAD_REQUEST, vec![wrong])
             })?),
         },
         Some(id) => {
-            let place = id.to_str().ok().and_then(Place::parse);
-            Some(place.ok_or_else(|| Problem::bad("`Last-Event-ID` is no id of an event"))?)
+            let place = id.to_str().ok().and_then(StreamPosition::parse);
+            Some(place.ok_or_else(|| Problem::bad("`Last-Event-ID` is not the id of an event"))?)
         }
     };
-    Ok((asked, after))
+    Ok((params, after))
 }
 
 async fn open(
     app: &Arc<App>,
     reader: Option<Arc<str>>,
-    asked: &QueryParams,
-    after: Option<Place>,
+    params: &QueryParams,
+    after: Option<StreamPosition>,
     right: FollowerAccess,
 ) -> Result<Body, Problem> {
-    let mut wanted = RowSelection::from_params(asked);
+    let mut wanted = RowSelection::from_params(params);
     if let Some(team) = app.deps.team.clone() {
-        let (owners, task, worker) = (asked.owner_filter(), asked.task("task"), Arc::clone(app));
-        let store = asked.narrowed.clone();
+        let (owners, task, worker) = (params.owner_filter(), params.task("task"), Arc::clone(app));
+        let store = params.narrowed.clone();
         wanted.owner = app
             .blocking(move || -> Result<_, Problem> {
                 let id = task.as_ref().map_or("", |task| task.as_str());

@@ -36,15 +36,15 @@ pub(super) struct RowSelection {
 }
 
 impl RowSelection {
-    pub(super) fn from_params(asked: &QueryParams) -> Self {
+    pub(super) fn from_params(params: &QueryParams) -> Self {
         Self {
-            task: asked.task("task"),
-            tree: asked.flag("tree"),
-            lanes: asked.words("lane", Lane::parse),
-            kinds: asked.words("kind", Kind::parse),
-            agent: asked.word("agent", Agent::parse),
-            project: asked.text("project"),
-            owner: asked.text("owner"),
+            task: params.task("task"),
+            tree: params.flag("tree"),
+            lanes: params.words("lane", Lane::parse),
+            kinds: params.words("kind", Kind::parse),
+            agent: params.word("agent", Agent::parse),
+            project: params.text("project"),
+            owner: params.text("owner"),
             known: HashMap::new(),
         }
     }
@@ -57,7 +57,7 @@ impl RowSelection {
             && (self.tree || self.task.as_ref().is_none_or(|task| task.as_str() == row.task_id))
     }
 
-    /// Returns whether the store must be asked about a row's task.
+    /// Returns whether the store must be params about a row's task.
     pub(super) fn asks_the_store(&self) -> bool {
         self.tree || self.agent.is_some() || self.project.is_some()
     }
@@ -72,6 +72,7 @@ impl RowSelection {
             return *wanted;
         }
         if self.known.len() >= REMEMBERED {
+            // All at once: each is out of date within seconds, so an order of age would cost more than asking again.
             self.known.clear();
         }
         let owners = OwnerFilter { owner: row.owner.clone(), machine: None };

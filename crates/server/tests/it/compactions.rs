@@ -1,4 +1,4 @@
-//! Questions about compactions, of a door that is made up.
+//! Questions about compactions, answered by a made-up reader.
 
 use std::sync::{Arc, Mutex};
 

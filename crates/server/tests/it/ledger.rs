@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use agent_tracer_event::Millis;
 use agent_tracer_ledger::{Batch, Ledger, Observed, Options, QueueFull};
 use agent_tracer_server::{
-    Append, Config, Done, Live, PeerUser, RulesInForce, Server, ServerDeps, SpoolView, serve,
+    Append, Config, Live, PeerUser, PolicyListing, Server, ServerDeps, SpoolView, WriteCallback, serve,
 };
 use serde_json::{Value, json};
 
@@ -16,11 +16,11 @@ use crate::world::{NOW, TOKEN, config};
 struct Queue(Arc<Ledger>);
 
 impl Append for Queue {
-    fn submit(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
+    fn submit(&self, batch: Batch, done: WriteCallback) -> Result<(), Box<Batch>> {
         self.0.submit(batch, done).map_err(|QueueFull(batch)| Box::new(batch))
     }
 
-    fn post(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
+    fn post(&self, batch: Batch, done: WriteCallback) -> Result<(), Box<Batch>> {
         self.0.post(batch, done).map_err(|QueueFull(batch)| Box::new(batch))
     }
 
@@ -69,7 +69,7 @@ impl Real {
             },
             spool: Arc::new(SpoolView::default),
             home: None,
-            rules: Arc::new(RulesInForce::default),
+            rules: Arc::new(PolicyListing::default),
             privacy: Arc::new(|| Ok(Arc::default())),
             excluded: agent_tracer_server::ExcludedSessions::default(),
             unrecorded: Arc::new(|_| false),

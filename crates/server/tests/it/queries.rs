@@ -249,7 +249,7 @@ fn health_says_what_is_wrong_and_liveness_only_that_it_lives() {
     assert_eq!(health["status"], "degraded");
     assert_eq!(health["spool"]["lost"]["full"], 3);
     assert_eq!(health["outcomes"]["received"], 3);
-    assert!(health["problems"][0].as_str().unwrap().contains("could not keep 3"));
+    assert!(health["problems"][0].as_str().unwrap().contains("lost 3 events"));
     assert_eq!(world.get("/health").json()["status"], "ok");
 }
 

@@ -14,7 +14,7 @@ use agent_tracer_ledger::{
     OwnerFilter, Paging, QueryError, Range, Receipt, RowFilter, Search, SearchFilter, Store, TaskDetails,
     TaskFilter, Tasks, Timeline, Usage, UsageBy, Verdict, Zone,
 };
-use agent_tracer_server::{Append, Done};
+use agent_tracer_server::{Append, WriteCallback};
 
 /// Blocks queries until it is opened.
 #[derive(Clone)]
@@ -198,7 +198,7 @@ impl Append for Memory {
         lags.load(Ordering::SeqCst).then(|| Box::new(move || !lags.swap(false, Ordering::SeqCst)) as Box<_>)
     }
 
-    fn submit(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
+    fn submit(&self, batch: Batch, done: WriteCallback) -> Result<(), Box<Batch>> {
         if self.full.load(Ordering::SeqCst) {
             return Err(Box::new(batch));
         }

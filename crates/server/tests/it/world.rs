@@ -7,7 +7,7 @@ use agent_tracer_event::{Agent, Millis, TaskKey};
 use agent_tracer_intake::Privacy;
 use agent_tracer_privacy as privacy;
 use agent_tracer_server::{
-    Asset, Capabilities, Config, Live, PeerUser, PolicyFile, RuleInForce, RulesInForce, ServeError, Server,
+    ActiveRule, Asset, Capabilities, Config, Live, PeerUser, PolicyFile, PolicyListing, ServeError, Server,
     ServerDeps, SpoolView, Team, serve,
 };
 use agent_tracer_spool::{Home, Spool};
@@ -143,16 +143,16 @@ fn asset(name: &str) -> Option<Asset> {
 }
 
 /// One rule of the user's and one of a project.
-fn rules() -> RulesInForce {
-    let rule = |name: &str, project: Option<&str>| RuleInForce {
+fn rules() -> PolicyListing {
+    let rule = |name: &str, project: Option<&str>| ActiveRule {
         name: name.to_owned(),
         project: project.map(str::to_owned),
         decision: "deny".to_owned(),
         matches: vec!["tool is `Write`".to_owned()],
         enabled: true,
-        ..RuleInForce::default()
+        ..ActiveRule::default()
     };
-    RulesInForce {
+    PolicyListing {
         files: vec![PolicyFile {
             path: "/home/dev/policy.toml".to_owned(),
             rules: 1,

@@ -932,6 +932,23 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        ActiveRule: {
+            decision: components["schemas"]["Decision"];
+            description?: string | null;
+            enabled: boolean;
+            events: string[];
+            /** Format: int64 */
+            line: number;
+            matches: string[];
+            mode: components["schemas"]["Mode"];
+            name: string;
+            onOutage: components["schemas"]["OnOutage"];
+            origin: components["schemas"]["Origin"];
+            project?: string | null;
+            reason?: string;
+            severity: components["schemas"]["Severity"];
+            source: string;
+        };
         ActivityBucket: {
             /** Format: date-time */
             at: string;
@@ -1960,7 +1977,7 @@ export interface components {
             past: components["schemas"]["RuleStat"][];
             problems: string[];
         };
-        Policy: components["schemas"]["RuleInForce"] & {
+        Policy: components["schemas"]["ActiveRule"] & {
             counts: components["schemas"]["RuleStat"];
         };
         PolicyFile: {
@@ -2116,23 +2133,6 @@ export interface components {
         RuleDecisionPage: {
             items: components["schemas"]["RuleDecision"][];
             nextCursor?: string;
-        };
-        RuleInForce: {
-            decision: components["schemas"]["Decision"];
-            description?: string | null;
-            enabled: boolean;
-            events: string[];
-            /** Format: int64 */
-            line: number;
-            matches: string[];
-            mode: components["schemas"]["Mode"];
-            name: string;
-            onOutage: components["schemas"]["OnOutage"];
-            origin: components["schemas"]["Origin"];
-            project?: string | null;
-            reason?: string;
-            severity: components["schemas"]["Severity"];
-            source: string;
         };
         RuleInputs: {
             agent: components["schemas"]["AgentId"];

@@ -10,7 +10,7 @@ use agent_tracer_jobs::alerts::Counts;
 use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, SpoolHealth, StoreFaults};
 use agent_tracer_ledger::{Batch, Ledger, QueueFull};
 use agent_tracer_policy::daemon::ActiveRules;
-use agent_tracer_server::{Append, Capabilities, Done, Live, RulesInForce, ServerDeps, SpoolView};
+use agent_tracer_server::{Append, Capabilities, Live, PolicyListing, ServerDeps, SpoolView, WriteCallback};
 use agent_tracer_spool::{Home, Spool};
 
 use super::excluded_sessions;
@@ -93,7 +93,7 @@ impl Shared {
             home: Some(self.home.clone()),
             rules: {
                 let active_rules = Arc::clone(&self.active_rules);
-                Arc::new(move || RulesInForce::of(&active_rules))
+                Arc::new(move || PolicyListing::from_rules(&active_rules))
             },
             privacy: Arc::new(move || privacy.current().map_err(|error| problem_of(&error).into())),
             unrecorded: {
@@ -121,12 +121,12 @@ struct Queue {
 }
 
 impl Append for Queue {
-    fn submit(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
+    fn submit(&self, batch: Batch, done: WriteCallback) -> Result<(), Box<Batch>> {
         self.named.learn(&batch);
         self.ledger.submit(batch, done).map_err(|QueueFull(batch)| Box::new(batch))
     }
 
-    fn post(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
+    fn post(&self, batch: Batch, done: WriteCallback) -> Result<(), Box<Batch>> {
         self.named.learn(&batch);
         self.ledger.post(batch, done).map_err(|QueueFull(batch)| Box::new(batch))
     }

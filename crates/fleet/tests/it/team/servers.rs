@@ -12,7 +12,7 @@ use agent_tracer_fleet::ship::{Cursor, Http, Policy, ShipError, Shipper, Step, T
 use agent_tracer_fleet::team::{Team, token};
 use agent_tracer_ledger::{Batch, Ledger, Options, Outbox};
 use agent_tracer_prices::Prices;
-use agent_tracer_server::{Ask, Config, Server, draw_token, serve};
+use agent_tracer_server::{Config, Provider, Server, draw_token, serve};
 use agent_tracer_testkit::scenario;
 
 use crate::engine;
@@ -32,7 +32,7 @@ struct Process {
 
 impl Process {
     fn start(fleet: &Arc<Fleet>) -> Self {
-        let clock: Ask<Millis> = Arc::new(|| Millis(now()));
+        let clock: Provider<Millis> = Arc::new(|| Millis(now()));
         let team = Team::start(Arc::clone(fleet), clock).unwrap();
         let mut config = Config::new(draw_token().unwrap());
         config.listen = "127.0.0.1:0".parse().unwrap();
