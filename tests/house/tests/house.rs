@@ -9,8 +9,10 @@ use serde_json::Value;
 
 mod agents;
 mod attributes;
+mod comments;
 mod dependencies;
 mod generated;
+mod summaries;
 mod variables;
 mod version;
 mod words;

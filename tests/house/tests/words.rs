@@ -15,6 +15,8 @@ const PROSE: &[(&str, &str)] = &[
     ("nobody", "name the subject: no user, no rule, no destination configured"),
     ("somebody", "name the subject: a user, a person, another process"),
     ("whoever", "name the subject: the caller, the reader, the server"),
+    ("anybody", "name the subject: a user, a reader, another process"),
+    ("everybody", "name the subject: all users, all owners, every reader"),
 ];
 
 /// Names of types, traits, modules and functions. A name counts only as a whole, whatever its case.
@@ -42,6 +44,26 @@ const NAMES: &[(&str, &str)] = &[
     ("put_off", "an idiom: `defer`"),
     ("lay_over", "an idiom: `overlay`"),
     ("become_it", "a pronoun: `exec_guard`"),
+    ("Rejected", "a participle: `RejectedEvent`"),
+    ("Which", "a pronoun: name the choice"),
+    ("Gathered", "a participle: name the result"),
+    ("InForce", "a clause: name the setting and its value"),
+    ("Greet", "a verb as a type: name the message"),
+    ("Nest", "a picture: name the structure"),
+    ("tend", "a picture: name the upkeep"),
+    ("Rewritten", "a participle: `RewriteOutcome`"),
+    ("NotJudged", "a clause: `UnevaluatedEvents`"),
+    ("RuleFound", "a clause: `RuleReport`"),
+    ("Tiered", "a participle: name the prices"),
+    ("News", "a picture: `ArrivalUpdate`"),
+    ("Flight", "a picture: `PartInFlight`"),
+    ("Letters", "a picture: name the characters or the stream"),
+    ("UsageBook", "a picture: name the table or the sums"),
+    ("mine", "a pronoun: `task_filter`"),
+    ("my_facts", "a pronoun: `fact_filter`"),
+    ("my_owners", "a pronoun: `owner_filter`"),
+    ("each_named", "a participle: `visit_named`"),
+    ("found_words", "a participle: `add_words`"),
 ];
 
 /// First words of a rustdoc summary that make it a clause instead of a sentence: begin with a verb ("Returns", "Holds").
@@ -67,7 +89,15 @@ const STORED: &[(&str, &str, &str)] = &[
 /// How often each room still breaks a rule of this page.
 ///
 /// To lower it: take the words out, run `cargo test -p agent-tracer-house words` and write the printed count here.
-const ALLOWED: &[(&str, usize)] = &[];
+const ALLOWED: &[(&str, usize)] = &[
+    ("bench", 2),
+    ("crates/agents", 13),
+    ("crates/cli", 5),
+    ("crates/event", 1),
+    ("crates/ledger", 14),
+    ("crates/server", 4),
+    ("tests", 2),
+];
 
 /// One broken rule.
 struct Finding {
@@ -102,19 +132,24 @@ fn banned_words_do_not_come_back() {
             failures.push_str(&complaint(room, limit, found));
         }
     }
-    for (room, limit) in &allowed {
-        let count = rooms.get(*room).map_or(0, Vec::len);
-        if count < *limit {
-            // Written past the capture of tests, so that a run that passes shows what to lower.
-            let line = format!("words: `{room}` is down to {count} from {limit}\n");
-            std::io::stderr().write_all(line.as_bytes()).expect("a standard error");
-        }
-    }
+    report_progress(
+        "words",
+        allowed.iter().map(|(room, limit)| (*room, rooms.get(*room).map_or(0, Vec::len), *limit)),
+    );
     assert!(failures.is_empty(), "{failures}");
 }
 
+/// Prints which allowances can be lowered.
+pub(super) fn report_progress<'room>(rule: &str, counts: impl Iterator<Item = (&'room str, usize, usize)>) {
+    for (room, count, limit) in counts.filter(|(_, count, limit)| count < limit) {
+        // Written past the capture of tests, so that a run that passes shows what to lower.
+        let line = format!("{rule}: `{room}` is down to {count} from {limit}\n");
+        std::io::stderr().write_all(line.as_bytes()).expect("a standard error");
+    }
+}
+
 /// Returns the top-level room of a file: `crates/NAME`, the first folder, or `.` for files of the root.
-fn room_of(inside: &str) -> String {
+pub(super) fn room_of(inside: &str) -> String {
     let parts: Vec<&str> = inside.split('/').collect();
     match parts.as_slice() {
         ["crates", name, _, ..] => format!("crates/{name}"),
