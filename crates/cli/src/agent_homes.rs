@@ -61,7 +61,7 @@ fn connected(agent: Agent, record: &Record) -> Vec<PathBuf> {
     let home = |installation: &Installation| {
         let home = installation.file.parent()?;
         let places = Places { home, directory: Path::new(""), repository: Path::new("") };
-        // A project's file may have the name of a user's: `.claude/settings.json` is both.
+        // A project's file may have the name of a user's: which it is depends on the folder.
         let is_users = !installation.shared
             && installation.agent == agent.spec().word
             && setup.settings(Scope::User, &places).is_some_and(|file| file == installation.file);

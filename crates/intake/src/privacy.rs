@@ -101,7 +101,7 @@ struct GoodReading {
 pub struct PrivacyError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it, in words: it is copied to every caller until the file changes, and an error of the system
+    /// The fault in words: it is copied to every caller until the file changes, and an error of the system
     /// cannot be copied.
     pub reason: String,
     /// A way out.

@@ -167,7 +167,7 @@ impl Call {
         let given = |names: &[&str]| names.iter().find_map(|name| input.get(name).and_then(Value::as_str));
         let command = command::parse_input(&tool, &input, from);
         let mut touches = touch::from_input(&tool, &input, made_in);
-        // Codex sends a patch as the bare input or under one of three names, by version and by the way it was called.
+        // A patch comes as the bare input or under one of three names, by version and by the way the tool was called.
         if tool == "apply_patch" {
             let mut patches = |patch: &str| touches.join(touch::from_patch(patch, made_in));
             input.as_str().into_iter().for_each(&mut patches);

@@ -21,8 +21,7 @@ pub(crate) const SHELLS: &[(&str, Dialect)] = &[
     ("local_shell_call", Dialect::Bash),
     ("container.exec", Dialect::Bash),
     ("user_shell", Dialect::Bash),
-    // What is typed into a running shell is a command of that shell; Codex asks no hook before it, but a replay sees
-    // it.
+    // What is typed into a running shell is a command of that shell. No hook is asked before it, but a replay sees it.
     ("write_stdin", Dialect::Bash),
     ("PowerShell", Dialect::PowerShell),
 ];

@@ -148,7 +148,11 @@ fn records(hook: &Path) -> Check {
     let home = Home::in_folder(folder.path());
     let answer = Trial {
         program: hook,
-        arguments: vec![OsStr::new("claude"), OsStr::new("--home"), folder.path().as_os_str()],
+        arguments: vec![
+            OsStr::new(agent_tracer_event::Agent::default().spec().word),
+            OsStr::new("--home"),
+            folder.path().as_os_str(),
+        ],
         input: PAYLOAD,
         // These two would lead the trial to the real home, or switch it off.
         variables: Variables::Without(&["AGENT_TRACER_HOME", "AGENT_TRACER_OFF"]),

@@ -157,7 +157,7 @@ fn tasks(
     if !tasks.is_empty() {
         return Ok((tasks, Match::Run));
     }
-    // A run whose hooks named no session: two agents at once in one folder cannot be told apart here.
+    // A run whose hooks named no session: two agents at once in one folder cannot be distinguished here.
     let (since, until) = (facts.started, facts.ended);
     let filter = TaskFilter {
         agent: Some(facts.agent),
