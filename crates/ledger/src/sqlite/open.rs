@@ -49,7 +49,7 @@ pub enum OpenError {
     NotOurs,
     /// It is damaged; what the check says.
     #[error(
-        "the store is damaged: {0}\n\
+        "the store is damaged\n\
          hint: `agent-tracer recover` makes a new store of what can be read, and keeps the damaged files"
     )]
     Corrupt(#[source] FaultCause),
@@ -66,7 +66,7 @@ pub enum OpenError {
     Locked,
     /// The journal of posts beside it cannot be read or written.
     #[error(
-        "the journal of posts cannot be opened: {0}\n\
+        "the journal of posts cannot be opened\n\
          hint: check its owner and mode; if the disk cannot read it, move it aside: it holds only posts that were \
          not folded yet, and the store is whole without it"
     )]
@@ -86,7 +86,7 @@ pub enum OpenError {
     Unfinished,
     /// Something else.
     #[error(
-        "the store cannot be opened: {0}\n\
+        "the store cannot be opened\n\
          hint: check that the folder is there and that its disk has no errors"
     )]
     Io(#[source] FaultCause),
@@ -253,6 +253,30 @@ fn check(conn: &Connection, path: &Path) -> Result<(), OpenError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn partial_indexes_name_the_stored_numbers_of_lists_and_dimensions() {
+        use crate::project::List;
+        use crate::project::tally::Dim;
+
+        let folder = tempfile::tempdir().unwrap();
+        let conn = open(&folder.path().join("ledger.db")).unwrap();
+        let (rule, response, file) = (List::Rule.code(), List::Response.code(), Dim::File.code());
+        let expected = [
+            ("fact_rule", format!("list = {rule}")),
+            ("fact_ruled", format!("list = {rule}")),
+            ("fact_response", format!("list = {response}")),
+            ("rollup_top", format!("dim = {file}")),
+        ];
+        let statements = CREATE.split(';').map(str::trim_end);
+        let narrowed = statements.filter(|sql| sql.contains("WHERE list = ") || sql.contains("WHERE dim = "));
+        assert_eq!(narrowed.count(), expected.len(), "an index that this test does not know");
+        for (index, condition) in expected {
+            let sql = "SELECT sql FROM sqlite_schema WHERE name = ?1";
+            let sql: String = conn.query_row(sql, [index], |row| row.get(0)).unwrap();
+            assert!(sql.ends_with(&format!("WHERE {condition}")), "{sql}");
+        }
+    }
 
     #[test]
     fn a_file_of_a_newer_version_is_left_alone() {

@@ -186,9 +186,10 @@ CREATE INDEX fact_list ON fact (task, list, occurred, ord, fact, kind);
 CREATE INDEX fact_changed ON fact (changed);
 CREATE INDEX fact_open ON fact (task) WHERE open = 1;
 CREATE INDEX fact_signature ON fact (task, signature, occurred) WHERE signature IS NOT NULL;
--- Decisions of rules, newest first: of one rule, and of all. The lowest byte of a signature says what it came to.
+-- Decisions of rules (list 15 is `List::Rule`), newest first: of one rule, and of all. The lowest byte of a signature says what it came to.
 CREATE INDEX fact_rule ON fact (signature >> 8, occurred, ord, fact, task, signature) WHERE list = 15;
 CREATE INDEX fact_ruled ON fact (occurred, ord, fact, task, signature) WHERE list = 15;
+-- List 9 is `List::Response`.
 CREATE INDEX fact_response ON fact (task, turn, signature) WHERE list = 9;
 -- What a search is narrowed by, without what rows show: a hundred of them stand on a page instead of a few.
 CREATE INDEX fact_brief ON fact (id, task, kind, occurred, state, duration);
@@ -317,7 +318,7 @@ CREATE TABLE rollup (
   PRIMARY KEY (level, at, dim, project, actor, key)
 ) WITHOUT ROWID;
 -- The files that were used most in a stretch. With every column that the sum is made of: SQLite says that it reads an
--- index alone which has the sum, and looks each row up in the table nevertheless.
+-- index alone which has the sum, and looks each row up in the table nevertheless. Dimension 7 is `Dim::File`.
 CREATE INDEX rollup_top ON rollup (level, at, project, n + failures, n, failures) WHERE dim = 7;
 
 -- Durations of calls in logarithmic buckets, packed (project::latency): days for each project and for all of them
