@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use agent_tracer_event::Millis;
 use agent_tracer_intake::{Clock, Stop};
 use agent_tracer_jobs::alerts::{Alert, Counts, Outcome, Settings, Watch, webhook};
-use agent_tracer_ledger::Store;
+use agent_tracer_ledger::{Store, error_text};
 use agent_tracer_spool::Home;
 use tracing::{info, warn};
 
@@ -116,7 +116,9 @@ impl AlertJob {
         let Some(settings) = settings.filter(Settings::has_receiver) else { return Ok(()) };
         let midnight = self.zone.midnight(now);
         let alerts = self.watch.check(self.store.as_ref(), &settings, now, midnight);
-        let alerts = alerts.map_err(|error| Failure::new(format!("cannot look for alerts: {error}")))?;
+        let alerts = alerts.map_err(|error| {
+            Failure::from_text(&format!("cannot look for alerts: {}", error_text(&error)))
+        })?;
         // Bounded: an outage of one cause can raise an alert for each task.
         for alert in alerts.iter().take(SENT_MAX) {
             // The server ends without waiting for receivers.

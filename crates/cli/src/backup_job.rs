@@ -14,7 +14,7 @@ use agent_tracer_intake::files::{Root, open};
 use agent_tracer_intake::{Clock, Stop};
 use agent_tracer_jobs::compaction::{backup, file};
 use agent_tracer_ledger::view::Row;
-use agent_tracer_ledger::{AppendError, ClockTrust, Ledger, QueryError, Store};
+use agent_tracer_ledger::{AppendError, ClockTrust, Ledger, QueryError, Store, error_text};
 use agent_tracer_spool::Home;
 use serde::Deserialize;
 use tracing::info;
@@ -125,7 +125,7 @@ impl BackupJob {
         let failed = |cause: std::io::Error| {
             Failure::new(format!("cannot keep a copy of a compaction: {}", plain(&cause)))
         };
-        let unanswered = |error: QueryError| Failure::new(error.to_string());
+        let unanswered = |error: QueryError| Failure::from_text(&error_text(&error));
         if !settings.enabled && !folder.exists() {
             self.seen = None;
             return Ok(());
@@ -150,7 +150,7 @@ impl BackupJob {
         }
         let room = u64::from(settings.megabytes) << 20;
         let before = Millis(now.0.saturating_sub(i64::from(settings.days) * DAY_MS));
-        let doubt = self.doubt_clock(now).map_err(|error| Failure::new(error.to_string()))?;
+        let doubt = self.doubt_clock(now).map_err(|error| Failure::from_text(&error_text(&error)))?;
         // A clock that cannot be believed makes nothing old; the room is what it is.
         // The room counts even then: a doubtful clock must not let copies fill the disk.
         let from = if doubt.is_some() { Millis(0) } else { before };

@@ -7,7 +7,7 @@ use std::time::Duration;
 use agent_tracer_event::Millis;
 use agent_tracer_intake::{Clock, Stop};
 use agent_tracer_jobs::context::{PageWriter, Settings};
-use agent_tracer_ledger::Store;
+use agent_tracer_ledger::{Store, error_text};
 use agent_tracer_spool::Home;
 
 use crate::config::{self, Form, OldFile, Repeats, Section, Value, Word};
@@ -61,7 +61,7 @@ impl ContextJob {
                 Failure::new(format!("cannot remove the context pages: {}", plain(&cause)))
             });
         }
-        let seq = self.store.seq().map_err(|error| Failure::new(error.to_string()))?;
+        let seq = self.store.seq().map_err(|error| Failure::from_text(&error_text(&error)))?;
         let is_known = self.seen.as_ref().is_some_and(|(known, wanted)| *known == seq && *wanted == settings);
         // Settings count as a change too: switching a field off must not wait for the next event.
         if is_known && now.0 - self.written.0 < ANYWAY_MS {
@@ -69,7 +69,9 @@ impl ContextJob {
         }
         let midnight = self.zone.midnight(now);
         let kept = keeper.refresh(self.store.as_ref(), &settings, now, midnight);
-        kept.map_err(|cause| Failure::new(format!("cannot write the context pages: {}", plain(&cause))))?;
+        kept.map_err(|cause| {
+            Failure::from_text(&format!("cannot write the context pages: {}", error_text(&cause)))
+        })?;
         (self.seen, self.written) = (Some((seq, settings)), now);
         Ok(())
     }

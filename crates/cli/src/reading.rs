@@ -11,7 +11,7 @@ use std::sync::Arc;
 use agent_tracer_event::{Agent, Millis};
 use agent_tracer_ledger::view::{Page, TaskKind, TaskStatus};
 use agent_tracer_ledger::{
-    Answer, MAX_LIMIT, Paging, QueryError, Store, TaskFilter, has_store, open_read_only,
+    Answer, MAX_LIMIT, Paging, QueryError, Store, TaskFilter, error_text, has_store, open_read_only,
 };
 use agent_tracer_spool::Home;
 use serde::Serialize;
@@ -129,11 +129,11 @@ pub(crate) fn refused(error: QueryError) -> Failure {
     match error {
         QueryError::Bad(what) => Failure::usage(what),
         QueryError::NotFound => Failure::new("not found"),
-        QueryError::Damaged(what) => Failure::new(format!("cannot read the ledger: {what}"))
+        QueryError::Damaged(what) => Failure::new(format!("cannot read the ledger: {}", error_text(&what)))
             .hint("stop the server and run `agent-tracer recover`, which salvages the readable part")
             .hint("run `agent-tracer doctor` for details, and `agent-tracer backup list` for backups to restore"),
         QueryError::Store(what) => {
-            Failure::new(format!("cannot read the ledger: {what}")).hint("run `agent-tracer doctor` for details")
+            Failure::new(format!("cannot read the ledger: {}", error_text(&what))).hint("run `agent-tracer doctor` for details")
         }
     }
 }

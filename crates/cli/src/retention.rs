@@ -10,7 +10,7 @@ use std::time::Duration;
 use agent_tracer_event::Millis;
 use agent_tracer_intake::{Clock, Stop};
 use agent_tracer_ledger::view::RetentionHealth;
-use agent_tracer_ledger::{AppendError, ClockTrust, Ledger, Retention, Upkeep};
+use agent_tracer_ledger::{AppendError, ClockTrust, Ledger, Retention, Upkeep, error_text};
 use agent_tracer_spool::Home;
 use serde::Deserialize;
 
@@ -126,7 +126,7 @@ impl RetentionState {
         match done {
             None => Ok(None),
             Some((_, Err(error))) => {
-                let failure = Failure::new(format!("cannot drop old events: {error}"));
+                let failure = Failure::from_text(&format!("cannot drop old events: {}", error_text(&error)));
                 state.1 = Some(failure.text());
                 Err(failure)
             }

@@ -10,7 +10,7 @@ use agent_tracer_agents::sessions::{self, SessionFiles};
 use agent_tracer_event::{Agent, Millis};
 use agent_tracer_intake::files::Root;
 use agent_tracer_intake::{Clock, PrivacyFile};
-use agent_tracer_ledger::{CheckPace, Ledger, OpenError, Options};
+use agent_tracer_ledger::{CheckPace, Ledger, OpenError, Options, error_text};
 use agent_tracer_prices::{Overrides, Prices};
 use agent_tracer_spool::{Home, settings_file};
 
@@ -66,12 +66,13 @@ fn options_with(prices: Prices) -> Options {
 pub(crate) fn unopened(path: &Path, error: &OpenError) -> Failure {
     match error {
         // It names its own file.
-        OpenError::Journal(_) => Failure::from_text(&error.to_string()),
+        OpenError::Journal(_) => Failure::from_text(&error_text(error)),
         OpenError::Corrupt(_) | OpenError::ForeignLog(_) => {
-            let failure = Failure::from_text(&format!("cannot open `{}`: {error}", path.display()));
+            let failure =
+                Failure::from_text(&format!("cannot open `{}`: {}", path.display(), error_text(error)));
             store_backups::hint(path).into_iter().fold(failure, Failure::hint)
         }
-        _ => Failure::from_text(&format!("cannot open `{}`: {error}", path.display())),
+        _ => Failure::from_text(&format!("cannot open `{}`: {}", path.display(), error_text(error))),
     }
 }
 

@@ -15,7 +15,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ledger::{
-    Contents, CopyError, Pace, check_pages, copy_holds, copy_store, remove_copy, verify_copy,
+    Contents, CopyError, Pace, check_pages, copy_holds, copy_store, error_text, remove_copy, verify_copy,
 };
 use agent_tracer_spool::Home;
 use nix::sys::statvfs::statvfs;
@@ -86,7 +86,7 @@ impl StoreBackup {
     /// damaged.
     pub(crate) fn damage(&self) -> Option<String> {
         let error = (self.kind == Kind::Store).then(|| verify_copy(&self.file()).err())??;
-        let text = error.to_string();
+        let text = error_text(&error);
         Some(text.split("\nhint: ").next().unwrap_or(&text).to_owned())
     }
 
@@ -307,8 +307,8 @@ pub(crate) fn not_copied(store: &Path, error: &CopyError) -> Failure {
         CopyError::Store(error) => sources::unopened(store, error),
         CopyError::Write(cause) => Failure::new(format!("cannot write the backup: {}", plain(cause)))
             .hint("check the free space and the permissions of the folder; no partial backup is left"),
-        CopyError::Differs(_) | CopyError::Stopped => {
-            Failure::new(format!("backup failed: {error}")).hint("run the command again")
+        CopyError::Incomplete(_) | CopyError::Differs(_) | CopyError::Stopped => {
+            Failure::from_text(&format!("backup failed: {}", error_text(error))).hint("run the command again")
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::sink::Sink;
 use crate::spool::{self, SpoolCounts, SpoolIntake};
 use crate::stop::Stop;
 use crate::tail::{NamedCounts, NamedFiles, Tail, Waker};
-use agent_tracer_ledger::{AppendError, RunningProcess};
+use agent_tracer_ledger::{AppendError, RunningProcess, error_text};
 
 /// The interval between two notes about a long import.
 const NOTED_EVERY: Duration = Duration::from_secs(10);
@@ -118,6 +118,7 @@ impl Intake {
         match files.load() {
             // Not fatal: reading a file looks up its own position.
             Err(error @ AppendError::Item(_)) => {
+                let error = error_text(&error);
                 warn!(error = %error, "cannot load the positions of files: {error}");
             }
             loaded => loaded.map_err(StartError::Sink)?,
@@ -252,7 +253,10 @@ fn read_history(files: &Files, roots: &[Root], history: &Mutex<History>, stop: &
                 info!(files, rows, "history: done, {files} files, {rows} rows");
             }
         }
-        Err(error) => warn!(error = %error, "history: {error}"),
+        Err(error) => {
+            let error = error_text(&error);
+            warn!(error = %error, "history: {error}");
+        }
     }
     *lock(history) = History::Done(last);
 }
@@ -267,6 +271,7 @@ fn reap_dead_sessions(
     // The first check runs at once, to find processes that died while no server ran.
     loop {
         if let Err(error) = liveness.check(running(), sink, clock()) {
+            let error = error_text(&error);
             warn!(error = %error, "cannot store the end of a process: {error}");
         }
         if stop.wait(liveness::EVERY) {

@@ -36,7 +36,7 @@ impl FaultCause {
 impl fmt::Display for FaultCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.file {
-            Some(file) => write!(f, "`{}`: {}", file.display(), self.error),
+            Some(file) => write!(f, "`{}`", file.display()),
             None => self.error.fmt(f),
         }
     }
@@ -96,12 +96,14 @@ mod tests {
     use std::io;
 
     use super::*;
+    use crate::error_text;
     use crate::{AppendError, OpenError, QueryError};
 
     #[test]
     fn an_error_of_the_store_leads_to_what_the_engine_reported() {
         let error = AppendError::Store(rusqlite::Error::InvalidQuery.into());
-        assert_eq!(error.to_string(), "the store could not write: Query is not read-only");
+        assert_eq!(error.to_string(), "the store could not write");
+        assert_eq!(error_text(&error), "the store could not write: Query is not read-only");
         let cause = error.source().and_then(|cause| cause.downcast_ref::<FaultCause>()).expect("a cause");
         assert_eq!(cause.downcast_ref::<rusqlite::Error>(), Some(&rusqlite::Error::InvalidQuery));
         let error = QueryError::from(rusqlite::Error::InvalidQuery);
@@ -111,9 +113,28 @@ mod tests {
     #[test]
     fn a_cause_with_a_file_names_it_and_leads_to_the_error_of_the_system() {
         let error = OpenError::Io(FaultCause::of_file(Path::new("/a"), io::ErrorKind::NotFound.into()));
-        assert!(error.to_string().starts_with("the store cannot be opened: `/a`: entity not found\nhint: "));
+        assert!(error.to_string().starts_with("the store cannot be opened\nhint: "));
+        let text = error_text(&error);
+        assert!(
+            text.starts_with("the store cannot be opened: `/a`: entity not found\nhint: check"),
+            "{text}"
+        );
         let cause =
             error.source().and_then(Error::source).and_then(|cause| cause.downcast_ref::<io::Error>());
         assert_eq!(cause.map(io::Error::kind), Some(io::ErrorKind::NotFound));
+    }
+
+    #[test]
+    fn every_cause_of_a_wrapped_error_is_shown_with_its_hint() {
+        let cause = FaultCause::of_file(Path::new("/a"), io::ErrorKind::NotFound.into());
+        let inner = QueryError::Store(FaultCause::new(OpenError::Journal(cause)));
+        let text = error_text(&AppendError::Item(FaultCause::new(inner)));
+        let (causes, hint) = text.split_once("\nhint: ").expect("a hint");
+        assert_eq!(
+            causes,
+            "the store could not write this: the store could not answer: the journal of posts cannot be opened: `/a`: \
+             entity not found"
+        );
+        assert!(!hint.contains("\nhint: "), "{hint}");
     }
 }

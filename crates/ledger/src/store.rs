@@ -30,10 +30,10 @@ pub enum QueryError {
     #[error("not found")]
     NotFound,
     /// The store could not answer because a part of it is damaged.
-    #[error("the store could not answer: {0}")]
+    #[error("a damaged part of the store could not answer")]
     Damaged(#[source] FaultCause),
     /// The store could not answer.
-    #[error("the store could not answer: {0}")]
+    #[error("the store could not answer")]
     Store(#[source] FaultCause),
 }
 

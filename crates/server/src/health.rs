@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use agent_tracer_ledger::error_text;
 use agent_tracer_ledger::view::HealthStatus;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -39,7 +40,7 @@ pub(crate) async fn get(State(app): State<Arc<App>>) -> Response {
             ];
             (headers, serde_json::to_vec(&alive).unwrap_or_default()).into_response()
         }
-        Ok(Err(error)) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string()).into_response(),
+        Ok(Err(error)) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, error_text(&error)).into_response(),
         Err(problem) => problem.into_response(),
     }
 }

@@ -5,7 +5,7 @@
 
 pub(super) mod progress;
 
-use agent_tracer_ledger::AppendError;
+use agent_tracer_ledger::{AppendError, error_text};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -108,7 +108,7 @@ fn roots(arguments: &Import, tracer: &Home, environment: &Environment) -> Result
 }
 
 pub(super) fn refused(error: &AppendError) -> Failure {
-    let failure = Failure::new(format!("import stopped: {error}"));
+    let failure = Failure::from_text(&format!("import stopped: {}", error_text(error)));
     match error {
         AppendError::DiskFull => {
             failure.hint("free some space and run the command again: it goes on where it stopped")

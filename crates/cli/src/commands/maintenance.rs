@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent_tracer_ledger::{AppendError, Ledger, Upkeep, has_store};
+use agent_tracer_ledger::{AppendError, Ledger, Upkeep, error_text, has_store};
 use agent_tracer_spool::Home;
 
 use crate::arguments::Options;
@@ -37,7 +37,7 @@ pub(super) fn open(
 
 /// Returns the failure of a request to the ledger.
 pub(super) fn refused(error: &AppendError) -> Failure {
-    let failure = Failure::new(format!("cannot change the ledger: {error}"));
+    let failure = Failure::new(format!("cannot change the ledger: {}", error_text(error)));
     match error {
         AppendError::DiskFull => failure.hint("free some space and run the command again to continue"),
         AppendError::ReadOnly => failure.hint("check the owner and the mode of the home folder"),

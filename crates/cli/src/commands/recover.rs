@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use agent_tracer_event::Millis;
 use agent_tracer_ledger::{
-    Ledger, Salvage, SalvageError, abandon_swap, check_pages, check_store, damaged_commits, finish_swap,
-    foreign_log, prepare_swap, remains, salvage, succeed, swap_store,
+    Ledger, Salvage, SalvageError, abandon_swap, check_pages, check_store, damaged_commits, error_text,
+    finish_swap, foreign_log, prepare_swap, remains, salvage, succeed, swap_store,
 };
 use agent_tracer_spool::Home;
 use serde_json::{Value, json};
@@ -107,7 +107,8 @@ fn accept_changes(
         Ledger::open(store, sources::options(home)?).map_err(|error| sources::unopened(store, &error))?;
     let accepted = ledger.accept_changes();
     ledger.close();
-    let pages = accepted.map_err(|error| Failure::new(format!("cannot accept the pages: {error}")))?;
+    let pages =
+        accepted.map_err(|error| Failure::new(format!("cannot accept the pages: {}", error_text(&error))))?;
     if arguments.json {
         output.data(&json_of(&json!({"acceptedPages": pages}))?)?;
     } else {
@@ -159,7 +160,7 @@ fn make(from: &Path, to: &Path, home: &Home) -> Result<Salvage, Failure> {
     let made = salvage(from, to, sources::options(home)?, |stage| display.say(stage));
     display.clear();
     made.map_err(|error| {
-        let failure = Failure::from_text(&format!("cannot recover `{}`: {error}", from.display()));
+        let failure = Failure::from_text(&format!("cannot recover `{}`: {}", from.display(), error_text(&error)));
         match error {
             SalvageError::Nothing(_) => {
                 let failure = store_backups::hint(&store_backups::store(home)).into_iter().fold(failure, Failure::hint);

@@ -71,7 +71,7 @@ impl PageWriter {
         now: Millis,
         midnight: Millis,
     ) -> io::Result<usize> {
-        let places = places(store, now).map_err(|error| io::Error::other(error.to_string()))?;
+        let places = places(store, now).map_err(io::Error::other)?;
         fs::DirBuilder::new().recursive(true).mode(0o700).create(self.home.context())?;
         self.mark_task(settings)?;
         let written_s = u64::try_from(now.0 / 1000).unwrap_or(0);
@@ -79,7 +79,7 @@ impl PageWriter {
         let mut kept = BTreeSet::from([context::task_mark(&self.home)]);
         for (project, folders) in &places {
             let ask = SummaryRequest { project, now, midnight, settings };
-            let text = summary::text(store, &ask).map_err(|error| io::Error::other(error.to_string()))?;
+            let text = summary::text(store, &ask).map_err(io::Error::other)?;
             let Some(text) = text else { continue };
             let page =
                 Page { written_s, exports_task: settings.export_task, escaped: context::escape(&text) };

@@ -17,6 +17,7 @@ use super::page_keeper::{Move, PageKeeper, is_passing};
 use super::page_sums::{CHANGED, DAMAGED};
 use super::store_files::StoreFiles;
 use super::{AppendError, OpenError, page_check};
+use crate::error_text;
 use crate::journal::Settle;
 
 /// Pages that are looked at while the log cannot be moved: a megabyte.
@@ -224,7 +225,7 @@ impl Mover {
             }
             Err(error) if lacks_means(&error) => LATER,
             Err(error) => {
-                self.faults.read_failed(&error.to_string());
+                self.faults.read_failed(&error_text(&error));
                 self.pace.rest
             }
         }

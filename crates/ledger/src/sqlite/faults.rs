@@ -13,6 +13,7 @@ use rusqlite::ffi;
 
 use super::AppendError;
 use super::page_check::Place;
+use crate::error_text;
 use crate::view::{PageCheck, StoreFaults};
 
 /// Advice about a store that cannot be written.
@@ -66,8 +67,12 @@ impl Faults {
         *inner.writes.entry(error.reason()).or_default() += 1;
         match error {
             AppendError::Item(what) => {
-                let said =
-                    || format!("the store could not write something although it writes others: {what}");
+                let said = || {
+                    format!(
+                        "the store could not write something although it writes others: {}",
+                        error_text(what)
+                    )
+                };
                 inner.damaged.get_or_insert_with(said);
             }
             AppendError::Closed => {}
@@ -195,7 +200,7 @@ impl Faults {
         let inner = self.inner();
         let mut problems = Vec::new();
         if let Some(failing) = &inner.failing {
-            problems.push(format!("{failing}; {HELD}\nhint: {}", failing.way_out()));
+            problems.push(format!("{}; {HELD}\nhint: {}", error_text(failing), failing.way_out()));
         }
         if let Some(what) = &inner.damaged {
             problems.push(format!(

@@ -126,10 +126,10 @@ pub enum AppendError {
     #[error("the store is gone: {0} while it is in use")]
     Gone(String),
     /// The store cannot be written.
-    #[error("the store could not write: {0}")]
+    #[error("the store could not write")]
     Store(#[source] FaultCause),
     /// This batch could not be written, though the store takes others.
-    #[error("the store could not write this: {0}")]
+    #[error("the store could not write this")]
     Item(#[source] FaultCause),
 }
 

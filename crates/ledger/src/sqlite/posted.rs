@@ -7,6 +7,7 @@ use super::append::Apply;
 use super::prepared::Prepared;
 use super::writer::Writer;
 use crate::aside::Kind;
+use crate::error_text;
 use crate::journal::{Part, Place};
 
 /// The observations that are folded in one transaction. A batch that arrives meanwhile waits for them.
@@ -94,7 +95,7 @@ impl Writer {
                 })
             });
             let folded = match written {
-                Err(AppendError::Item(why)) => self.refuse(prepared, &why.to_string(), place),
+                Err(AppendError::Item(why)) => self.refuse(prepared, &error_text(&why), place),
                 other => other,
             };
             if folded.is_err() {

@@ -16,7 +16,7 @@ use super::copy_sum::CopySum;
 use super::open::{self, create_private};
 use super::salvage::lineage;
 use super::store_files::{beside, sync_folder};
-use super::{Ledger, OpenError, Options, copy_sum, posted, swap};
+use super::{AppendError, Ledger, OpenError, Options, copy_sum, posted, swap};
 use crate::journal;
 
 /// Pages that are copied at a time: four megabytes.
@@ -51,8 +51,11 @@ pub enum CopyError {
     #[error(transparent)]
     Store(OpenError),
     /// The copy cannot be written.
-    #[error("the copy cannot be written: {0}")]
+    #[error("the copy cannot be written")]
     Write(#[source] io::Error),
+    /// The copy does not take what it still lacks: posts of the journal, or deletions since it was made.
+    #[error("the copy cannot be completed")]
+    Incomplete(#[source] AppendError),
     /// The copy is not what was copied; how.
     #[error("the copy is not what was copied: {0}")]
     Differs(String),
@@ -180,7 +183,7 @@ fn copy_into(
         let ledger = Ledger::open(part, options)?;
         let folded = ledger.fold_waiting();
         ledger.close();
-        folded.map_err(|error| CopyError::Differs(error.to_string()))?;
+        folded.map_err(CopyError::Incomplete)?;
     }
     finish(part, pace)?;
     let contents = contents(part)?;
@@ -294,7 +297,6 @@ pub fn succeed(copy: &Path, succession: &Succession, options: Options) -> Result
     copy_sum::cut(copy).map_err(CopyError::Write)?;
     let ledger = Ledger::open(copy, options)?;
     let seq = i64::try_from(succession.seq).unwrap_or(i64::MAX);
-    let failed = |error: super::AppendError| CopyError::Differs(error.to_string());
     let mut deleted = 0;
     for (task, until) in &succession.deleted {
         let (id, moment) = (task.clone(), until.0);
@@ -302,8 +304,8 @@ pub fn succeed(copy: &Path, succession: &Succession, options: Options) -> Result
             let sql = "SELECT 1 FROM tombstone WHERE task = ?1 AND until >= ?2";
             writer.conn.prepare_cached(sql)?.exists(params![id.as_str(), moment])
         });
-        if !is_known.map_err(failed)?? {
-            deleted += ledger.purge(vec![task.clone()], *until).map_err(failed)?.tasks;
+        if !is_known.map_err(CopyError::Incomplete)?? {
+            deleted += ledger.purge(vec![task.clone()], *until).map_err(CopyError::Incomplete)?.tasks;
         }
     }
     ledger
@@ -311,8 +313,8 @@ pub fn succeed(copy: &Path, succession: &Succession, options: Options) -> Result
             writer.memory.seq = writer.memory.seq.max(seq);
             writer.change(|_| Ok(()))
         })
-        .map_err(failed)?
-        .map_err(failed)?;
+        .and_then(|changed| changed)
+        .map_err(CopyError::Incomplete)?;
     ledger.close();
     Ok(deleted)
 }

@@ -210,7 +210,7 @@ fn a_journal_that_cannot_be_opened_is_named_with_a_way_out() {
     std::fs::create_dir(&journal).unwrap();
     let error = Ledger::open(&store, Options::default()).err().unwrap();
     assert!(matches!(error, agent_tracer_ledger::OpenError::Journal(_)), "{error:?}");
-    let said = error.to_string();
+    let said = agent_tracer_ledger::error_text(&error);
     assert!(said.contains("the journal of posts cannot be opened: `"), "{said}");
     assert!(said.contains("ledger.db-journal-of-posts`: ") && said.contains("\nhint: "), "{said}");
     std::fs::remove_dir(&journal).unwrap();

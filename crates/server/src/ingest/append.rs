@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agent_tracer_event::{Entry, Millis, attributes};
-use agent_tracer_ledger::{AppendError, Batch, Receipt, Verdict};
+use agent_tracer_ledger::{AppendError, Batch, Receipt, Verdict, error_text};
 use axum::http::StatusCode;
 use tokio::sync::oneshot;
 
@@ -90,7 +90,7 @@ fn refused(error: &AppendError) -> Problem {
         | AppendError::Store(_)
         | AppendError::Item(_) => StatusCode::SERVICE_UNAVAILABLE,
     };
-    let mut problem = Problem::new(status, error.to_string());
+    let mut problem = Problem::new(status, error_text(error));
     // Exporters of OpenTelemetry send again by themselves where an answer says when.
     problem.retry_after = Some(5);
     problem

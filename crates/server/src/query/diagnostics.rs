@@ -2,7 +2,7 @@
 
 use agent_tracer_event::attributes::CaptureLevel;
 use agent_tracer_ledger::view::{Health, HealthStatus, Page};
-use agent_tracer_ledger::{Answer, QueryError};
+use agent_tracer_ledger::{Answer, QueryError, error_text};
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -83,7 +83,7 @@ fn health(app: &App) -> Health {
 /// Returns an answer of the store. If it has none, adds a problem and returns `None`: a default would read as a fact.
 fn answer_or_report<T>(answer: Answer<T>, problems: &mut Vec<String>) -> Option<T> {
     let note = |error: QueryError| {
-        let problem = format!("{error}\nhint: stop the server and run `agent-tracer doctor`");
+        let problem = format!("{}\nhint: stop the server and run `agent-tracer doctor`", error_text(&error));
         if !problems.contains(&problem) {
             problems.push(problem);
         }

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use agent_tracer_event::Millis;
 use agent_tracer_jobs::compaction::backup;
 use agent_tracer_ledger::{
-    Contents, abandon_swap, contents, finish_swap, prepare_swap, remains, succeed, swap_store, verify_copy,
+    Contents, abandon_swap, contents, error_text, finish_swap, prepare_swap, remains, succeed, swap_store,
+    verify_copy,
 };
 use agent_tracer_spool::Home;
 use serde_json::json;
@@ -92,7 +93,7 @@ fn restore(
     let (store, file) = (store_backups::store(home), found.file());
     finish_swap(&store).map_err(|cause| Failure::file("finish installing", &store, &cause))?;
     let holds = verify_copy(&file).map_err(|error| {
-        let failure = Failure::from_text(&format!("cannot use `{}`: {error}", found.name));
+        let failure = Failure::from_text(&format!("cannot use `{}`: {}", found.name, error_text(&error)));
         failure.hint(format!(
             "`agent-tracer recover --from '{}'` salvages what can be read of it",
             file.display()

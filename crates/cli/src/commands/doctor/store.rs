@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use agent_tracer_event::Millis;
-use agent_tracer_ledger::{OpenError, check_pages, check_store, damaged_commits, foreign_log, set_aside};
+use agent_tracer_ledger::{
+    OpenError, check_pages, check_store, damaged_commits, error_text, foreign_log, set_aside,
+};
 use agent_tracer_spool::Home;
 
 use super::check::{Check, Group, State, counted};
@@ -117,7 +119,7 @@ fn ledger(path: &Path, patience: Duration) -> Check {
             check("ledger", State::Info, text)
         }
         Err(error) => {
-            let message = error.to_string();
+            let message = error_text(&error);
             let (text, hint) =
                 message.split_once("\nhint: ").unwrap_or((&message, "see the log of the server"));
             // An older one is brought up to date by the next start, and nothing is wrong with it.

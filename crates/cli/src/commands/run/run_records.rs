@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use agent_tracer_event::{Agent, TaskId, TaskKey};
 use agent_tracer_intake::{Sink, catch_up};
 use agent_tracer_ledger::view::{Task, TaskKind};
-use agent_tracer_ledger::{Paging, QueryError, TaskFilter};
+use agent_tracer_ledger::{Paging, QueryError, TaskFilter, error_text};
 use agent_tracer_spool::{Home, run};
 
 use super::RunFacts;
@@ -77,12 +77,11 @@ fn read_here(facts: &RunFacts, home: &Home, environment: &Environment) -> Result
     let failed =
         catch_up(home, &roots, &|found| found.facts.changed_ns >= since, &sink, privacy, sources::clock());
     let failed = failed.map_err(|error| {
-        let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
-        Failure::new(format!("{error}{cause}")).hint("run `agent-tracer doctor` for details")
+        Failure::from_text(&error_text(&error)).hint("run `agent-tracer doctor` for details")
     })?;
     ledger.finish_search().map_err(|error| import::refused(&error))?;
     ledger.close();
-    Ok(failed.iter().map(ToString::to_string).collect())
+    Ok(failed.iter().map(|error| error_text(error)).collect())
 }
 
 /// Waits until the server has brought the events that are in the spool now, and has read the transcripts to their ends.

@@ -113,14 +113,23 @@ impl fmt::Display for SalvageError {
             Self::Newer { found, known } => OpenError::Newer { found: *found, known: *known }.fmt(f),
             Self::NotOurs => OpenError::NotOurs.fmt(f),
             Self::Nothing(what) => write!(f, "nothing can be salvaged: {what}"),
-            Self::Read(cause) => write!(f, "the damaged files cannot be read: {cause}"),
-            Self::Open(error) => write!(f, "the new store cannot be made: {error}"),
-            Self::Write(error) => write!(f, "the new store cannot be written: {error}"),
+            Self::Read(_) => f.write_str("the damaged files cannot be read"),
+            Self::Open(_) => f.write_str("the new store cannot be made"),
+            Self::Write(_) => f.write_str("the new store cannot be written"),
         }
     }
 }
 
-impl std::error::Error for SalvageError {}
+impl std::error::Error for SalvageError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Read(cause) => Some(cause),
+            Self::Open(error) => Some(error),
+            Self::Write(error) => Some(error),
+            Self::Exists | Self::Newer { .. } | Self::NotOurs | Self::Nothing(_) => None,
+        }
+    }
+}
 
 impl From<OpenError> for SalvageError {
     fn from(error: OpenError) -> Self {
