@@ -30,7 +30,9 @@ pub mod view;
 /// Rules that every engine shares: cursors of lists, staleness of tasks, the presentation of sums, and the texts that
 /// are searched.
 pub mod engine {
-    pub use crate::sqlite::read::{Local, cursor, is_indexed, local_stretches, staleness, texts, usage_sum};
+    pub use crate::sqlite::read::{
+        LocalStretch, cursor, is_indexed, local_stretches, staleness, texts, usage_sum,
+    };
 }
 
 pub use aside::AsidePurge;

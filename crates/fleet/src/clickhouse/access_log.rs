@@ -79,7 +79,7 @@ impl Fleet {
     /// # Errors
     /// If the cursor is none, or the database cannot answer.
     pub fn access_page(&self, filter: &AuditFilter) -> Answer<Page<AccessEntry>> {
-        let before = cursor::place::<2>(Listing::Visits, &filter.paging)?;
+        let before = cursor::page_start::<2>(Listing::Visits, &filter.paging)?;
         let limit = cursor::limit(&filter.paging);
         let found = self.access_entries(filter, before, u32::try_from(limit + 1).unwrap_or(MOST))?;
         let page = cursor::cut(Listing::Visits, limit, found, |(visit, place)| [visit.at, *place]);

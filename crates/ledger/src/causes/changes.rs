@@ -114,7 +114,7 @@ pub struct ChangeSet {
 impl ChangeSet {
     /// Sums the successful edits of steps, which may come in any order.
     #[must_use]
-    pub fn of(steps: &[CallStep]) -> Self {
+    pub fn from_steps(steps: &[CallStep]) -> Self {
         let mut done: Vec<&CallStep> = steps
             .iter()
             .filter(|step| step.outcome == StepOutcome::Succeeded)
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn edits_are_summed_by_file_and_agent_in_their_order() {
-        let changes = ChangeSet::of(&[
+        let changes = ChangeSet::from_steps(&[
             step(3, 1, vec![edit("a", EditOperation::Modify, 5, 2)]),
             step(1, 0, vec![edit("a", EditOperation::Modify, 1, 1), edit("b", EditOperation::Create, 9, 0)]),
         ]);
@@ -275,7 +275,7 @@ mod tests {
                 .zip(&operations)
                 .map(|(id, operation)| step(id, 0, vec![edit("a", operation.clone(), 1, 0)]))
                 .collect();
-            let changes = ChangeSet::of(&steps);
+            let changes = ChangeSet::from_steps(&steps);
             assert_eq!(
                 (changes.files[0].effect, changes.files[0].path.as_str()),
                 (effect, path),
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn file_that_is_moved_stays_one_file() {
-        let changes = ChangeSet::of(&[
+        let changes = ChangeSet::from_steps(&[
             step(1, 0, vec![edit("a", EditOperation::Modify, 1, 0)]),
             step(2, 0, vec![edit("a", EditOperation::Rename { to: "b".to_owned() }, 0, 0)]),
             step(3, 0, vec![edit("b", EditOperation::Modify, 2, 0)]),
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn edits_belong_to_the_next_commit() {
-        let changes = ChangeSet::of(&[
+        let changes = ChangeSet::from_steps(&[
             step(1, 0, vec![edit("a", EditOperation::Modify, 1, 0)]),
             commit(2, "abc1234"),
             step(3, 0, vec![edit("b", EditOperation::Modify, 1, 0)]),
@@ -318,7 +318,7 @@ mod tests {
         failed.outcome = StepOutcome::Failed;
         let mut unknown = edit("b", EditOperation::Write, 1, 0);
         unknown.removed = None;
-        let changes = ChangeSet::of(&[failed, step(2, 0, vec![unknown])]);
+        let changes = ChangeSet::from_steps(&[failed, step(2, 0, vec![unknown])]);
         assert_eq!(changes.files.len(), 1);
         assert_eq!((changes.files[0].lines.uncounted, changes.files[0].lines.net()), (1, None));
     }
@@ -355,7 +355,7 @@ mod tests {
     proptest! {
         #[test]
         fn sums_of_files_and_agents_equal_those_of_all_edits(steps in any_steps()) {
-            let changes = ChangeSet::of(&steps);
+            let changes = ChangeSet::from_steps(&steps);
             let mut expected = LineSums::default();
             for edit in steps.iter().flat_map(|step| &step.edits) {
                 expected.add(edit);
@@ -371,7 +371,7 @@ mod tests {
             prop_assert_eq!(by_agent, expected);
             let mut reversed = steps.clone();
             reversed.reverse();
-            prop_assert_eq!(ChangeSet::of(&reversed), changes);
+            prop_assert_eq!(ChangeSet::from_steps(&reversed), changes);
         }
     }
 }

@@ -102,7 +102,7 @@ pub struct ContextCost {
 impl ContextCost {
     /// Divides a conversation.
     #[must_use]
-    pub fn of(history: &History) -> Self {
+    pub fn divide(history: &History) -> Self {
         let mut builder = Builder::new(history);
         for response in &history.responses {
             builder.respond(response);
@@ -179,7 +179,7 @@ const FRAME_TOKENS: u64 = 12;
 
 /// A part that is in the context now.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct PresentPart {
     /// The index of its cost.
     part: usize,
     /// The tokens that it has now.
@@ -199,7 +199,7 @@ struct Density {
 struct Builder<'h> {
     history: &'h History,
     done: ContextCost,
-    places: Vec<Place>,
+    places: Vec<PresentPart>,
     /// Tokens of all places.
     held: u64,
     /// Estimates of all places.
@@ -388,7 +388,7 @@ impl<'h> Builder<'h> {
     /// Puts a part at the end of the context; a new system prompt replaces the old one at its beginning.
     fn place(&mut self, response: &PricedResponse, entry: Entry, tokens: u64) {
         let group = entry.source.group();
-        let place = Place { part: self.done.parts.len(), tokens, estimate: entry.estimate };
+        let place = PresentPart { part: self.done.parts.len(), tokens, estimate: entry.estimate };
         if self.moves && group == SourceGroup::System {
             let leading = self.places.iter().take_while(|place| {
                 self.done.parts.get(place.part).is_some_and(|part| part.source.group() == SourceGroup::System)
@@ -589,7 +589,7 @@ impl<'h> Builder<'h> {
     }
 }
 
-impl Place {
+impl PresentPart {
     /// Gives up to so many tokens away, and the estimate in proportion.
     fn take(&mut self, left: &mut u64) {
         let taken = self.tokens.min(*left);

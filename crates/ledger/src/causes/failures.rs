@@ -76,7 +76,9 @@ impl FailureThread {
         };
         let attempts = counted(u64::try_from(self.failures.len()).unwrap_or(u64::MAX), "failure");
         match self.end {
-            ThreadEnd::Recovered { after_ms, .. } => format!("recovered after {} by {by}", spoken(after_ms)),
+            ThreadEnd::Recovered { after_ms, .. } => {
+                format!("recovered after {} by {by}", format_duration(after_ms))
+            }
             ThreadEnd::Never if edits > 0 => format!("not recovered, {attempts}, {by}"),
             ThreadEnd::Never => format!("not recovered, {attempts}"),
         }
@@ -92,7 +94,7 @@ fn base_name(path: &str) -> &str {
 }
 
 /// Returns a duration as people write it: `840ms`, `12s`, `1m 08s`, `2h 05m`.
-fn spoken(ms: i64) -> String {
+fn format_duration(ms: i64) -> String {
     let ms = ms.max(0);
     let seconds = ms / 1_000;
     match seconds {
@@ -156,7 +158,7 @@ pub fn threads(steps: &[CallStep]) -> Vec<FailureThread> {
             StepOutcome::Open => {}
         }
     }
-    let work = Work::new(&by_end);
+    let work = StepTimes::new(&by_end);
     for thread in &mut threads {
         work.complete(thread);
     }
@@ -218,7 +220,7 @@ fn succeed<'s>(
 }
 
 /// Holds the times of steps and edits, for the interval of each thread.
-struct Work<'s> {
+struct StepTimes<'s> {
     /// Ends of steps, sorted.
     ends: Vec<(i64, i64)>,
     /// Ends of successful edits by path, sorted.
@@ -227,7 +229,7 @@ struct Work<'s> {
     edited: Vec<(i64, &'s str)>,
 }
 
-impl<'s> Work<'s> {
+impl<'s> StepTimes<'s> {
     fn new(by_end: &[&'s CallStep]) -> Self {
         let mut work = Self { ends: Vec::new(), edits: HashMap::new(), edited: Vec::new() };
         for step in by_end {
@@ -387,7 +389,7 @@ mod tests {
         for (ms, text) in
             [(840, "840ms"), (59_999, "59s"), (68_000, "1m 08s"), (7_500_000, "2h 05m"), (-5, "0ms")]
         {
-            assert_eq!(spoken(ms), text);
+            assert_eq!(format_duration(ms), text);
         }
     }
 

@@ -29,7 +29,7 @@ pub fn activity<R: Rollups>(rollups: &R, range: &Range, buckets: u32) -> Answer<
         Some(until) => until.0,
         None => rollups.newest(&window)?.unwrap_or(last),
     };
-    let Some(grid) = Grid::of(from, to, buckets) else { return Ok(Page::whole(Vec::new())) };
+    let Some(grid) = Grid::new(from, to, buckets) else { return Ok(Page::whole(Vec::new())) };
     let mut columns = vec![Measures::default(); grid.columns];
     // However far the chart goes, only stretches for which the store has data are read, and they are read whole: a
     // column of days has whole days even if the window ends within one.
@@ -60,7 +60,7 @@ pub struct Grid {
 impl Grid {
     /// Returns a grid of at most `buckets` columns over a range, or `None` if the range is empty.
     #[must_use]
-    pub fn of(from: i64, to: i64, buckets: u32) -> Option<Self> {
+    pub fn new(from: i64, to: i64, buckets: u32) -> Option<Self> {
         if from >= to {
             return None;
         }
@@ -114,7 +114,7 @@ mod tests {
         fn columns_cover_the_range_and_are_not_too_many(
             from in 0_i64..4_000_000_000_000, length in 1_i64..400_000_000_000, buckets in 1_u32..500,
         ) {
-            let grid = Grid::of(from, from + length, buckets).unwrap();
+            let grid = Grid::new(from, from + length, buckets).unwrap();
             prop_assert!(grid.columns <= buckets as usize);
             prop_assert!(grid.from <= from && grid.to() >= from + length);
             prop_assert_eq!(grid.level.start(grid.at(1)), grid.at(1));

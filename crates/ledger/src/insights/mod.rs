@@ -110,7 +110,7 @@ pub struct MostFrequent {
 impl MostFrequent {
     /// Returns the keys of a page of [`List::Ranked`].
     fn of(paging: &Paging) -> Answer<Self> {
-        let after = cursor::place::<2>(List::Ranked, paging)?;
+        let after = cursor::page_start::<2>(List::Ranked, paging)?;
         let at_most = after.map_or(i64::MAX, |[rank, _]| rank.saturating_neg());
         Ok(Self { at_most, count: cursor::limit(paging).saturating_add(1) })
     }
@@ -243,7 +243,7 @@ fn presented<R: Rollups, T>(
     mut present: impl FnMut(KeySums) -> T,
 ) -> Answer<Page<T>> {
     // A foreign cursor is refused even where there is nothing to list.
-    cursor::place::<2>(List::Ranked, &range.paging)?;
+    cursor::page_start::<2>(List::Ranked, &range.paging)?;
     let Some(window) = rollups.window(range)? else { return Ok(Page::whole(Vec::new())) };
     let page = ranked(range, frequent(rollups, &window, dim, range)?, |key| (key.sums.n, &key.key))?;
     Ok(page.map(&mut present))
@@ -254,7 +254,7 @@ fn presented<R: Rollups, T>(
 /// # Errors
 /// If the range or its cursor is wrong, or the store cannot answer.
 pub fn tools<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<ToolStat>> {
-    cursor::place::<2>(List::Ranked, &range.paging)?;
+    cursor::page_start::<2>(List::Ranked, &range.paging)?;
     let Some(window) = rollups.window(range)? else { return Ok(Page::whole(Vec::new())) };
     let mut tools = rollups.tool_sums(&window)?;
     tools.retain(|tool| !tool.sums.is_zero());
@@ -267,7 +267,7 @@ pub fn tools<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<ToolStat>> {
 /// # Errors
 /// As [`tools`].
 pub fn rules<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<RuleStat>> {
-    cursor::place::<2>(List::Ranked, &range.paging)?;
+    cursor::page_start::<2>(List::Ranked, &range.paging)?;
     let Some(window) = rollups.window(range)? else { return Ok(Page::whole(Vec::new())) };
     let sums = by_key(rollups, &window, Dim::Rule)?.into_iter();
     let sums = sums.map(|summed| (RuleKey::parse(&summed.key), summed.sums));
@@ -301,7 +301,7 @@ pub fn durations<R: Rollups>(rollups: &R, range: &Range, bounds_ms: &[u64]) -> A
 /// # Errors
 /// As [`tools`].
 pub fn failures<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<FailureStat>> {
-    cursor::place::<2>(List::Ranked, &range.paging)?;
+    cursor::page_start::<2>(List::Ranked, &range.paging)?;
     let Some(window) = rollups.window(range)? else { return Ok(Page::whole(Vec::new())) };
     let page = ranked(range, frequent(rollups, &window, Dim::Error, range)?, |key| (key.sums.n, &key.key))?;
     let calls: HashMap<String, i64> =
@@ -361,7 +361,7 @@ struct AgentSums {
 /// # Errors
 /// As [`tools`].
 pub fn agents<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<AgentStat>> {
-    cursor::place::<2>(List::Ranked, &range.paging)?;
+    cursor::page_start::<2>(List::Ranked, &range.paging)?;
     let Some(window) = rollups.window(range)? else { return Ok(Page::whole(Vec::new())) };
     let mut types: BTreeMap<String, AgentSums> = BTreeMap::new();
     for tool in rollups.sums(&window, window.span, Dim::Tool, GroupBy::AgentType)? {
@@ -422,7 +422,7 @@ pub fn usage<R: Rollups>(
 /// # Errors
 /// As [`tools`].
 pub fn blocks<R: Rollups>(rollups: &R, now: Millis, range: &Range) -> Answer<Page<UsageBlock>> {
-    cursor::place::<1>(List::Usage, &range.paging)?;
+    cursor::page_start::<1>(List::Usage, &range.paging)?;
     let Some(window) = rollups.window(range)? else { return Ok(Page::whole(Vec::new())) };
     let quarters = quarters(rollups, &window, numbers::block_span(window.span))?;
     numbers::block_page(&range.paging, now, range.since, quarters)

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::record::{self, Found};
+use super::record::{self, FoundRecord};
 use crate::sqlite::prepared::Prepared;
 use crate::sqlite::store_files::sync_folder;
 
@@ -46,7 +46,7 @@ const END_BYTES: usize = 1 << 20;
 
 /// A place in the journal: everything before it is folded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct JournalPosition {
     /// The number of the use.
     pub(crate) number: u64,
     /// Bytes from the beginning.
@@ -55,7 +55,7 @@ pub(crate) struct Place {
 
 /// Some records, in their order.
 #[derive(Debug, Default)]
-pub(crate) struct Part {
+pub(crate) struct RecordRun {
     /// Their values.
     pub(crate) prepared: Prepared,
     /// The position at which each of them ends.
@@ -81,7 +81,7 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
 }
 
 /// Returns `true` if a journal may hold records that are not folded. It only reads, so that a writer may go on.
-pub(crate) fn waits(path: &Path, folded: Place) -> io::Result<bool> {
+pub(crate) fn waits(path: &Path, folded: JournalPosition) -> io::Result<bool> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
@@ -129,7 +129,7 @@ struct End {
 
 impl JournalFile {
     /// Reads how far the file is written. `folded` is how far it was folded; what comes behind it is found again.
-    pub(super) fn open(file: File, folded: Place) -> io::Result<Self> {
+    pub(super) fn open(file: File, folded: JournalPosition) -> io::Result<Self> {
         let length = file.metadata()?.len();
         let mut journal = Self { file, number: folded.number, end: HEAD, length, torn: None };
         let bytes = journal.bytes(0, HEAD as usize)?;
@@ -229,7 +229,7 @@ impl JournalFile {
         let Some(length) = record::claimed(&head).filter(|length| at + *length as u64 <= self.length) else {
             return Ok(false);
         };
-        Ok(matches!(record::find(&self.bytes(at, length)?, self.number), Found::Record(..)))
+        Ok(matches!(record::find(&self.bytes(at, length)?, self.number), FoundRecord::Record(..)))
     }
 
     /// Writes records behind the others. They are on disk when this returns; if it fails, nothing of them counts.
@@ -319,7 +319,7 @@ impl JournalFile {
 
     /// Reads some records from this place on, up to another: at most so many, and not much more than four megabytes.
     /// What is damaged between them is passed over.
-    pub(super) fn read(&self, from: u64, until: u64, most: usize) -> io::Result<Part> {
+    pub(super) fn read(&self, from: u64, until: u64, most: usize) -> io::Result<RecordRun> {
         let mut part = self.read_run(from, until, most)?;
         // The same as it is now: it has grown since this handle was made.
         let seen = Self { length: self.file.metadata()?.len(), ..self.reader()? };
@@ -329,20 +329,20 @@ impl JournalFile {
             let length = usize::try_from(part.end - damaged).unwrap_or(END_BYTES);
             part.damaged.push(seen.bytes(damaged, length)?);
             let next = self.read_run(part.end, until, most)?;
-            part = Part { damaged: part.damaged, ..next };
+            part = RecordRun { damaged: part.damaged, ..next };
         }
         Ok(part)
     }
 
-    /// The same up to the first that is damaged.
-    fn read_run(&self, from: u64, until: u64, most: usize) -> io::Result<Part> {
-        let mut part = Part { end: from, ..Part::default() };
+    /// Reads the same up to the first record that is damaged.
+    fn read_run(&self, from: u64, until: u64, most: usize) -> io::Result<RecordRun> {
+        let mut part = RecordRun { end: from, ..RecordRun::default() };
         let there = usize::try_from(until.saturating_sub(from)).unwrap_or(usize::MAX);
         let mut bytes = self.bytes(from, READ.min(there))?;
         let mut at = 0;
         while part.ends.len() + part.unknown.len() < most && from + (at as u64) < until {
             match record::find(bytes.get(at..).unwrap_or_default(), self.number) {
-                Found::Record(body, taken) => {
+                FoundRecord::Record(body, taken) => {
                     at += taken;
                     part.end = from + at as u64;
                     match record::read(body) {
@@ -353,14 +353,14 @@ impl JournalFile {
                         None => part.unknown.push(body.to_vec()),
                     }
                 }
-                Found::Part(length) if at == 0 && length > bytes.len() => {
+                FoundRecord::Part(length) if at == 0 && length > bytes.len() => {
                     let longer = self.bytes(from, length)?;
                     if longer.len() < length {
                         break;
                     }
                     bytes = longer;
                 }
-                Found::Part(_) | Found::Nothing => break,
+                FoundRecord::Part(_) | FoundRecord::Nothing => break,
             }
         }
         Ok(part)
@@ -459,16 +459,18 @@ mod tests {
     fn what_is_not_folded_is_found_again_and_what_is_folded_is_not() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        let mut journal = JournalFile::open(create(&path).unwrap(), Place::default()).unwrap();
+        let mut journal = JournalFile::open(create(&path).unwrap(), JournalPosition::default()).unwrap();
         journal.append(&mut records(&journal, &["one", "two"])).unwrap();
         let number = journal.number;
         let one = journal.read_run(HEAD, u64::MAX, 1).unwrap().end;
         drop(journal);
-        let again = JournalFile::open(create(&path).unwrap(), Place { number, offset: one }).unwrap();
+        let again =
+            JournalFile::open(create(&path).unwrap(), JournalPosition { number, offset: one }).unwrap();
         assert_eq!((again.number, names(&again, one)), (number, vec!["two".to_owned()]));
         let end = again.end;
         drop(again);
-        let used = JournalFile::open(create(&path).unwrap(), Place { number, offset: end }).unwrap();
+        let used =
+            JournalFile::open(create(&path).unwrap(), JournalPosition { number, offset: end }).unwrap();
         assert_eq!((used.number, used.end), (number + 1, HEAD));
         assert!(names(&used, HEAD).is_empty(), "what an earlier use left is not news");
     }
@@ -477,9 +479,9 @@ mod tests {
     fn a_use_of_which_nothing_was_folded_yet_is_found_from_its_beginning() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        let mut journal = JournalFile::open(create(&path).unwrap(), Place::default()).unwrap();
+        let mut journal = JournalFile::open(create(&path).unwrap(), JournalPosition::default()).unwrap();
         journal.append(&mut records(&journal, &["a much longer name than the others have", "old"])).unwrap();
-        let folded = Place { number: journal.number, offset: journal.end };
+        let folded = JournalPosition { number: journal.number, offset: journal.end };
         journal.begin_anew().unwrap();
         journal.append(&mut records(&journal, &["new"])).unwrap();
         drop(journal);
@@ -492,15 +494,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
         for folded_before in [true, false] {
-            let mut journal = JournalFile::open(create(&path).unwrap(), Place::default()).unwrap();
+            let mut journal = JournalFile::open(create(&path).unwrap(), JournalPosition::default()).unwrap();
             journal.append(&mut records(&journal, &["kept"])).unwrap();
             let number = if folded_before { journal.number } else { journal.number - 1 };
             journal.file.write_all_at(b"damage", 4).unwrap();
             drop(journal);
-            let again = JournalFile::open(create(&path).unwrap(), Place { number, offset: HEAD }).unwrap();
+            let again =
+                JournalFile::open(create(&path).unwrap(), JournalPosition { number, offset: HEAD }).unwrap();
             assert_eq!(names(&again, HEAD), ["kept"]);
             let mut again =
-                JournalFile::open(create(&path).unwrap(), Place { number, offset: HEAD }).unwrap();
+                JournalFile::open(create(&path).unwrap(), JournalPosition { number, offset: HEAD }).unwrap();
             assert_eq!(names(&again, HEAD), ["kept"], "the head is whole again");
             again.clear().unwrap();
             std::fs::remove_file(&path).unwrap();
@@ -511,7 +514,7 @@ mod tests {
     fn the_file_grows_in_steps_and_what_lies_behind_the_records_is_none() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        let mut journal = JournalFile::open(create(&path).unwrap(), Place::default()).unwrap();
+        let mut journal = JournalFile::open(create(&path).unwrap(), JournalPosition::default()).unwrap();
         let length = || std::fs::metadata(&path).unwrap().len();
         journal.append(&mut records(&journal, &["one"])).unwrap();
         let grown = length();
@@ -520,7 +523,8 @@ mod tests {
         assert_eq!(length(), grown, "there was room");
         let (number, end) = (journal.number, journal.end);
         drop(journal);
-        let mut again = JournalFile::open(create(&path).unwrap(), Place { number, offset: HEAD }).unwrap();
+        let mut again =
+            JournalFile::open(create(&path).unwrap(), JournalPosition { number, offset: HEAD }).unwrap();
         assert_eq!((again.end, names(&again, HEAD)), (end, vec!["one".to_owned(), "two".to_owned()]));
         again.append(&mut records(&again, &["three"])).unwrap();
         assert_eq!((names(&again, end), length()), (vec!["three".to_owned()], grown));
@@ -530,13 +534,14 @@ mod tests {
     fn a_torn_end_is_written_over() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        let mut journal = JournalFile::open(create(&path).unwrap(), Place::default()).unwrap();
+        let mut journal = JournalFile::open(create(&path).unwrap(), JournalPosition::default()).unwrap();
         journal.append(&mut records(&journal, &["whole"])).unwrap();
         let (number, end) = (journal.number, journal.end);
         let torn = records(&journal, &["torn"]);
         journal.append(&mut torn[..torn.len() / 2].to_vec()).unwrap();
         drop(journal);
-        let mut again = JournalFile::open(create(&path).unwrap(), Place { number, offset: HEAD }).unwrap();
+        let mut again =
+            JournalFile::open(create(&path).unwrap(), JournalPosition { number, offset: HEAD }).unwrap();
         assert_eq!(again.end, end);
         again.append(&mut records(&again, &["next"])).unwrap();
         assert_eq!(names(&again, HEAD), ["whole", "next"]);
@@ -546,7 +551,8 @@ mod tests {
     fn a_record_longer_than_what_is_read_at_once_is_read() {
         let folder = tempfile::tempdir().unwrap();
         let mut journal =
-            JournalFile::open(create(&folder.path().join("journal")).unwrap(), Place::default()).unwrap();
+            JournalFile::open(create(&folder.path().join("journal")).unwrap(), JournalPosition::default())
+                .unwrap();
         let mut long = observed("long");
         long.kept = Some(vec![b'x'; READ * 2]);
         let mut bytes = records(&journal, &["before"]);
@@ -571,18 +577,19 @@ mod tests {
     fn what_is_cleared_is_not_in_the_file_any_more() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        let mut journal = JournalFile::open(create(&path).unwrap(), Place::default()).unwrap();
+        let mut journal = JournalFile::open(create(&path).unwrap(), JournalPosition::default()).unwrap();
         journal.append(&mut records(&journal, &["private"])).unwrap();
         journal.clear().unwrap();
         assert_eq!(std::fs::read(&path).unwrap().len() as u64, HEAD);
     }
 
-    /// A journal of the second use of a file, behind whose records stand those of the first, and where each ends.
-    fn used_twice(path: &Path, names: &[&str]) -> (Vec<u64>, Place) {
-        let mut journal = JournalFile::open(create(path).unwrap(), Place::default()).unwrap();
+    /// Returns a journal of the second use of a file, behind whose records stand those of the first, and where each
+    /// ends.
+    fn used_twice(path: &Path, names: &[&str]) -> (Vec<u64>, JournalPosition) {
+        let mut journal = JournalFile::open(create(path).unwrap(), JournalPosition::default()).unwrap();
         let old = ["an earlier use", "of the same file", "with more in it", "than there is now", "by far"];
         journal.append(&mut records(&journal, &old)).unwrap();
-        let folded = Place { number: journal.number, offset: journal.end };
+        let folded = JournalPosition { number: journal.number, offset: journal.end };
         journal.begin_anew().unwrap();
         let ends = names.iter().map(|name| {
             journal.append(&mut records(&journal, &[name])).unwrap();
@@ -592,7 +599,7 @@ mod tests {
     }
 
     /// Returns the names of the records that are read from a journal, and `true` if bytes were damaged.
-    fn read_all(path: &Path, folded: Place) -> (Vec<String>, bool) {
+    fn read_all(path: &Path, folded: JournalPosition) -> (Vec<String>, bool) {
         let journal = JournalFile::open(create(path).unwrap(), folded).unwrap();
         let (mut found, mut is_damaged, mut at) = (Vec::new(), journal.torn.is_some(), HEAD);
         while at < journal.end {
@@ -614,8 +621,8 @@ mod tests {
     fn what_the_disk_cannot_read_costs_the_records_that_stand_there_and_no_other() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        let mut journal = JournalFile::open(create(&path).unwrap(), Place::default()).unwrap();
-        let folded = Place { number: journal.number, offset: HEAD };
+        let mut journal = JournalFile::open(create(&path).unwrap(), JournalPosition::default()).unwrap();
+        let folded = JournalPosition { number: journal.number, offset: HEAD };
         let names: Vec<String> = (0..200).map(|number| format!("record {number:03}")).collect();
         let mut begins = Vec::new();
         for name in &names {

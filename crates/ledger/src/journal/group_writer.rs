@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use agent_tracer_event::Outcome;
 
 use super::file::{self, JournalFile};
-use super::{Done, Job, Known, Names, Settle, Shared, Watch, hash, record};
+use super::{FoldedLookup, Job, JournalChecks, Names, PostReply, Settle, Shared, hash, record};
 use crate::AppendError;
 use crate::observed::{Observed, Receipt, Verdict};
 use crate::sqlite::prepared::Prepared;
@@ -23,16 +23,16 @@ const GROUP_BYTES: usize = 4 << 20;
 pub(super) struct GroupWriter {
     file: JournalFile,
     shared: Arc<Shared>,
-    known: Known,
+    known: FoldedLookup,
     settle: Settle,
-    watch: Watch,
+    watch: JournalChecks,
     ring: Box<dyn Fn() + Send>,
 }
 
 /// The batches that are written together.
 #[derive(Default)]
 struct Group {
-    batches: Vec<(Prepared, Done)>,
+    batches: Vec<(Prepared, PostReply)>,
     /// Of each batch, what becomes of its observations as far as they themselves say.
     outcomes: Vec<Vec<Outcome>>,
     /// Of each observation, where its record ends; none of those that cannot be written.
@@ -42,8 +42,8 @@ struct Group {
 
 impl Group {
     /// Adds a batch to what will be written.
-    fn add(&mut self, batch: Prepared, done: Done, number: u64) {
-        let outcomes = batch.each().map(|(observed, ready)| {
+    fn add(&mut self, batch: Prepared, done: PostReply, number: u64) {
+        let outcomes = batch.observations().map(|(observed, ready)| {
             let is_written = record::write(observed, ready, number, &mut self.bytes);
             self.ends.push(is_written.then_some(self.bytes.len()));
             match observed.verdict {
@@ -57,8 +57,8 @@ impl Group {
         self.batches.push((batch, done));
     }
 
-    /// Every observation, with what becomes of it.
-    fn each(&mut self) -> impl Iterator<Item = (&Observed, &mut Outcome)> {
+    /// Returns every observation, with what becomes of it.
+    fn outcomes_mut(&mut self) -> impl Iterator<Item = (&Observed, &mut Outcome)> {
         let observed = self.batches.iter().flat_map(|(prepared, _)| &prepared.batch.observed);
         observed.zip(self.outcomes.iter_mut().flatten())
     }
@@ -68,9 +68,9 @@ impl GroupWriter {
     pub(super) fn new(
         file: JournalFile,
         shared: Arc<Shared>,
-        known: Known,
+        known: FoldedLookup,
         settle: Settle,
-        watch: Watch,
+        watch: JournalChecks,
         ring: Box<dyn Fn() + Send>,
     ) -> Self {
         Self { file, shared, known, settle, watch, ring }
@@ -96,11 +96,12 @@ impl GroupWriter {
 
     /// Marks the observations that are known already, and returns the names of the others. Known ones are written too:
     /// the fold counts them.
-    fn tell_repeats(&mut self, group: &mut Group) -> Names {
+    fn mark_repeats(&mut self, group: &mut Group) -> Names {
         let mut fresh = Names::default();
         let mut asked = Vec::new();
         let waiting = self.shared.names();
-        for (observed, outcome) in group.each().filter(|(_, outcome)| **outcome == Outcome::Recorded) {
+        for (observed, outcome) in group.outcomes_mut().filter(|(_, outcome)| **outcome == Outcome::Recorded)
+        {
             let name = hash(&observed.name);
             if waiting.contains(&name) || !fresh.insert(name) {
                 *outcome = Outcome::Duplicate;
@@ -126,18 +127,18 @@ impl GroupWriter {
         if group.batches.is_empty() {
             return group.bytes;
         }
-        let names = self.tell_repeats(&mut group);
+        let names = self.mark_repeats(&mut group);
         let from = self.file.end;
         let written = self.append(&mut group.bytes);
         let Group { batches, outcomes, ends, mut bytes } = group;
-        let (batches, reported): (Vec<Prepared>, Vec<Done>) = batches.into_iter().unzip();
+        let (batches, reported): (Vec<Prepared>, Vec<PostReply>) = batches.into_iter().unzip();
         match written {
             Ok(()) => {
                 self.shared.names().extend(names);
                 // Before they count as written, so that a query that follows the answer finds them here.
                 let ready = batches.into_iter().flat_map(Prepared::into_each);
                 let records = ready.zip(ends).filter_map(|(ready, end)| Some((ready, from + end? as u64)));
-                self.shared.handed().put(from, records);
+                self.shared.handoff().put(from, records);
                 self.shared.end.store(self.file.end, Ordering::SeqCst);
                 self.shared.note_use();
                 if !self.shared.is_rung.swap(true, Ordering::SeqCst) {
@@ -190,7 +191,7 @@ impl GroupWriter {
             // It is unknown which number the head has now: what would be written behind it might not be found again.
             self.shared.is_broken.store(true, Ordering::SeqCst);
         } else {
-            self.shared.handed().clear();
+            self.shared.handoff().clear();
             // Nothing waits, whichever of these is seen first.
             self.shared.folded.store(u64::MAX, Ordering::SeqCst);
             self.shared.number.store(self.file.number, Ordering::SeqCst);
@@ -207,18 +208,18 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::mpsc::{Sender, channel, sync_channel};
 
-    use super::super::file::Place;
+    use super::super::file::JournalPosition;
     use super::super::record::tests::{observed, write_one};
     use super::*;
     use crate::aside::Aside;
     use crate::observed::Batch;
-    use crate::sqlite::store_files::{Part, StoreFiles};
+    use crate::sqlite::store_files::{FileRole, StoreFiles};
 
     type Answer = io::Result<Receipt>;
 
     /// A writer that knows what is in this list, and notes what it was asked for at once.
     fn writer(path: &Path, known: &'static [&'static str]) -> (GroupWriter, Arc<Mutex<Vec<Vec<String>>>>) {
-        let file = JournalFile::open(file::create(path).unwrap(), Place::default()).unwrap();
+        let file = JournalFile::open(file::create(path).unwrap(), JournalPosition::default()).unwrap();
         let shared = Arc::new(Shared::new(&file, file::HEAD));
         let asked: Arc<Mutex<Vec<Vec<String>>>> = Arc::default();
         let noted = Arc::clone(&asked);
@@ -226,8 +227,8 @@ mod tests {
             noted.lock().unwrap().push(names.iter().map(|name| (*name).to_owned()).collect());
             names.iter().map(|name| known.contains(name)).collect()
         };
-        let watch = Watch {
-            files: Arc::new(StoreFiles::open([(path.to_owned(), Part::Other)])),
+        let watch = JournalChecks {
+            files: Arc::new(StoreFiles::open([(path.to_owned(), FileRole::Other)])),
             faults: Arc::default(),
             aside: Aside::beside(path),
         };

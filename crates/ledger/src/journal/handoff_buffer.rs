@@ -6,15 +6,15 @@
 
 use std::collections::VecDeque;
 
-use super::file::Part;
+use super::file::RecordRun;
 use crate::observed::Observed;
-use crate::sqlite::prepared::Ready;
+use crate::sqlite::prepared::PreparedEntry;
 
 /// More bytes of the file than this are not held here as well.
 const MOST: u64 = 4 << 20;
 
 /// A record, and where it ends.
-pub(super) type Record = ((Observed, Vec<Ready>), u64);
+pub(super) type Record = ((Observed, Vec<PreparedEntry>), u64);
 
 /// A run of records.
 #[derive(Debug, Default)]
@@ -45,7 +45,7 @@ impl HandoffBuffer {
     }
 
     /// Takes the records that begin here, at most so many; none if the first here is another.
-    pub(super) fn take(&mut self, from: u64, most: usize) -> Option<Part> {
+    pub(super) fn take(&mut self, from: u64, most: usize) -> Option<RecordRun> {
         // What was folded from the file meanwhile is no news.
         while self.from < from
             && let Some((_, end)) = self.records.pop_front()
@@ -55,7 +55,7 @@ impl HandoffBuffer {
         if self.records.is_empty() || self.from != from {
             return None;
         }
-        let mut part = Part { is_handed: true, ..Part::default() };
+        let mut part = RecordRun { is_handed: true, ..RecordRun::default() };
         for ((observed, ready), end) in self.records.drain(..most.min(self.records.len())) {
             part.prepared.push(observed, ready);
             part.ends.push(end);
@@ -93,7 +93,7 @@ mod tests {
         handed.put(from, records);
     }
 
-    fn ends(part: Option<Part>) -> Vec<u64> {
+    fn ends(part: Option<RecordRun>) -> Vec<u64> {
         part.map(|part| part.ends).unwrap_or_default()
     }
 

@@ -24,12 +24,12 @@ use std::time::{Duration, Instant};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-pub(crate) use file::{Part, Place, create, waits};
+pub(crate) use file::{JournalPosition, RecordRun, create, waits};
 
 use crate::aside::{Aside, Kind};
 use crate::observed::{Observed, Receipt};
 use crate::sqlite::faults::Faults;
-use crate::sqlite::prepared::{Prepared, Ready};
+use crate::sqlite::prepared::{Prepared, PreparedEntry};
 use crate::sqlite::store_files::StoreFiles;
 use file::JournalFile;
 use group_writer::GroupWriter;
@@ -64,30 +64,30 @@ const RESTS: u32 = 12;
 const PRESSING: u64 = MOST_WAITING / 2;
 
 /// Receives the outcome of a batch.
-pub(crate) type Done = Box<dyn FnOnce(io::Result<Receipt>) + Send>;
+pub(crate) type PostReply = Box<dyn FnOnce(io::Result<Receipt>) + Send>;
 
 /// Looks up the observations that were folded before, by their names.
-pub(crate) type Known = Box<dyn FnMut(&[&str]) -> Vec<bool> + Send>;
+pub(crate) type FoldedLookup = Box<dyn FnMut(&[&str]) -> Vec<bool> + Send>;
 
 /// Waits until everything that was folded is on disk in the store as well.
 pub(crate) type Settle = Box<dyn FnMut() -> io::Result<()> + Send>;
 
 /// The checks that the journal makes before it acknowledges anything, and the record of its faults.
-pub(crate) struct Watch {
+pub(crate) struct JournalChecks {
     pub(crate) files: Arc<StoreFiles>,
     pub(crate) faults: Arc<Faults>,
     pub(crate) aside: Aside,
 }
 
 /// Returns an observation as a record that stands for itself, of no journal; none if it cannot be written.
-pub(crate) fn encode(observed: &Observed, ready: &[Ready]) -> Option<Vec<u8>> {
+pub(crate) fn encode(observed: &Observed, ready: &[PreparedEntry]) -> Option<Vec<u8>> {
     let mut record = Vec::new();
     record::write(observed, ready, 0, &mut record).then_some(record)
 }
 
 /// Reads such a record; none if it is damaged or this version does not understand it.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Prepared> {
-    let record::Found::Record(body, _) = record::find(bytes, 0) else { return None };
+    let record::FoundRecord::Record(body, _) = record::find(bytes, 0) else { return None };
     let (observed, ready) = record::read(body)?;
     let mut prepared = Prepared::default();
     prepared.push(observed, ready);
@@ -95,19 +95,19 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Prepared> {
 }
 
 enum Job {
-    Take(Prepared, Done),
+    Take(Prepared, PostReply),
     UseAnew { leave_nothing: bool, done: Option<SyncSender<()>> },
     Close,
 }
 
 /// Names of observations, each by its hash.
-type Names = HashSet<u128, BuildHasherDefault<Spread>>;
+type Names = HashSet<u128, BuildHasherDefault<HashedKey>>;
 
 /// A hash is spread evenly already: hashing it again would cost as much as looking it up.
 #[derive(Default)]
-struct Spread(u64);
+struct HashedKey(u64);
 
-impl Hasher for Spread {
+impl Hasher for HashedKey {
     fn write(&mut self, bytes: &[u8]) {
         self.0 = bytes.first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes));
     }
@@ -175,7 +175,7 @@ impl Shared {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn handed(&self) -> std::sync::MutexGuard<'_, HandoffBuffer> {
+    fn handoff(&self) -> std::sync::MutexGuard<'_, HandoffBuffer> {
         self.handed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -202,7 +202,7 @@ pub(crate) struct Journal {
 }
 
 /// The journal, for the writer.
-pub(crate) struct Waiting {
+pub(crate) struct JournalReader {
     file: JournalFile,
     shared: Arc<Shared>,
     jobs: SyncSender<Job>,
@@ -215,19 +215,21 @@ pub(crate) struct Waiting {
 
 /// A place up to which something was promised; see [`Journal::flush_token`].
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FlushToken(Place);
+pub(crate) struct FlushToken(JournalPosition);
 
 impl Journal {
     /// Opens the journal in this file; `ring` is called when something waits to be folded, `settle` before anything
     /// that was folded is written over.
     pub(crate) fn open(
         file: File,
-        folded: Place,
-        known: Known,
+        folded: JournalPosition,
+        known: FoldedLookup,
         mut settle: Settle,
-        watch: Watch,
+        watch: JournalChecks,
         ring: impl Fn() + Send + 'static,
-    ) -> io::Result<(Self, Waiting)> {
+    ) -> io::Result<(Self, JournalReader)> {
+        // The store may have lost commits whose records are still in the file. Opening decides what is written over,
+        // so the store has to be on disk before that.
         settle()?;
         let mut file = JournalFile::open(file, folded)?;
         if let Some(torn) = file.torn.take() {
@@ -247,11 +249,11 @@ impl Journal {
             shared.names().extend(part.prepared.batch.observed.iter().map(|observed| hash(&observed.name)));
         }
         let (jobs, waiting) = sync_channel(QUEUE);
-        let desk = GroupWriter::new(file, Arc::clone(&shared), known, settle, watch, Box::new(ring));
+        let writer = GroupWriter::new(file, Arc::clone(&shared), known, settle, watch, Box::new(ring));
         let thread = std::thread::Builder::new()
             .name("ledger-journal".to_owned())
-            .spawn(move || desk.run(&waiting))?;
-        let writer = Waiting {
+            .spawn(move || writer.run(&waiting))?;
+        let writer = JournalReader {
             file: reader,
             shared: Arc::clone(&shared),
             jobs: jobs.clone(),
@@ -279,7 +281,7 @@ impl Journal {
     }
 
     /// Takes a batch of observations that each stand for themselves. A batch that has no room comes back.
-    pub(crate) fn take(&self, batch: Prepared, done: Done) -> Result<(), (Prepared, Done)> {
+    pub(crate) fn take(&self, batch: Prepared, done: PostReply) -> Result<(), (Prepared, PostReply)> {
         match self.jobs.try_send(Job::Take(batch, done)) {
             Ok(()) => Ok(()),
             Err(
@@ -293,7 +295,7 @@ impl Journal {
     /// Returns a token for all posts acknowledged so far.
     pub(crate) fn flush_token(&self) -> FlushToken {
         let number = self.shared.number.load(Ordering::SeqCst);
-        FlushToken(Place { number, offset: self.shared.end.load(Ordering::SeqCst) })
+        FlushToken(JournalPosition { number, offset: self.shared.end.load(Ordering::SeqCst) })
     }
 
     /// Returns whether what was acknowledged then is folded.
@@ -312,7 +314,7 @@ impl Journal {
     }
 }
 
-impl Waiting {
+impl JournalReader {
     /// Returns whether something waits to be folded.
     pub(crate) fn is_behind(&self) -> bool {
         // In this order: a record that is written meanwhile is either seen here or rings again.
@@ -335,28 +337,28 @@ impl Waiting {
         self.begun = Some(Instant::now());
     }
 
-    /// The next records that wait, at most so many.
-    pub(crate) fn read(&self, most: usize) -> io::Result<Part> {
+    /// Returns the next records that wait, at most so many.
+    pub(crate) fn read(&self, most: usize) -> io::Result<RecordRun> {
         let until = self.shared.end.load(Ordering::SeqCst);
         let number = self.shared.number.load(Ordering::SeqCst);
         let from = self.shared.folded.load(Ordering::SeqCst);
         if from >= until {
-            return Ok(Part { end: from, ..Part::default() });
+            return Ok(RecordRun { end: from, ..RecordRun::default() });
         }
-        let mut handed = self.shared.handed();
-        if let Some(part) = handed.take(from, most) {
+        let mut buffer = self.shared.handoff();
+        if let Some(part) = buffer.take(from, most) {
             return Ok(part);
         }
-        let until = handed.begins().unwrap_or(until).min(until);
-        drop(handed);
+        let until = buffer.begins().unwrap_or(until).min(until);
+        drop(buffer);
         let mut reader = self.file.reader()?;
         reader.number = number;
         reader.read(from, until, most)
     }
 
-    /// The place at this offset.
-    pub(crate) fn place(&self, offset: u64) -> Place {
-        Place { number: self.shared.number.load(Ordering::SeqCst), offset }
+    /// Returns the place at this offset.
+    pub(crate) fn position(&self, offset: u64) -> JournalPosition {
+        JournalPosition { number: self.shared.number.load(Ordering::SeqCst), offset }
     }
 
     /// Notes that everything up to here is folded: these were.

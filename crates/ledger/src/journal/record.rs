@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::observed::{Batch, Observed, Verdict};
-use crate::sqlite::prepared::{Prepared, Ready};
+use crate::sqlite::prepared::{Prepared, PreparedEntry};
 
 /// Bytes before the body: its length and its checksum.
 pub(super) const HEAD: usize = 12;
@@ -75,7 +75,7 @@ enum EntryPlace<'a> {
 }
 
 /// Appends an observation to `out`. Returns `false`, and leaves `out` as it was, if it cannot be encoded.
-pub(super) fn write(observed: &Observed, ready: &[Ready], seed: u64, out: &mut Vec<u8>) -> bool {
+pub(super) fn write(observed: &Observed, ready: &[PreparedEntry], seed: u64, out: &mut Vec<u8>) -> bool {
     let places = ready.iter().map(|ready| match ready.entry() {
         _ if !ready.blob.is_empty() => {
             Some(EntryPlace::Behind(Cow::Borrowed(ready.task()), ready.blob.len()))
@@ -132,7 +132,7 @@ fn fill(out: &mut [u8], place: Range<usize>, bytes: &[u8]) {
 
 /// The result of looking for a record at the beginning of some bytes.
 #[derive(Debug, PartialEq)]
-pub(super) enum Found<'a> {
+pub(super) enum FoundRecord<'a> {
     /// The body of a record, and the bytes that it takes with its head.
     Record(&'a [u8], usize),
     /// The beginning of a record of this length.
@@ -142,21 +142,21 @@ pub(super) enum Found<'a> {
 }
 
 /// Reads a record at the beginning of `bytes`.
-pub(super) fn find(bytes: &[u8], seed: u64) -> Found<'_> {
+pub(super) fn find(bytes: &[u8], seed: u64) -> FoundRecord<'_> {
     let Some((head, rest)) = bytes.split_first_chunk::<HEAD>() else {
-        return if bytes.is_empty() { Found::Nothing } else { Found::Part(HEAD) };
+        return if bytes.is_empty() { FoundRecord::Nothing } else { FoundRecord::Part(HEAD) };
     };
     let [a, b, c, d, checksum @ ..] = *head;
     let length = usize::try_from(u32::from_le_bytes([a, b, c, d])).unwrap_or(usize::MAX);
     if !(4..=LONGEST).contains(&length) {
-        return Found::Nothing;
+        return FoundRecord::Nothing;
     }
     match rest.get(..length) {
-        None => Found::Part(HEAD + length),
+        None => FoundRecord::Part(HEAD + length),
         Some(body) if xxh3_64_with_seed(body, seed) == u64::from_le_bytes(checksum) => {
-            Found::Record(body, HEAD + length)
+            FoundRecord::Record(body, HEAD + length)
         }
-        Some(_) => Found::Nothing,
+        Some(_) => FoundRecord::Nothing,
     }
 }
 
@@ -180,7 +180,7 @@ pub(super) fn candidates(bytes: &[u8]) -> impl Iterator<Item = usize> {
 }
 
 /// Reads the body of a record. Returns `None` if this version does not understand it.
-pub(super) fn read(body: &[u8]) -> Option<(Observed, Vec<Ready>)> {
+pub(super) fn read(body: &[u8]) -> Option<(Observed, Vec<PreparedEntry>)> {
     let (length, rest) = body.split_first_chunk::<4>()?;
     let (description, mut kept) =
         rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
@@ -195,11 +195,11 @@ pub(super) fn read(body: &[u8]) -> Option<(Observed, Vec<Ready>)> {
     let mut ready = Vec::with_capacity(description.entries.len());
     for (index, place) in (0..).zip(description.entries) {
         ready.push(match place {
-            EntryPlace::Here(entry) => Ready::reported(&name, index, entry.into_owned()),
+            EntryPlace::Here(entry) => PreparedEntry::reported(&name, index, entry.into_owned()),
             EntryPlace::Behind(task, length) => {
                 let (blob, rest) = kept.split_at_checked(length)?;
                 kept = rest;
-                Ready::read(&name, index, &task, blob)?
+                PreparedEntry::read(&name, index, &task, blob)?
             }
         });
     }
@@ -229,11 +229,11 @@ pub(super) mod tests {
     use super::*;
 
     /// An observation that is ready to be written.
-    pub(in crate::journal) fn ready(name: &str) -> (Observed, Vec<Ready>) {
+    pub(in crate::journal) fn ready(name: &str) -> (Observed, Vec<PreparedEntry>) {
         prepared(observed(name))
     }
 
-    pub(in crate::journal) fn prepared(observed: Observed) -> (Observed, Vec<Ready>) {
+    pub(in crate::journal) fn prepared(observed: Observed) -> (Observed, Vec<PreparedEntry>) {
         Prepared::of(Batch { observed: vec![observed], ..Batch::default() }).into_each().next().unwrap()
     }
 
@@ -288,11 +288,11 @@ pub(super) mod tests {
         assert!(all.iter().all(|(observed, ready)| write(observed, ready, 3, &mut bytes)));
         let mut rest = bytes.as_slice();
         let mut back = Vec::new();
-        while let Found::Record(body, taken) = find(rest, 3) {
+        while let FoundRecord::Record(body, taken) = find(rest, 3) {
             back.push(read(body).unwrap());
             rest = &rest[taken..];
         }
-        assert_eq!(find(rest, 3), Found::Nothing);
+        assert_eq!(find(rest, 3), FoundRecord::Nothing);
         assert_eq!(back, all);
     }
 
@@ -331,7 +331,7 @@ pub(super) mod tests {
     fn what_another_use_of_the_file_left_behind_is_nothing() {
         let mut bytes = Vec::new();
         write_one("old", 3, &mut bytes);
-        assert_eq!(find(&bytes, 4), Found::Nothing);
+        assert_eq!(find(&bytes, 4), FoundRecord::Nothing);
     }
 
     #[test]
@@ -340,7 +340,7 @@ pub(super) mod tests {
         write_one("cut", 3, &mut bytes);
         for length in 1..bytes.len() {
             let found = find(&bytes[..length], 3);
-            assert!(matches!(found, Found::Part(whole) if whole > length), "{length}: {found:?}");
+            assert!(matches!(found, FoundRecord::Part(whole) if whole > length), "{length}: {found:?}");
         }
     }
 
@@ -358,7 +358,7 @@ pub(super) mod tests {
     #[test]
     fn an_end_mark_is_of_one_place_and_one_use_and_is_no_record() {
         let mark = end_mark(100, 3);
-        assert_eq!(find(&mark, 3), Found::Nothing);
+        assert_eq!(find(&mark, 3), FoundRecord::Nothing);
         assert!(mark != end_mark(101, 3) && mark != end_mark(100, 4) && mark != [0; HEAD]);
     }
 
@@ -369,7 +369,7 @@ pub(super) mod tests {
             write_one("damaged", 3, &mut bytes);
             let at = at % bytes.len();
             bytes[at] ^= by;
-            prop_assert!(!matches!(find(&bytes, 3), Found::Record(..)));
+            prop_assert!(!matches!(find(&bytes, 3), FoundRecord::Record(..)));
         }
 
         #[test]

@@ -37,7 +37,7 @@ sums!(Measures { n, failures, reads, changes, ms, decision_us, wait_ms, calls } 
 
 /// The stores that keep a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeptBy {
+pub enum ColumnStores {
     /// Both stores.
     Both,
     /// The embedded store. The team's store counts it from another dimension.
@@ -52,7 +52,7 @@ pub struct MeasureColumn {
     /// Its name in both stores.
     pub name: &'static str,
     /// The stores that keep it.
-    pub kept_by: KeptBy,
+    pub kept_by: ColumnStores,
     /// Its place in the share of a sealed task. Stored: a new column takes the next one.
     pub place: usize,
     /// In a row of facts of the team's store: the array with a fact's counts by dimension. `None` if a fact has one
@@ -128,7 +128,7 @@ const fn spent(
     place: usize,
     measure: fn(&mut Measures, Dim) -> &mut i64,
 ) -> MeasureColumn {
-    MeasureColumn { name, kept_by: KeptBy::Both, place, array: None, measure }
+    MeasureColumn { name, kept_by: ColumnStores::Both, place, array: None, measure }
 }
 
 macro_rules! all_columns {
@@ -137,7 +137,7 @@ macro_rules! all_columns {
         pub const COLUMNS: &[MeasureColumn] = &[
             $(MeasureColumn {
                 name: stringify!($name),
-                kept_by: KeptBy::Both,
+                kept_by: ColumnStores::Both,
                 place: $place,
                 array: Some($path),
                 measure: $measure,
@@ -149,8 +149,8 @@ macro_rules! all_columns {
             spent("reasoning", 8, |sums, _| &mut sums.spend.reasoning),
             spent("cost", 9, |sums, _| &mut sums.spend.cost),
             spent("unpriced", 11, |sums, _| &mut sums.spend.unpriced),
-            MeasureColumn { kept_by: KeptBy::Share, ..spent("responses", 10, |sums, _| &mut sums.spend.responses) },
-            MeasureColumn { kept_by: KeptBy::Embedded, ..spent("calls", 12, |sums, _| &mut sums.calls) },
+            MeasureColumn { kept_by: ColumnStores::Share, ..spent("responses", 10, |sums, _| &mut sums.spend.responses) },
+            MeasureColumn { kept_by: ColumnStores::Embedded, ..spent("calls", 12, |sums, _| &mut sums.calls) },
         ];
     };
 }
@@ -158,12 +158,12 @@ measure_columns!(all_columns);
 
 /// Returns the columns of a rollup of the embedded store.
 pub fn of_rollups() -> impl Iterator<Item = &'static MeasureColumn> + Clone {
-    COLUMNS.iter().filter(|column| column.kept_by != KeptBy::Share)
+    COLUMNS.iter().filter(|column| column.kept_by != ColumnStores::Share)
 }
 
 /// Returns the columns that the team's store adds up.
 pub fn of_team() -> impl Iterator<Item = &'static MeasureColumn> + Clone {
-    COLUMNS.iter().filter(|column| column.kept_by == KeptBy::Both)
+    COLUMNS.iter().filter(|column| column.kept_by == ColumnStores::Both)
 }
 
 /// Returns a list for a statement: each of some columns in its own words.

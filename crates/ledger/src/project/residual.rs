@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::measures::Measures;
-use super::spend::{DOLLAR, ModelSums, Part, Spend};
+use super::spend::{DOLLAR, ModelSumField, ModelSums, Spend};
 use super::tally::Pricer;
 
 /// Sums by model.
@@ -47,7 +47,7 @@ impl Reasons {
 
 /// The residual of one model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Line {
+pub struct ModelResidual {
     /// The model.
     pub model: String,
     /// The reason.
@@ -66,7 +66,7 @@ pub struct Residual {
     /// The moment when the account was written.
     pub at: i64,
     /// By model.
-    pub lines: Vec<Line>,
+    pub lines: Vec<ModelResidual>,
 }
 
 impl Residual {
@@ -165,13 +165,18 @@ pub fn residual(
         sums.spend.cost = cost.unwrap_or(0);
         sums.spend.unpriced = i64::from(cost.is_none());
         sums.spend.responses = 0;
-        Line { model: model.to_owned(), reason: reasons.text().to_owned(), sums, client_cost: client }
+        ModelResidual {
+            model: model.to_owned(),
+            reason: reasons.text().to_owned(),
+            sums,
+            client_cost: client,
+        }
     });
     Residual { at, lines: lines.collect() }
 }
 
 /// Makes one number non-negative in all models: a deficit under one name is taken from the others.
-fn settle_part(left: &mut BTreeMap<&str, ModelSums>, part: Part) {
+fn settle_part(left: &mut BTreeMap<&str, ModelSums>, part: ModelSumField) {
     let mut missing = 0_i64;
     for sums in left.values_mut() {
         let number = part(sums);
@@ -188,7 +193,7 @@ fn settle_part(left: &mut BTreeMap<&str, ModelSums>, part: Part) {
     }
 }
 
-impl Line {
+impl ModelResidual {
     /// Returns its counts for the sums over time. It does not count as a response.
     #[must_use]
     pub fn measures(&self) -> Measures {

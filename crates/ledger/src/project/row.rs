@@ -198,7 +198,7 @@ pub fn number(key: &str) -> i64 {
 impl FactRow {
     /// Returns the row of a folded fact with the number `fact`.
     #[must_use]
-    pub fn of(number_of_fact: i64, fact: Fact) -> Self {
+    pub fn new(number_of_fact: i64, fact: Fact) -> Self {
         let list = List::of(&fact);
         let kind = fact.kind();
         let mut metadata = fact.metadata;

@@ -21,7 +21,7 @@ pub const STATUSES: [&str; 4] = ["enforced", "dry_run", "held_back", "let_go"];
 /// The place of a word that is none of the known ones.
 const UNKNOWN: i64 = 15;
 
-fn place(words: &[&str], word: Option<&str>) -> i64 {
+fn word_index(words: &[&str], word: Option<&str>) -> i64 {
     let found = word.and_then(|word| words.iter().position(|known| *known == word));
     found.and_then(|place| i64::try_from(place).ok()).unwrap_or(UNKNOWN)
 }
@@ -36,7 +36,7 @@ pub fn rule_number(name: &str) -> i64 {
 /// The signature of a decision.
 #[must_use]
 pub fn signature(rule: &str, status: Option<&str>, outcome: Option<&str>) -> i64 {
-    (rule_number(rule) << 8) | (place(&STATUSES, status) << 4) | place(&OUTCOMES, outcome)
+    (rule_number(rule) << 8) | (word_index(&STATUSES, status) << 4) | word_index(&OUTCOMES, outcome)
 }
 
 /// One bit for each of these words; no words mean all.
@@ -44,7 +44,7 @@ fn bits(all: &[&str], words: &[String]) -> i64 {
     if words.is_empty() {
         return -1;
     }
-    words.iter().fold(0, |bits, word| bits | (1 << place(all, Some(word))))
+    words.iter().fold(0, |bits, word| bits | (1 << word_index(all, Some(word))))
 }
 
 /// Returns the masks of the statuses and outcomes to match, as bits by the places in a signature.

@@ -148,13 +148,13 @@ pub struct ModelSums {
 }
 
 /// One of the numbers of a model's sums.
-pub type Part = fn(&mut ModelSums) -> &mut i64;
+pub type ModelSumField = fn(&mut ModelSums) -> &mut i64;
 
 sums!(ModelSums { cache_write_1h, searches } { spend });
 
 impl ModelSums {
     /// The numbers that are tokens or searches.
-    pub const PARTS: [Part; 6] = [
+    pub const PARTS: [ModelSumField; 6] = [
         |sums| &mut sums.spend.input,
         |sums| &mut sums.spend.output,
         |sums| &mut sums.spend.cache_read,
@@ -164,7 +164,7 @@ impl ModelSums {
     ];
 
     /// The stored form, which is older than [`Spend`]: the names of its members, in their order.
-    const STORED: [(&str, Part); 9] = [
+    const STORED: [(&str, ModelSumField); 9] = [
         ("n", |sums| &mut sums.spend.responses),
         ("input", |sums| &mut sums.spend.input),
         ("output", |sums| &mut sums.spend.output),

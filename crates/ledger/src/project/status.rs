@@ -50,7 +50,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    fn of(status: TaskStatus) -> Self {
+    fn new(status: TaskStatus) -> Self {
         Self { status, waiting: None, ended: None }
     }
 
@@ -122,11 +122,11 @@ impl Marks {
                     return if self.background {
                         Standing::at(TaskStatus::Failed, end)
                     } else {
-                        Standing::of(TaskStatus::Failed)
+                        Standing::new(TaskStatus::Failed)
                     };
                 }
                 if goes_on(end) {
-                    return Standing::of(TaskStatus::Running);
+                    return Standing::new(TaskStatus::Running);
                 }
                 Standing {
                     status: TaskStatus::Waiting,
@@ -140,7 +140,7 @@ impl Marks {
                 waiting: self.session_start.map(|at| (WaitingReason::Idle, at, None)),
                 ended: None,
             },
-            None => Standing::of(TaskStatus::Running),
+            None => Standing::new(TaskStatus::Running),
         }
     }
 }

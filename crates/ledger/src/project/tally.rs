@@ -112,7 +112,7 @@ pub struct Finest {
 
 /// The place of a stored sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place<'a> {
+pub struct SumAddress<'a> {
     /// The dimension.
     pub dim: Dim,
     /// The length of its stretches.
@@ -481,14 +481,14 @@ impl Tally {
 
     /// The sums of every stretch, for each project and for all of them.
     #[must_use]
-    pub fn rolled(&self) -> HashMap<Place<'_>, Measures> {
-        let mut rolled: HashMap<Place<'_>, Measures> = HashMap::new();
+    pub fn rolled(&self) -> HashMap<SumAddress<'_>, Measures> {
+        let mut rolled: HashMap<SumAddress<'_>, Measures> = HashMap::new();
         for (Finest { dim, at, project, actor }, keys) in &self.rollups {
             for (key, measures) in keys.iter().filter(|(_, measures)| !measures.is_zero()) {
                 for level in dim.levels() {
                     for project in [*project, ALL_PROJECTS] {
                         let (dim, level, at, actor) = (*dim, *level, level.start(*at), *actor);
-                        *rolled.entry(Place { dim, level, at, project, actor, key }).or_default() +=
+                        *rolled.entry(SumAddress { dim, level, at, project, actor, key }).or_default() +=
                             *measures;
                     }
                 }

@@ -13,9 +13,9 @@ use serde_json::Value;
 
 /// The most authoritative value of a field: certainty, channel, phase, time, order, value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Said(Certainty, Channel, u8, i64, u64, Value);
+struct FieldClaim(Certainty, Channel, u8, i64, u64, Value);
 
-impl Said {
+impl FieldClaim {
     fn authority(&self, other: &Self) -> Ordering {
         (self.0, self.1, self.2, self.3, self.4)
             .cmp(&(other.0, other.1, other.2, other.3, other.4))
@@ -74,7 +74,7 @@ pub enum FieldChange {
 /// Everything that was reported about one task itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct TaskFields(BTreeMap<String, Said>);
+pub struct TaskFields(BTreeMap<String, FieldClaim>);
 
 impl TaskFields {
     /// Takes the fields of an entry about the task or its account.
@@ -85,7 +85,7 @@ impl TaskFields {
             Phase::Close => 2,
         };
         let said = |value: Value| {
-            Said(entry.evidence.certainty, channel, phase, entry.occurred_at.0, entry.order, value)
+            FieldClaim(entry.evidence.certainty, channel, phase, entry.occurred_at.0, entry.order, value)
         };
         if entry.subject == agent_tracer_event::Subject::Account {
             let said = said(Value::Object(entry.metadata.clone()));
@@ -111,7 +111,7 @@ impl TaskFields {
         self.0.values().any(|said| channels.contains(&said.1))
     }
 
-    fn take(&mut self, key: &str, new: Said) -> FieldChange {
+    fn take(&mut self, key: &str, new: FieldClaim) -> FieldChange {
         let Some(old) = self.0.get_mut(key) else {
             self.0.insert(key.to_owned(), new);
             return FieldChange::News;
@@ -137,7 +137,7 @@ impl TaskFields {
         change
     }
 
-    fn take_account(&mut self, said: Said) -> FieldChange {
+    fn take_account(&mut self, said: FieldClaim) -> FieldChange {
         let key = format!("{ACCOUNTS}{:016} {:016}", said.3.max(0), said.4);
         let is_known = self.0.contains_key(&key);
         let mut known = self.0.keys().filter(|known| known.starts_with(ACCOUNTS));
@@ -166,7 +166,7 @@ impl TaskFields {
     }
 
     /// Returns the rest of each field name that begins with `beginning`, in order.
-    pub fn named<'t>(&'t self, beginning: &'t str) -> impl Iterator<Item = &'t str> {
+    pub fn names_behind<'t>(&'t self, beginning: &'t str) -> impl Iterator<Item = &'t str> {
         let from = self.0.range(beginning.to_owned()..);
         from.map_while(move |(key, _)| key.strip_prefix(beginning))
     }
@@ -282,8 +282,8 @@ mod tests {
         let mut reported = TaskFields::default();
         let fields = json!({"paidBy:b": true, "paidBy:a": true, "paid": 1, "paidFor:c": true});
         reported.hear(&entry(10, Certainty::Reported, fields), Channel::Transcript);
-        assert_eq!(reported.named(PAID_BY).collect::<Vec<_>>(), ["a", "b"]);
-        assert_eq!(reported.named(PAID_FOR).collect::<Vec<_>>(), ["c"]);
+        assert_eq!(reported.names_behind(PAID_BY).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(reported.names_behind(PAID_FOR).collect::<Vec<_>>(), ["c"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The conditions that the words of a question set.
 
-use super::terms::{Piece, Terms, is_letter, pairs, parts, pieces, singles, term_of_word};
+use super::terms::{Piece, Terms, characters, is_letter, pairs, parts, pieces, term_of_word};
 
 /// A question has no more words than this; the rest is left out.
 const MOST_WORDS: usize = 16;
@@ -23,7 +23,7 @@ pub struct Ask {
 
 impl Ask {
     /// Reads the words of a question. The last may be the beginning of a word, unless something follows it.
-    pub fn of(question: &str) -> Self {
+    pub fn parse(question: &str) -> Self {
         let found: Vec<Piece<'_>> = pieces(question).take(MOST_WORDS).collect();
         let goes_on = question.chars().next_back().is_some_and(|letter| !letter.is_whitespace());
         let last = found.len().saturating_sub(1);
@@ -32,7 +32,7 @@ impl Ask {
             Piece::Run(run) => {
                 let mut all: Vec<String> = pairs(run).collect();
                 if all.is_empty() {
-                    all.extend(singles(run));
+                    all.extend(characters(run));
                 }
                 Need { ways: vec![all], is_open: false }
             }
@@ -119,7 +119,7 @@ mod tests {
     fn finds(question: &str, text: &str) -> bool {
         let mut terms = Terms::default();
         terms.add(text);
-        let ask = Ask::of(question);
+        let ask = Ask::parse(question);
         let is_met = ask.is_met_by(&terms);
         assert!(!is_met || ask.may_be_met_by(&["nothing", text]), "{question} in {text}");
         is_met
@@ -154,12 +154,12 @@ mod tests {
 
     #[test]
     fn what_lacks_the_letters_of_a_beginning_is_not_taken_apart() {
-        let ask = Ask::of("cargo get_UserN");
+        let ask = Ask::parse("cargo get_UserN");
         assert!(ask.may_be_met_by(&["cargo", "fn getUserName"]), "by its parts");
         assert!(ask.may_be_met_by(&["cargo", "größer"]), "an underscore may be written for `ö`");
         assert!(!ask.may_be_met_by(&["cargo", "get the name"]));
-        assert!(Ask::of("GR").may_be_met_by(&["eine Größe"]));
-        assert!(!Ask::of("gro").may_be_met_by(&["eine Größe"]));
+        assert!(Ask::parse("GR").may_be_met_by(&["eine Größe"]));
+        assert!(!Ask::parse("gro").may_be_met_by(&["eine Größe"]));
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
 
         #[test]
         fn any_question_is_read(question in "\\PC{0,200}") {
-            prop_assert!(Ask::of(&question).needs.len() <= MOST_WORDS);
+            prop_assert!(Ask::parse(&question).needs.len() <= MOST_WORDS);
         }
     }
 }

@@ -12,7 +12,7 @@ const AFTER: usize = 120;
 pub fn snippet<'text>(ask: &Ask, texts: impl IntoIterator<Item = &'text str>) -> String {
     let mut first = None;
     for text in texts {
-        if let Some(found) = marked(ask, text) {
+        if let Some(found) = mark_words(ask, text) {
             return found;
         }
         first = first.or(Some(text).filter(|text| !text.is_empty()));
@@ -22,7 +22,7 @@ pub fn snippet<'text>(ask: &Ask, texts: impl IntoIterator<Item = &'text str>) ->
     tidy(first.get(..end).unwrap_or_default(), false, end < first.len())
 }
 
-fn marked(ask: &Ask, text: &str) -> Option<String> {
+fn mark_words(ask: &Ask, text: &str) -> Option<String> {
     let start_of = |piece: &str| (piece.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
     let mut hits = pieces(text).filter(|piece| is_hit(ask, *piece)).map(|piece| {
         let start = start_of(piece.text());
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn matching_words_are_marked_where_the_first_of_them_is() {
-        let ask = Ask::of("cargo te");
+        let ask = Ask::parse("cargo te");
         assert_eq!(
             snippet(&ask, ["nothing here", "run cargo test\n--workspace"]),
             "run ⟦cargo⟧ ⟦test⟧ --workspace"
@@ -102,7 +102,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_cut_between_characters(question in "\\PC{0,20}", text in "\\PC{0,400}") {
-            let shown = snippet(&Ask::of(&question), [text.as_str()]);
+            let shown = snippet(&Ask::parse(&question), [text.as_str()]);
             prop_assert!(shown.chars().count() <= 2 * (BEFORE + AFTER) + text.chars().count().min(4 * AFTER) + 4);
         }
     }

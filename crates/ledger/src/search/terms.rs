@@ -31,7 +31,9 @@ impl Terms {
                     }
                 }
                 Piece::Run(run) => {
-                    for term in singles(run).chain(pairs(run)) {
+                    // Scripts without spaces have no words to split at, and a dictionary would be one for each
+                    // language. Pairs keep the order of the letters.
+                    for term in characters(run).chain(pairs(run)) {
                         self.put(term);
                     }
                 }
@@ -201,8 +203,8 @@ pub(super) fn is_letter(part: &str) -> bool {
     part.chars().nth(1).is_none()
 }
 
-/// Each character of a run.
-pub(super) fn singles(run: &str) -> impl Iterator<Item = String> {
+/// Returns each character of a run.
+pub(super) fn characters(run: &str) -> impl Iterator<Item = String> {
     run.chars().map(|letter| term_of_word(letter.encode_utf8(&mut [0; 4])))
 }
 

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use rusqlite::OptionalExtension;
 
-use super::append::Apply;
+use super::append::FoldTransaction;
 use crate::project::row;
 
-impl Apply<'_> {
-    /// The fact that a key belongs to. Keys that are reported to mean the same become one fact, and of their numbers the
-    /// smallest names it.
+impl FoldTransaction<'_> {
+    /// Returns the fact that a key belongs to. Keys that are reported to mean the same become one fact, and of their
+    /// numbers the smallest names it.
     pub(super) fn resolve(&mut self, task: i64, own: i64, aliases: &[String]) -> rusqlite::Result<i64> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
             return Ok(0);

@@ -12,8 +12,8 @@ use agent_tracer_event::{
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::facts::Stored;
-use super::prepared::{Prepared, Ready};
+use super::facts::StoredFact;
+use super::prepared::{Prepared, PreparedEntry};
 use super::sources::{Arrival, name_of};
 use super::tasks::Tasks;
 use super::words::Words;
@@ -42,7 +42,7 @@ pub(crate) struct Memory {
 }
 
 /// A transaction in progress.
-pub(crate) struct Apply<'c> {
+pub(crate) struct FoldTransaction<'c> {
     pub(super) conn: &'c Connection,
     pub(super) memory: &'c mut Memory,
     pub(super) pricer: &'c dyn Pricer,
@@ -59,7 +59,7 @@ pub(crate) struct Apply<'c> {
     /// Tasks of which a surer or later entry repeated a known value.
     pub(super) surer: BTreeSet<i64>,
     /// Rows that were folded here, as they stand now.
-    pub(super) rows: HashMap<(i64, i64), Rc<Stored>>,
+    pub(super) rows: HashMap<(i64, i64), Rc<StoredFact>>,
     created: Vec<TaskId>,
     outcomes: HashMap<(Outcome, Channel, String), (i64, i64)>,
     unrecognised: HashMap<(i64, String, String, String), i64>,
@@ -83,13 +83,13 @@ pub(crate) struct Apply<'c> {
 }
 
 /// The changes of a transaction, by the numbers of rows.
-pub(crate) struct Changed {
+pub(crate) struct ChangedRows {
     rows: BTreeSet<(i64, i64)>,
     removed: Vec<(i64, i64)>,
     gone: Vec<String>,
 }
 
-impl Changed {
+impl ChangedRows {
     /// Returns `true` if rows are gone.
     pub(crate) fn has_removed(&self) -> bool {
         !self.removed.is_empty() || !self.gone.is_empty()
@@ -128,7 +128,7 @@ impl Changed {
 /// The length at which a reason is cut, in characters. Reasons are counted, so there must be few different ones.
 const REASON_CHARS: usize = 120;
 
-impl<'c> Apply<'c> {
+impl<'c> FoldTransaction<'c> {
     pub(crate) fn new(conn: &'c Connection, memory: &'c mut Memory, pricer: &'c dyn Pricer) -> Self {
         Self {
             conn,
@@ -162,7 +162,7 @@ impl<'c> Apply<'c> {
         let Prepared { batch, ready } = prepared;
         let mut receipt = Receipt::default();
         for (observed, ready) in batch.observed.iter().zip(&mut *ready) {
-            ready.iter_mut().for_each(Ready::restore);
+            ready.iter_mut().for_each(PreparedEntry::restore);
             receipt.outcomes.push(if batch.reread {
                 self.reread(observed, ready)?
             } else if batch.own {
@@ -220,7 +220,7 @@ impl<'c> Apply<'c> {
         Ok(())
     }
 
-    fn observe(&mut self, observed: &Observed, ready: &mut [Ready]) -> rusqlite::Result<Outcome> {
+    fn observe(&mut self, observed: &Observed, ready: &mut [PreparedEntry]) -> rusqlite::Result<Outcome> {
         let (outcome, reason) = self.record(observed, ready)?;
         self.count(outcome, observed, &reason);
         Ok(outcome)
@@ -242,7 +242,7 @@ impl<'c> Apply<'c> {
 
     /// Replaces the entries of an earlier reading of a source. The observation did arrive before, so its outcome is not
     /// counted.
-    fn reread(&mut self, observed: &Observed, ready: &mut [Ready]) -> rusqlite::Result<Outcome> {
+    fn reread(&mut self, observed: &Observed, ready: &mut [PreparedEntry]) -> rusqlite::Result<Outcome> {
         if !matches!(observed.verdict, Verdict::Read(_)) {
             return Ok(Outcome::Malformed);
         }
@@ -290,7 +290,11 @@ impl<'c> Apply<'c> {
         Ok(if changed { Outcome::Recorded } else { Outcome::Duplicate })
     }
 
-    fn record(&mut self, observed: &Observed, ready: &mut [Ready]) -> rusqlite::Result<(Outcome, String)> {
+    fn record(
+        &mut self,
+        observed: &Observed,
+        ready: &mut [PreparedEntry],
+    ) -> rusqlite::Result<(Outcome, String)> {
         let source = match &observed.source {
             Some(file) => self.file(file, observed)?,
             None => match self.source(observed, name_of(&observed.name), ready)? {
@@ -298,7 +302,7 @@ impl<'c> Apply<'c> {
                 Arrival::Known => return Ok((Outcome::Duplicate, String::new())),
                 Arrival::Twin => {
                     // The events of a twin are known already. Its fields of the task are taken, as its twin's were.
-                    for entry in ready.iter().filter_map(Ready::entry) {
+                    for entry in ready.iter().filter_map(PreparedEntry::entry) {
                         self.hear(entry, observed.channel)?;
                     }
                     return Ok((Outcome::Duplicate, String::new()));
@@ -316,7 +320,7 @@ impl<'c> Apply<'c> {
         &mut self,
         observed: &Observed,
         reading: &Reading,
-        ready: &mut [Ready],
+        ready: &mut [PreparedEntry],
         source: i64,
     ) -> rusqlite::Result<(Outcome, String)> {
         let mut is_news = false;
@@ -331,7 +335,7 @@ impl<'c> Apply<'c> {
             is_news |= self.enter(observed.channel, ready, source)?;
         }
         if is_news || ready.is_empty() {
-            self.count_unrecognised(observed, reading, ready.first().map(Ready::task))?;
+            self.count_unrecognised(observed, reading, ready.first().map(PreparedEntry::task))?;
         }
         Ok(match (is_news, is_refused) {
             (true, _) if reading.unrecognised.iter().any(|what| matches!(what, Unrecognised::Event(_))) => {
@@ -347,7 +351,7 @@ impl<'c> Apply<'c> {
     }
 
     /// Writes one entry. Returns `true` if it was new.
-    fn enter(&mut self, channel: Channel, ready: &mut Ready, source: i64) -> rusqlite::Result<bool> {
+    fn enter(&mut self, channel: Channel, ready: &mut PreparedEntry, source: i64) -> rusqlite::Result<bool> {
         // An entry that a fold took and that could not be restored must not be acknowledged.
         let entry = ready.entry().ok_or(rusqlite::Error::InvalidQuery)?;
         let task = self.task(&entry.task)?;
@@ -419,7 +423,7 @@ impl<'c> Apply<'c> {
     }
 
     /// Returns `true` if there are entries and all of them were deleted on purpose.
-    fn is_all_deleted(&mut self, ready: &[Vec<Ready>]) -> rusqlite::Result<bool> {
+    fn is_all_deleted(&mut self, ready: &[Vec<PreparedEntry>]) -> rusqlite::Result<bool> {
         let mut is_any = false;
         for ready in ready.iter().flatten() {
             match ready.entry() {
@@ -508,8 +512,8 @@ impl<'c> Apply<'c> {
     }
 
     /// Returns the changes of this transaction.
-    pub(crate) fn changed(&mut self) -> Changed {
-        Changed {
+    pub(crate) fn changed(&mut self) -> ChangedRows {
+        ChangedRows {
             rows: std::mem::take(&mut self.changed),
             removed: std::mem::take(&mut self.removed),
             gone: std::mem::take(&mut self.gone),

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use super::faults::Faults;
 use super::open::CHECKED_BYTES;
-use super::page_keeper::{Move, PageKeeper, is_passing};
+use super::page_keeper::{LogMove, PageKeeper, is_passing};
 use super::page_sums::{CHANGED, DAMAGED};
 use super::store_files::StoreFiles;
 use super::{AppendError, OpenError, page_check};
@@ -69,7 +69,7 @@ impl Checkpointer {
         let keeper = Arc::new(Mutex::new(keeper));
         let (wake, woken) = sync_channel(1);
         let mut mover =
-            Mover { keeper: Arc::clone(&keeper), path: path.to_owned(), faults, pace, is_checked };
+            CheckpointLoop { keeper: Arc::clone(&keeper), path: path.to_owned(), faults, pace, is_checked };
         let thread = std::thread::Builder::new()
             .name("ledger-log".to_owned())
             .spawn(move || mover.work(&woken))
@@ -92,15 +92,17 @@ impl Checkpointer {
 
     /// Moves the log on the thread of the caller. If the other thread is at work, it goes on with that; only a log that
     /// must be cut is waited for.
-    pub(super) fn checkpoint(&self, how: Move) -> Result<(), AppendError> {
+    pub(super) fn checkpoint(&self, how: LogMove) -> Result<(), AppendError> {
         match (self.keeper.try_lock(), how) {
             (Ok(mut keeper), _) => keeper.checkpoint(how),
             (Err(TryLockError::Poisoned(keeper)), _) => keeper.into_inner().checkpoint(how),
-            (Err(TryLockError::WouldBlock), Move::Passive) => {
+            // The thread is checking or moving. A commit must not wait for it: what stays in the log now is moved
+            // with the next round.
+            (Err(TryLockError::WouldBlock), LogMove::Passive) => {
                 self.wake();
                 Ok(())
             }
-            (Err(TryLockError::WouldBlock), Move::Truncate | Move::TruncateIfFree) => {
+            (Err(TryLockError::WouldBlock), LogMove::Truncate | LogMove::TruncateIfFree) => {
                 locked(&self.keeper).checkpoint(how)
             }
         }
@@ -179,7 +181,7 @@ impl Drop for Checkpointer {
     }
 }
 
-struct Mover {
+struct CheckpointLoop {
     keeper: Arc<Mutex<PageKeeper>>,
     path: PathBuf,
     faults: Arc<Faults>,
@@ -188,14 +190,14 @@ struct Mover {
     is_checked: bool,
 }
 
-impl Mover {
+impl CheckpointLoop {
     fn work(&mut self, woken: &Receiver<()>) {
         let mut pause = if self.is_checked { self.pace.rest } else { self.pace.pause() };
         loop {
             match woken.recv_timeout(pause.min(GUARD)) {
                 // What could not be moved now stays in the log, where it is as safe and as readable.
                 Ok(()) => {
-                    if let Err(error) = locked(&self.keeper).checkpoint(Move::Passive) {
+                    if let Err(error) = locked(&self.keeper).checkpoint(LogMove::Passive) {
                         self.faults.write_failed(&error);
                     }
                 }
@@ -204,7 +206,7 @@ impl Mover {
                     if pause > GUARD {
                         pause -= GUARD;
                     } else {
-                        pause = self.look();
+                        pause = self.check_some_pages();
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => return,
@@ -213,7 +215,7 @@ impl Mover {
     }
 
     /// Looks at some pages. Returns how long to wait until the next.
-    fn look(&self) -> Duration {
+    fn check_some_pages(&self) -> Duration {
         if self.pace.bytes_per_second == 0 {
             return self.pace.rest;
         }
@@ -306,7 +308,7 @@ mod tests {
             let pace = CheckPace { bytes_per_second: 0, ..CheckPace::default() };
             Checkpointer::start(&path, Arc::clone(faults), Arc::default(), pace).unwrap()
         };
-        start(&Arc::default()).checkpoint(Move::Truncate).unwrap();
+        start(&Arc::default()).checkpoint(LogMove::Truncate).unwrap();
         let page: u32 = conn
             .query_row("SELECT max(pageno) FROM dbstat WHERE name = 'word'", [], |row| row.get(0))
             .unwrap();
@@ -316,7 +318,7 @@ mod tests {
         let checkpointer = start(&faults);
         // The damage goes on in what is written on the same page.
         conn.execute("INSERT INTO word (text) VALUES ('one more')", []).unwrap();
-        checkpointer.checkpoint(Move::Passive).unwrap();
+        checkpointer.checkpoint(LogMove::Passive).unwrap();
         let wrong = |faults: &Faults| {
             let seen = faults.view(0);
             seen.damaged_pages + seen.changed_pages

@@ -83,7 +83,7 @@ fn no_metadata() -> Cow<'static, Metadata> {
 }
 
 impl<'a> StoredEntry<'a> {
-    fn of(entry: &'a Entry) -> Self {
+    fn new(entry: &'a Entry) -> Self {
         let text = |text: &'a Option<String>| text.as_deref().map(Cow::Borrowed);
         Self {
             subject: entry.subject,
@@ -144,7 +144,7 @@ impl<'a> StoredEntry<'a> {
 
 /// Writes an entry.
 pub(crate) fn write(entry: &Entry) -> Vec<u8> {
-    codec::encode_json(&StoredEntry::of(entry))
+    codec::encode_json(&StoredEntry::new(entry))
 }
 
 /// Reads an entry of a task; none if it cannot be read.

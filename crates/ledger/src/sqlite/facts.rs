@@ -10,7 +10,7 @@ use crate::project::{FactData, FactRow, List};
 
 /// A fact as it stands in the table.
 #[derive(Clone, Debug)]
-pub(crate) struct Stored {
+pub(crate) struct StoredFact {
     /// The row's number in the table.
     pub(crate) id: i64,
     /// The task.
@@ -31,7 +31,7 @@ pub(crate) fn word_at<T: Copy>(all: &[T], place: i64) -> Option<T> {
 }
 
 /// Reads a row of [`COLUMNS`]. The tool's name is looked up separately: a row without one needs no second look.
-pub(crate) fn read(conn: &Connection, row: &Row<'_>) -> rusqlite::Result<Stored> {
+pub(crate) fn read(conn: &Connection, row: &Row<'_>) -> rusqlite::Result<StoredFact> {
     let tool: Option<i64> = row.get(12)?;
     let tool = match tool {
         Some(word) => words::text(conn, word)?,
@@ -46,7 +46,7 @@ pub(crate) fn read(conn: &Connection, row: &Row<'_>) -> rusqlite::Result<Stored>
     let error: Option<i64> = row.get(15)?;
     let list = List::from_code(row.get(5)?);
     let signature: Option<i64> = row.get(16)?;
-    Ok(Stored {
+    Ok(StoredFact {
         id: row.get(0)?,
         task: row.get(1)?,
         changed: row.get(2)?,
@@ -85,8 +85,8 @@ pub(crate) fn in_list(list: List) -> String {
 const OUTLINE: &str = "f.id, f.task, f.changed, f.fact, f.kind, f.list, f.lane, f.occurred, f.ord, f.ended, \
     f.state, f.open, NULL, f.turn, f.duration, f.error, f.signature, f.certainty, f.channels, x'', NULL";
 
-/// All rows that a query gives, without their tools, their data and what was derived.
-pub(crate) fn outlines(
+/// Returns all rows that a query gives, without their tools, their data and what was derived.
+pub(crate) fn read_outlines(
     conn: &Connection,
     rest: &str,
     parameters: impl rusqlite::Params,
@@ -101,14 +101,14 @@ pub(crate) fn select(
     conn: &Connection,
     rest: &str,
     parameters: impl rusqlite::Params,
-) -> rusqlite::Result<Vec<Stored>> {
+) -> rusqlite::Result<Vec<StoredFact>> {
     let mut statement = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM fact f {rest}"))?;
     let rows = statement.query_map(parameters, |row| read(conn, row))?;
     rows.collect()
 }
 
-/// The fact with this number.
-pub(crate) fn load(conn: &Connection, task: i64, fact: i64) -> rusqlite::Result<Option<Stored>> {
+/// Returns the fact with this number.
+pub(crate) fn load(conn: &Connection, task: i64, fact: i64) -> rusqlite::Result<Option<StoredFact>> {
     let mut statement =
         conn.prepare_cached(&format!("SELECT {COLUMNS} FROM fact f WHERE f.task = ?1 AND f.fact = ?2"))?;
     statement.query_row([task, fact], |row| read(conn, row)).optional()

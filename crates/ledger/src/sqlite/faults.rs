@@ -12,7 +12,7 @@ use rusqlite::ErrorCode;
 use rusqlite::ffi;
 
 use super::AppendError;
-use super::page_check::Place;
+use super::page_check::PageOwner;
 use crate::error_text;
 use crate::view::{PageCheck, StoreFaults};
 
@@ -47,7 +47,7 @@ struct Inner {
     /// Commits in the log behind a frame that cannot be read.
     commits: u64,
     /// Pages that are not what was written, with what stands there as far as that was looked for.
-    pages: BTreeMap<u32, Option<Place>>,
+    pages: BTreeMap<u32, Option<PageOwner>>,
     /// Pages that another program changed while no server ran.
     changed: BTreeSet<u32>,
     /// The progress of the page check.
@@ -177,7 +177,7 @@ impl Faults {
     }
 
     /// Notes what stands on damaged pages.
-    pub(super) fn pages_placed(&self, places: BTreeMap<u32, Place>) {
+    pub(super) fn pages_placed(&self, places: BTreeMap<u32, PageOwner>) {
         let mut inner = self.inner();
         for (page, place) in places {
             if let Some(known) = inner.pages.get_mut(&page) {
@@ -267,7 +267,7 @@ impl Faults {
 }
 
 /// Describes damaged pages: their number, the content of the first ones, and the hint.
-fn damaged_pages(pages: &BTreeMap<u32, Option<Place>>) -> Option<String> {
+fn damaged_pages(pages: &BTreeMap<u32, Option<PageOwner>>) -> Option<String> {
     if pages.is_empty() {
         return None;
     }
@@ -439,7 +439,7 @@ mod tests {
         let faults = Faults::default();
         faults.pages_damaged(&[7, 9]);
         faults.pages_damaged(&[9]);
-        let place = |name: &str, is_folded| Place { name: format!("`{name}`"), is_folded };
+        let place = |name: &str, is_folded| PageOwner { name: format!("`{name}`"), is_folded };
         faults.pages_placed(BTreeMap::from([(7, place("fact", true))]));
         let seen = faults.view(0);
         assert_eq!(seen.damaged_pages, 2);

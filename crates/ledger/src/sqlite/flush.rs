@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{OptionalExtension, params, params_from_iter};
 
-use super::append::Apply;
+use super::append::FoldTransaction;
 use crate::project::latency;
 use crate::project::measures::{self, MeasureColumn};
 use crate::project::spend::Spend;
@@ -22,7 +22,7 @@ fn adding(table: &str, key: &[&str], sums: &[&str]) -> String {
     )
 }
 
-impl Apply<'_> {
+impl FoldTransaction<'_> {
     pub(super) fn flush(&mut self) -> rusqlite::Result<()> {
         let mut tally = std::mem::take(&mut self.tally);
         for (task, more) in tally.tasks.drain() {

@@ -8,7 +8,7 @@ use agent_tracer_event::Outcome;
 
 use super::prepared::Prepared;
 use super::writer::Writer;
-use super::{AppendError, Unwritten};
+use super::{AppendError, RefusalHandling};
 use crate::aside::Kind;
 use crate::journal;
 use crate::observed::{Observed, Receipt};
@@ -55,7 +55,7 @@ impl Writer {
     pub(super) fn write_alone(
         &mut self,
         batch: Prepared,
-        unwritten: Unwritten,
+        unwritten: RefusalHandling,
     ) -> Result<Receipt, AppendError> {
         if !batch.stands_alone() {
             let mut batch = batch;
@@ -83,7 +83,7 @@ impl Writer {
                     parts.extend([rest, part]);
                 }
                 Err(AppendError::Item(why)) => {
-                    if unwritten == Unwritten::SetAside {
+                    if unwritten == RefusalHandling::SetAside {
                         self.set_post_aside(part, &why.to_string())?;
                     } else {
                         receipt.unwritten.push((receipt.outcomes.len(), why.to_string()));
@@ -112,7 +112,7 @@ impl Writer {
 
     /// Keeps posts as records of the journal.
     pub(super) fn keep_posts(&mut self, part: &Prepared, why: &str) -> Result<(), AppendError> {
-        for (observed, ready) in part.each() {
+        for (observed, ready) in part.observations() {
             let record =
                 journal::encode(observed, ready).unwrap_or_else(|| format!("{observed:?}").into_bytes());
             let kept = self.aside.keep(Kind::Post, why, &record);
@@ -122,7 +122,7 @@ impl Writer {
     }
 
     /// Counts posts that were set aside.
-    pub(super) fn count_set_aside(apply: &mut super::append::Apply<'_>, observed: &[Observed]) {
+    pub(super) fn count_set_aside(apply: &mut super::append::FoldTransaction<'_>, observed: &[Observed]) {
         for observed in observed {
             apply.count(Outcome::Refused, observed, SET_ASIDE);
         }

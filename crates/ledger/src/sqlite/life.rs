@@ -16,7 +16,7 @@ use crate::view::WaitingReason;
 
 /// Something that may wait for a person.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Asking {
+struct PersonWait {
     at: i64,
     reason: WaitingReason,
     fact: i64,
@@ -29,7 +29,7 @@ struct Asking {
 pub(crate) struct Life {
     /// The newest moments. What follows from other tasks is not among them.
     marks: Marks,
-    asking: Vec<Asking>,
+    asking: Vec<PersonWait>,
     /// The first event.
     pub(crate) started: Option<i64>,
     /// The last one.
@@ -42,8 +42,8 @@ pub(crate) struct Life {
     pub(crate) cleared: Option<i64>,
 }
 
-/// The place of a row among those of its task.
-fn place(row: &FactRow) -> (i64, i64, i64) {
+/// Returns the place of a row among those of its task.
+fn position(row: &FactRow) -> (i64, i64, i64) {
     (row.occurred, row.order, row.fact)
 }
 
@@ -106,11 +106,11 @@ impl Life {
         )?;
         Ok(Self {
             marks,
-            asking: asking(conn, task)?,
+            asking: newest_waits(conn, task)?,
             started,
             last,
             current: None,
-            context: context.first().map(|stored| (place(&stored.row), fill(&stored.row))),
+            context: context.first().map(|stored| (position(&stored.row), fill(&stored.row))),
             cleared: start
                 .first()
                 .filter(|stored| stored.row.text(attributes::SESSION_SOURCE) == Some("clear"))
@@ -162,9 +162,9 @@ impl Life {
             List::Interrupt => marks.interrupt = marks.interrupt.max(at),
             List::Context
                 if new.kind == Some(Kind::ContextSnapshot)
-                    && self.context.is_none_or(|(newest, _)| place(new) > newest) =>
+                    && self.context.is_none_or(|(newest, _)| position(new) > newest) =>
             {
-                self.context = Some((place(new), fill(new)));
+                self.context = Some((position(new), fill(new)));
             }
             _ => {}
         }
@@ -290,8 +290,8 @@ fn read_stops(conn: &Connection, task: i64, marks: &mut Marks) -> rusqlite::Resu
     Ok(())
 }
 
-/// The newest things of a task that wait for a person unless it went on.
-fn asking(conn: &Connection, task: i64) -> rusqlite::Result<Vec<Asking>> {
+/// Returns the newest things of a task that wait for a person unless it went on.
+fn newest_waits(conn: &Connection, task: i64) -> rusqlite::Result<Vec<PersonWait>> {
     let newest = |list: List| {
         let list = facts::in_list(list);
         facts::select(
@@ -313,7 +313,7 @@ fn asking(conn: &Connection, task: i64) -> rusqlite::Result<Vec<Asking>> {
             Some("ExitPlanMode") => WaitingReason::Plan,
             _ => WaitingReason::Permission,
         };
-        asking.push(Asking { at: row.occurred, reason, fact: row.fact, ends_with_work: true });
+        asking.push(PersonWait { at: row.occurred, reason, fact: row.fact, ends_with_work: true });
     }
     for stored in newest(List::Question)? {
         let row = stored.row;
@@ -325,7 +325,7 @@ fn asking(conn: &Connection, task: i64) -> rusqlite::Result<Vec<Asking>> {
         if waits {
             let is_elicited = row.text(attributes::MCP_SERVER_NAME).is_some();
             let reason = if is_elicited { WaitingReason::Elicitation } else { WaitingReason::Question };
-            asking.push(Asking { at: row.occurred, reason, fact: row.fact, ends_with_work: !row.open });
+            asking.push(PersonWait { at: row.occurred, reason, fact: row.fact, ends_with_work: !row.open });
         }
     }
     Ok(asking)

@@ -81,7 +81,7 @@ use crate::task_names::TaskNames;
 use crate::view::{Row, StoreFaults};
 use faults::Faults;
 use prepared::Prepared;
-use store_files::{Part, StoreFiles};
+use store_files::{FileRole, StoreFiles};
 
 /// The version of the rules by which entries are folded. A store of another version is folded again when a server or a
 /// command opens it.
@@ -157,7 +157,7 @@ pub struct Committed {
     pub tasks: Vec<TaskId>,
 }
 
-type Done = Box<dyn FnOnce(Result<Receipt, AppendError>) + Send>;
+type AppendReply = Box<dyn FnOnce(Result<Receipt, AppendError>) + Send>;
 
 /// A subscriber to commits, with the condition under which it wants them.
 struct Listener {
@@ -167,7 +167,7 @@ struct Listener {
 
 /// The treatment of observations that the store refuses although it takes others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unwritten {
+enum RefusalHandling {
     /// They are named in the receipt, and the caller keeps them.
     Returned,
     /// They are set aside in files beside the store.
@@ -176,7 +176,7 @@ enum Unwritten {
 
 /// A job of the writer.
 enum Job {
-    Append(Prepared, Unwritten, Done),
+    Append(Prepared, RefusalHandling, AppendReply),
     Run(Box<dyn FnOnce(&mut writer::Writer) + Send>),
     /// Posts wait in the journal.
     Posted,
@@ -219,7 +219,7 @@ impl Ledger {
         options: Options,
         watch: impl Fn(Upgrade) + Send + Sync + 'static,
     ) -> Result<Self, OpenError> {
-        let watch: upgrade::Watch = Arc::new(watch);
+        let watch: upgrade::UpgradeListener = Arc::new(watch);
         let beside = |end: &str| store_files::beside(path, end);
         let faults = Arc::new(Faults::default());
         let aside = Aside::beside(path);
@@ -235,14 +235,14 @@ impl Ledger {
             .unwrap_or(0);
         let listeners: Arc<RwLock<Vec<Listener>>> = Arc::default();
         let (jobs, queue) = sync_channel(QUEUE);
-        let asked = read::SqliteStore::open_alone(path, Arc::clone(&faults))?;
+        let reader = read::SqliteStore::open_alone(path, Arc::clone(&faults))?;
         let bell = jobs.clone();
         let posts = beside("-journal-of-posts");
         let parts = [
-            ("", Part::Store),
-            ("-wal", Part::Log),
-            ("-shm", Part::Other),
-            ("-journal-of-posts", Part::Other),
+            ("", FileRole::Store),
+            ("-wal", FileRole::Log),
+            ("-shm", FileRole::Other),
+            ("-journal-of-posts", FileRole::Other),
         ];
         let journal_file = journal::create(&posts).map_err(|error| OpenError::journal(&posts, error))?;
         let files = Arc::new(StoreFiles::open(parts.map(|(end, part)| (beside(end), part))));
@@ -250,9 +250,13 @@ impl Ledger {
             journal_file,
             posted::folded(&conn)?,
             // If the lookup fails, treat it as new: the fold deduplicates.
-            Box::new(move |names| asked.known(names).unwrap_or_default()),
+            Box::new(move |names| reader.find_known(names).unwrap_or_default()),
             checkpoint::settler(beside("-wal")),
-            journal::Watch { files: Arc::clone(&files), faults: Arc::clone(&faults), aside: aside.clone() },
+            journal::JournalChecks {
+                files: Arc::clone(&files),
+                faults: Arc::clone(&faults),
+                aside: aside.clone(),
+            },
             // A writer whose queue is full looks into the journal before it rests.
             move || drop(bell.try_send(Job::Posted)),
         )
@@ -310,12 +314,12 @@ impl Ledger {
     /// If the batch could not be written. The caller must append all of it again.
     pub fn append(&self, batch: Batch) -> Result<Receipt, AppendError> {
         let (tell, reported) = sync_channel(1);
-        let done: Done = Box::new(move |answer| {
+        let done: AppendReply = Box::new(move |answer| {
             tell.send(answer).ok();
         });
         let prepared = Prepared::of(batch);
         self.unanswered.fetch_add(1, Ordering::SeqCst);
-        if self.jobs.send(Job::Append(prepared, Unwritten::Returned, done)).is_err() {
+        if self.jobs.send(Job::Append(prepared, RefusalHandling::Returned, done)).is_err() {
             self.unanswered.fetch_sub(1, Ordering::SeqCst);
             return Err(AppendError::Closed);
         }
@@ -335,9 +339,9 @@ impl Ledger {
         self.submit_prepared(Prepared::of(batch), Box::new(done))
     }
 
-    fn submit_prepared(&self, prepared: Prepared, done: Done) -> Result<(), QueueFull> {
+    fn submit_prepared(&self, prepared: Prepared, done: AppendReply) -> Result<(), QueueFull> {
         self.unanswered.fetch_add(1, Ordering::SeqCst);
-        match self.jobs.try_send(Job::Append(prepared, Unwritten::SetAside, done)) {
+        match self.jobs.try_send(Job::Append(prepared, RefusalHandling::SetAside, done)) {
             Ok(()) => Ok(()),
             Err(TrySendError::Full(job) | TrySendError::Disconnected(job)) => {
                 self.unanswered.fetch_sub(1, Ordering::SeqCst);
@@ -366,7 +370,7 @@ impl Ledger {
         if !(stands_alone && is_busy && !is_failing && self.journal.has_room()) {
             return self.submit(batch, done);
         }
-        let reported: journal::Done = Box::new(move |taken| done(taken.map_err(AppendError::from)));
+        let reported: journal::PostReply = Box::new(move |taken| done(taken.map_err(AppendError::from)));
         match self.journal.take(Prepared::of(batch), reported) {
             Ok(()) => Ok(()),
             Err((prepared, reported)) => self.submit_prepared(
@@ -431,7 +435,7 @@ impl Ledger {
     /// # Errors
     /// If the ledger is closed or the file cannot be written.
     pub fn move_log_now(&self) -> Result<(), AppendError> {
-        self.on_writer(|writer| writer.checkpointer.checkpoint(page_keeper::Move::Passive))?
+        self.on_writer(|writer| writer.checkpointer.checkpoint(page_keeper::LogMove::Passive))?
     }
 
     /// Tries to write if the last write failed. Without this, an idle store would be reported as failing for ever.
@@ -486,7 +490,7 @@ impl Ledger {
     /// Returns the history of tasks, for rules.
     #[must_use]
     pub fn history(&self) -> TaskHistory {
-        TaskHistory::of(&self.store)
+        TaskHistory::new(&self.store)
     }
 
     /// Runs `work` on the writer's thread and waits for it.
@@ -529,7 +533,7 @@ pub fn open_read_only(path: &Path) -> Result<Arc<dyn Store>, OpenError> {
     if swap::is_unfinished(path) {
         return Err(OpenError::Unfinished);
     }
-    open::look(path)?;
+    open::check_version(path)?;
     Ok(Arc::new(read::SqliteStore::open(path, Arc::default())?))
 }
 
@@ -542,7 +546,7 @@ pub fn check_store(path: &Path, goes_on: impl FnMut() -> bool + Send + 'static) 
     if swap::is_unfinished(path) {
         return Err(OpenError::Unfinished);
     }
-    open::look(path)?;
+    open::check_version(path)?;
     open::check_through(path, goes_on)
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::upgrade::{self, Watch};
+use super::upgrade::{self, UpgradeListener};
 use crate::fault_cause::FaultCause;
 
 /// The version of the schema.
@@ -114,11 +114,11 @@ impl From<rusqlite::Error> for OpenError {
 /// Opens the file for writing, and makes it if there is none.
 #[cfg(test)]
 pub(crate) fn open(path: &Path) -> Result<Connection, OpenError> {
-    open_watched(path, &(std::sync::Arc::new(|_| ()) as Watch))
+    open_watched(path, &(std::sync::Arc::new(|_| ()) as UpgradeListener))
 }
 
-/// The same; the watcher receives the progress where that takes long.
-pub(crate) fn open_watched(path: &Path, watch: &Watch) -> Result<Connection, OpenError> {
+/// Opens a store like [`open`]; the watcher receives the progress where that takes long.
+pub(crate) fn open_watched(path: &Path, watch: &UpgradeListener) -> Result<Connection, OpenError> {
     create_private(path)?;
     let mut conn = Connection::open_with_flags(
         path,
@@ -173,15 +173,15 @@ pub(super) fn create(conn: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Looks whether the file can be asked by this version. Writes nothing.
-pub(crate) fn look(path: &Path) -> Result<(), OpenError> {
+pub(crate) fn check_version(path: &Path) -> Result<(), OpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(std::time::Duration::from_secs(5))?;
-    look_at(&conn)
+    check_version_of(&conn)
 }
 
-/// The same of a file that is open.
-pub(super) fn look_at(conn: &Connection) -> Result<(), OpenError> {
+/// Does the same with a file that is open.
+pub(super) fn check_version_of(conn: &Connection) -> Result<(), OpenError> {
     let application: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let found: i32 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
     if application != APPLICATION {
@@ -292,17 +292,17 @@ mod tests {
     fn a_look_tells_ours_from_others_and_from_other_versions() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.db");
-        assert!(matches!(look(&path), Err(OpenError::Io(_))), "nothing is made by looking");
+        assert!(matches!(check_version(&path), Err(OpenError::Io(_))), "nothing is made by looking");
         assert!(!path.exists());
         let conn = open(&path).unwrap();
-        look(&path).unwrap();
+        check_version(&path).unwrap();
         conn.pragma_update(None, "user_version", SCHEMA + 1).unwrap();
-        assert!(matches!(look(&path), Err(OpenError::Newer { .. })));
+        assert!(matches!(check_version(&path), Err(OpenError::Newer { .. })));
         conn.pragma_update(None, "user_version", SCHEMA - 1).unwrap();
-        assert!(matches!(look(&path), Err(OpenError::Older { .. })));
+        assert!(matches!(check_version(&path), Err(OpenError::Older { .. })));
         let theirs = folder.path().join("theirs.db");
         Connection::open(&theirs).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
-        assert!(matches!(look(&theirs), Err(OpenError::NotOurs)));
+        assert!(matches!(check_version(&theirs), Err(OpenError::NotOurs)));
     }
 
     #[test]

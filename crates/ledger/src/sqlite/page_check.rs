@@ -39,7 +39,7 @@ const SEARCH: &[&str] = &["search_data", "search_idx", "search_docsize", "vocabu
 
 /// The content of a page: a table or an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct PageOwner {
     /// The table, or the index and its table.
     pub(crate) name: String,
     /// A fold of all entries writes all of it again.
@@ -163,7 +163,7 @@ pub(super) fn free_leaves(read: impl Fn(u32) -> io::Result<Vec<u8>>, pages: u64)
 }
 
 /// Looks what stands on these pages. Those that nothing is kept on are not among the answers.
-pub(super) fn places(path: &Path, pages: &[u32]) -> rusqlite::Result<BTreeMap<u32, Place>> {
+pub(super) fn places(path: &Path, pages: &[u32]) -> rusqlite::Result<BTreeMap<u32, PageOwner>> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(Duration::from_secs(5))?;
@@ -188,7 +188,8 @@ pub(super) fn places(path: &Path, pages: &[u32]) -> rusqlite::Result<BTreeMap<u3
         let table = tables.get(&name).cloned().unwrap_or_else(|| name.clone());
         let is_folded = [FOLDED_ANEW, SEARCH].iter().any(|folded| folded.contains(&table.as_str()));
         let name = if table == name { format!("`{name}`") } else { format!("`{name}` of `{table}`") };
-        places.insert(page, Place { name, is_folded });
+        places.insert(page, PageOwner { name, is_folded });
+        // The walk over the rest of a large store would take seconds and find nothing more.
         if places.len() == wanted.len() {
             break;
         }
@@ -218,7 +219,7 @@ pub fn check_pages(path: &Path, mut goes_on: impl FnMut() -> bool) -> io::Result
     };
     let log = Log::open(&beside(path, "-wal"))?;
     let is_doubtful = is_doubtful(mark, log.as_ref(), &file)?;
-    let (seen, mut tries) = (SeenPages::of(log)?, Tries::default());
+    let (seen, mut tries) = (SeenPages::open(log)?, Tries::default());
     let bytes_of = |page: u32, count: usize| {
         let mut bytes = vec![0; count * size as usize];
         file.read_exact_at(&mut bytes, u64::from(page - 1) * u64::from(size)).map(|()| bytes)

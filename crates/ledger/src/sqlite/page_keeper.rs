@@ -24,7 +24,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::AppendError;
 use super::faults::Faults;
 use super::page_check::{Tries, changed, free_leaves, is_doubtful};
-use super::page_sums::{CHANGED, DAMAGED, LogMark, Mark, Opened, PageSums, UNKNOWN, sum_of};
+use super::page_sums::{CHANGED, DAMAGED, LogMark, Mark, OpenedSums, PageSums, UNKNOWN, sum_of};
 use super::store_files::{StoreFiles, beside, sync_folder};
 use super::wal::{Log, LogPlace, SeenPages};
 use super::writer::BUSY;
@@ -35,7 +35,7 @@ const LOCK_BYTE: u64 = 1 << 30;
 
 /// Selects how the log is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Move {
+pub(super) enum LogMove {
     /// As far as it goes without waiting for anybody.
     Passive,
     /// All of it, and then the log is cut, once no reader uses it.
@@ -81,14 +81,14 @@ pub(super) struct PageKeeper {
 }
 
 /// Why the sums do not cover the log.
-enum Uncovered {
+enum CoverError {
     /// The log or the store cannot be read.
     Store(io::Error),
     /// The sums cannot be read or written.
     Sums(io::Error),
 }
 
-impl From<io::Error> for Uncovered {
+impl From<io::Error> for CoverError {
     fn from(error: io::Error) -> Self {
         Self::Store(error)
     }
@@ -202,8 +202,8 @@ impl PageKeeper {
             remove_if_there(&self.path)?;
         }
         let (sums, mark) = match PageSums::open(&self.path, self.page_size)? {
-            Opened::Known(sums, mark) => (sums, mark),
-            Opened::Anew(sums, why) => {
+            OpenedSums::Known(sums, mark) => (sums, mark),
+            OpenedSums::Anew(sums, why) => {
                 // Of a store that is new there is nothing to say.
                 if self.pages()? > 1 {
                     self.faults.sums_remade(why);
@@ -231,23 +231,23 @@ impl PageKeeper {
 
     /// Moves the log into the file. What the system has no handles or memory for now is left for the next time, unless
     /// the log must be cut: it is as safe in the log.
-    pub(super) fn checkpoint(&mut self, how: Move) -> Result<(), AppendError> {
+    pub(super) fn checkpoint(&mut self, how: LogMove) -> Result<(), AppendError> {
         self.check_files()?;
         match self.pin_and_cover() {
-            Err(error) if is_passing(&error) && how != Move::Truncate => return Ok(()),
+            Err(error) if is_passing(&error) && how != LogMove::Truncate => return Ok(()),
             covered => covered?,
         }
         let moved = match how {
-            Move::Passive => self.move_log("PASSIVE", BUSY),
-            Move::Truncate => self.cut_log(BUSY),
-            Move::TruncateIfFree => self.cut_log(Duration::ZERO),
+            LogMove::Passive => self.move_log("PASSIVE", BUSY),
+            LogMove::Truncate => self.cut_log(BUSY),
+            LogMove::TruncateIfFree => self.cut_log(Duration::ZERO),
         };
         if moved.as_ref().is_ok_and(|moved| is_all(*moved)) {
             // Everybody reads them from the file now.
             self.in_log.clear();
         }
         let pinned = self.pin_and_cover();
-        if how != Move::Passive && self.open_log()?.is_none() {
+        if how != LogMove::Passive && self.open_log()?.is_none() {
             self.mark_empty()?;
         }
         moved?;
@@ -316,9 +316,9 @@ impl PageKeeper {
         })?;
         match self.cover() {
             Ok(()) => Ok(()),
-            Err(Uncovered::Store(error)) => Err(error),
-            Err(Uncovered::Sums(error)) if is_passing(&error) => Err(error),
-            Err(Uncovered::Sums(_)) => {
+            Err(CoverError::Store(error)) => Err(error),
+            Err(CoverError::Sums(error)) if is_passing(&error) => Err(error),
+            Err(CoverError::Sums(_)) => {
                 // A sum that is older than its page would accuse it: better none. If even that cannot be written,
                 // nothing is moved.
                 let was_in_use = self.sums.take().is_some();
@@ -332,7 +332,7 @@ impl PageKeeper {
     }
 
     /// Sums the pages that were written to the log since the last time.
-    fn cover(&mut self) -> Result<(), Uncovered> {
+    fn cover(&mut self) -> Result<(), CoverError> {
         let Some(log) = self.look_at_log()? else { return Ok(()) };
         let from = self.covered.unwrap_or_else(|| log.begin());
         let (place, found) = log.scan(from, |_, page, bytes| (page, sum_of(page, bytes)))?;
@@ -340,7 +340,7 @@ impl PageKeeper {
             self.covered = Some(place);
             return Ok(());
         }
-        self.begin_anew_if_none().map_err(Uncovered::Sums)?;
+        self.begin_anew_if_none().map_err(CoverError::Sums)?;
         #[cfg(test)]
         {
             self.summed += found.len();
@@ -354,7 +354,7 @@ impl PageKeeper {
         log.sync()?;
         let (mut damaged, mut changed) = (Vec::new(), Vec::new());
         for (page, sum) in &mut sums {
-            let known = self.known_sum(*page).map_err(Uncovered::Sums)?;
+            let known = self.known_sum(*page).map_err(CoverError::Sums)?;
             let is_comparable = !self.in_log.contains(page) && !logged.contains(&(*page, known));
             // What is written was made of what stood there.
             let below = match known {
@@ -374,7 +374,7 @@ impl PageKeeper {
             kept.put(&sums)
                 .and_then(|()| kept.mark(mark))
                 .and_then(|()| kept.sync())
-                .map_err(Uncovered::Sums)?;
+                .map_err(CoverError::Sums)?;
         }
         self.covered = Some(place);
         self.in_log.extend(sums.keys());
@@ -385,7 +385,7 @@ impl PageKeeper {
 
     fn begin_anew_if_none(&mut self) -> io::Result<()> {
         if self.sums.is_none() {
-            let (Opened::Known(sums, _) | Opened::Anew(sums, _)) =
+            let (OpenedSums::Known(sums, _) | OpenedSums::Anew(sums, _)) =
                 PageSums::open(&self.path, self.page_size)?;
             sums.mark(Mark { log: self.mark_of_file()?, is_doubtful: true })?;
             self.sums = Some(sums);
@@ -563,7 +563,7 @@ impl PageKeeper {
 
     /// Returns the pages that nothing is kept on now.
     fn free_now(&self) -> io::Result<HashSet<u32>> {
-        let seen = SeenPages::of(self.log_file.clone().map_or(Ok(None), Log::read)?)?;
+        let seen = SeenPages::open(self.log_file.clone().map_or(Ok(None), Log::read)?)?;
         let read = |page| seen.read(page)?.map_or_else(|| self.read(page, 1), Ok);
         Ok(free_leaves(read, u64::from(u32::MAX)))
     }
@@ -593,7 +593,7 @@ mod tests {
         let path = folder.path().join("ledger.db");
         let conn = super::super::open::open(&path).unwrap();
         let mut keeper = PageKeeper::open(&path, Arc::default()).unwrap();
-        keeper.checkpoint(Move::Truncate).unwrap();
+        keeper.checkpoint(LogMove::Truncate).unwrap();
         let before = keeper.summed;
         for number in 0..50 {
             conn.execute("INSERT INTO word (text) VALUES (?1)", [format!("word {number}")]).unwrap();
@@ -601,7 +601,7 @@ mod tests {
         assert_eq!(keeper.summed, before);
         let frames = (std::fs::metadata(beside(&path, "-wal")).unwrap().len() / (4096 + 24)) as usize;
         for _ in 0..2 {
-            keeper.checkpoint(Move::Passive).unwrap();
+            keeper.checkpoint(LogMove::Passive).unwrap();
             assert_eq!(keeper.summed - before, frames, "none of them twice");
         }
         assert!(keeper.in_log.is_empty(), "they are read from the file");
@@ -614,7 +614,7 @@ mod tests {
             conn.execute("INSERT INTO word (text) VALUES (?1)", [format!("word {number}")]).unwrap();
         }
         let mut keeper = PageKeeper::open(path, Arc::default()).unwrap();
-        keeper.checkpoint(Move::Truncate).unwrap();
+        keeper.checkpoint(LogMove::Truncate).unwrap();
         (conn, keeper)
     }
 
@@ -635,18 +635,18 @@ mod tests {
         conn.execute("UPDATE word SET text = text || ' once'", []).unwrap();
         for error in [24, 23, 12, 5] {
             keeper.injected = Some(error);
-            let moved = keeper.checkpoint(Move::Passive);
+            let moved = keeper.checkpoint(LogMove::Passive);
             // A log that cannot be read for another reason is no matter of waiting.
             assert_eq!(moved.is_ok(), error != 5, "{error}: {moved:?}");
             keeper.injected = Some(error);
-            assert!(keeper.checkpoint(Move::Truncate).is_err(), "{error}: it was to be cut");
+            assert!(keeper.checkpoint(LogMove::Truncate).is_err(), "{error}: it was to be cut");
             keeper.injected = Some(error);
             assert_eq!(is_passing(&keeper.check(64).unwrap_err()), error != 5);
             assert!(keeper.sums.is_some() && keeper.faults.view(0).check.sums_remade == 0);
             assert_eq!(std::fs::read(beside(&path, ".sums")).unwrap(), sums, "{error}");
             assert_eq!(std::fs::read(&path).unwrap(), file, "{error}: nothing was moved");
         }
-        keeper.checkpoint(Move::Truncate).unwrap();
+        keeper.checkpoint(LogMove::Truncate).unwrap();
         while !keeper.check(64).unwrap() {}
         let seen = keeper.faults.view(0);
         assert_eq!((seen.damaged_pages, seen.changed_pages, seen.problems.len()), (0, 0, 0));
@@ -713,7 +713,7 @@ mod tests {
         reader.execute_batch("BEGIN; SELECT count(*) FROM word").unwrap();
         for text in ["one more", "and another"] {
             conn.execute("INSERT INTO word (text) VALUES (?1)", [text]).unwrap();
-            keeper.checkpoint(Move::Passive).unwrap();
+            keeper.checkpoint(LogMove::Passive).unwrap();
             assert_eq!(faults.damaged_pages(), [page]);
             assert_eq!(keeper.known_sum(page).unwrap(), DAMAGED, "{text}");
         }

@@ -80,7 +80,7 @@ pub(super) struct PageSums {
 }
 
 /// The result of opening the sums.
-pub(super) enum Opened {
+pub(super) enum OpenedSums {
     /// Sums, and up to where they follow.
     Known(PageSums, Mark),
     /// None that can be used, and why; they begin anew.
@@ -89,11 +89,11 @@ pub(super) enum Opened {
 
 impl PageSums {
     /// Opens the sums of a store with pages of this size, and begins anew where they cannot be used.
-    pub(super) fn open(path: &Path, page_size: u32) -> io::Result<Opened> {
+    pub(super) fn open(path: &Path, page_size: u32) -> io::Result<OpenedSums> {
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
         Self::with(file, page_size).and_then(|opened| {
-            if let Opened::Anew(sums, _) = &opened {
+            if let OpenedSums::Anew(sums, _) = &opened {
                 sums.file.set_len(0)?;
             }
             Ok(opened)
@@ -104,32 +104,34 @@ impl PageSums {
     pub(super) fn read_only(path: &Path, page_size: u32) -> io::Result<Option<(Self, Mark)>> {
         match File::open(path) {
             Ok(file) => match Self::with(file, page_size)? {
-                Opened::Known(sums, mark) => Ok(Some((sums, mark))),
-                Opened::Anew(..) => Ok(None),
+                OpenedSums::Known(sums, mark) => Ok(Some((sums, mark))),
+                OpenedSums::Anew(..) => Ok(None),
             },
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    fn with(file: File, page_size: u32) -> io::Result<Opened> {
+    fn with(file: File, page_size: u32) -> io::Result<OpenedSums> {
         let mut head = [0; HEAD + 8];
         let length = file.metadata()?.len();
         let sums = Self { file, page_size, cached: None, forgotten: 0 };
         if length == 0 {
-            return Ok(Opened::Anew(sums, "there were none"));
+            return Ok(OpenedSums::Anew(sums, "there were none"));
         }
         match sums.file.read_exact_at(&mut head, 0) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
-                return Ok(Opened::Anew(sums, "their file was cut off"));
+                return Ok(OpenedSums::Anew(sums, "their file was cut off"));
             }
             Err(error) => return Err(error),
         }
         Ok(match read_head(&head) {
-            Some((size, mark)) if size == page_size => Opened::Known(sums, mark),
-            Some(_) => Opened::Anew(sums, "they were those of another store"),
-            None => Opened::Anew(sums, "the head of their file was damaged"),
+            // The size is in the head because it decides which bytes a sum covers: with another one every page would
+            // look damaged.
+            Some((size, mark)) if size == page_size => OpenedSums::Known(sums, mark),
+            Some(_) => OpenedSums::Anew(sums, "they were those of another store"),
+            None => OpenedSums::Anew(sums, "the head of their file was damaged"),
         })
     }
 
@@ -243,10 +245,10 @@ mod tests {
 
     const MARK: Mark = Mark { log: LogMark::Of { salts: (7, 9) }, is_doubtful: true };
 
-    fn known(opened: Opened) -> (PageSums, Mark) {
+    fn known(opened: OpenedSums) -> (PageSums, Mark) {
         match opened {
-            Opened::Known(sums, mark) => (sums, mark),
-            Opened::Anew(_, why) => panic!("{why}"),
+            OpenedSums::Known(sums, mark) => (sums, mark),
+            OpenedSums::Anew(_, why) => panic!("{why}"),
         }
     }
 
@@ -254,7 +256,7 @@ mod tests {
     fn sums_and_their_mark_are_found_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sums");
-        let Opened::Anew(mut sums, "there were none") = PageSums::open(&path, 4096).unwrap() else {
+        let OpenedSums::Anew(mut sums, "there were none") = PageSums::open(&path, 4096).unwrap() else {
             panic!()
         };
         let some = BTreeMap::from([(1, 5), (511, 6), (512, 7), (5_000, 8)]);
@@ -276,7 +278,8 @@ mod tests {
     fn a_file_of_sums_that_is_damaged_knows_nothing_there_and_accuses_no_page() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sums");
-        let (Opened::Anew(mut sums, _) | Opened::Known(mut sums, _)) = PageSums::open(&path, 4096).unwrap();
+        let (OpenedSums::Anew(mut sums, _) | OpenedSums::Known(mut sums, _)) =
+            PageSums::open(&path, 4096).unwrap();
         sums.put(&BTreeMap::from([(1, 5), (600, 6)])).unwrap();
         sums.mark(MARK).unwrap();
         let whole = std::fs::read(&path).unwrap();
@@ -299,10 +302,10 @@ mod tests {
         }
         for at in [0, 9, 13, 20, 30, HEAD] {
             with(at).unwrap();
-            let Opened::Anew(mut sums, _) = PageSums::open(&path, 4096).unwrap() else { panic!("{at}") };
+            let OpenedSums::Anew(mut sums, _) = PageSums::open(&path, 4096).unwrap() else { panic!("{at}") };
             assert_eq!(sums.get(600).unwrap(), UNKNOWN);
         }
         with(3000).unwrap();
-        assert!(matches!(PageSums::open(&path, 512).unwrap(), Opened::Anew(..)), "another size of pages");
+        assert!(matches!(PageSums::open(&path, 512).unwrap(), OpenedSums::Anew(..)), "another size of pages");
     }
 }

@@ -10,8 +10,8 @@ use std::collections::HashSet;
 use agent_tracer_event::{Agent, CallState, ErrorClass, Metadata, attributes};
 use serde_json::Value;
 
-use super::append::Apply;
-use super::facts::{self, Stored};
+use super::append::FoldTransaction;
+use super::facts::{self, StoredFact};
 use crate::project::status::SWAP_MS;
 use crate::project::{FactRow, List};
 
@@ -24,7 +24,7 @@ const WAIT_OF_CALL: &str = attributes::PERMISSION_WAIT_MS;
 /// Marks a call that counts as refused because its turn was cut off.
 const REFUSED_BY: &str = attributes::REFUSED_BY;
 
-impl Apply<'_> {
+impl FoldTransaction<'_> {
     /// Returns whether a permission was ever asked for such a call in this task. Where none was, calls need not be
     /// compared with each other.
     pub(super) fn was_asked(&mut self, task: i64, input: i64) -> rusqlite::Result<bool> {
@@ -56,7 +56,7 @@ impl Apply<'_> {
             return Ok(());
         };
         rows.retain(|stored| stored.row.is_call() || stored.row.list == List::Permission);
-        let calls: Vec<Stored> = rows.iter().filter(|stored| stored.row.is_call()).cloned().collect();
+        let calls: Vec<StoredFact> = rows.iter().filter(|stored| stored.row.is_call()).cloned().collect();
         let mut news: Vec<FactRow> = calls.iter().map(|call| call.row.clone()).collect();
         for new in &mut news {
             take_back(new);

@@ -3,12 +3,12 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::AppendError;
-use super::append::Apply;
+use super::append::FoldTransaction;
 use super::prepared::Prepared;
 use super::writer::Writer;
 use crate::aside::Kind;
 use crate::error_text;
-use crate::journal::{Part, Place};
+use crate::journal::{JournalPosition, RecordRun};
 
 /// The observations that are folded in one transaction. A batch that arrives meanwhile waits for them.
 const PART: usize = 2_048;
@@ -22,18 +22,18 @@ const BY_HAND: &str = "posted_by_hand";
 const BY_FILE: &str = "posted_by_file";
 
 /// Returns how far the journal was folded.
-pub(super) fn folded(conn: &Connection) -> rusqlite::Result<Place> {
+pub(super) fn folded(conn: &Connection) -> rusqlite::Result<JournalPosition> {
     let value = |key: &str| -> rusqlite::Result<u64> {
         let value: Option<i64> =
             conn.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()?;
         Ok(value.and_then(|value| u64::try_from(value).ok()).unwrap_or(0))
     };
-    Ok(Place { number: value(NUMBER)?, offset: value(OFFSET)? })
+    Ok(JournalPosition { number: value(NUMBER)?, offset: value(OFFSET)? })
 }
 
-impl Apply<'_> {
+impl FoldTransaction<'_> {
     /// Notes how far the journal is folded, together with what was folded from it.
-    fn note_journal(&self, place: Place) -> rusqlite::Result<()> {
+    fn note_journal(&self, place: JournalPosition) -> rusqlite::Result<()> {
         for (key, value) in [(NUMBER, place.number), (OFFSET, place.offset)] {
             self.conn
                 .prepare_cached("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)")?
@@ -54,14 +54,14 @@ impl Writer {
                 return false;
             }
         };
-        let Part { mut prepared, ends, unknown, damaged, end, is_handed } = part;
+        let RecordRun { mut prepared, ends, unknown, damaged, end, is_handed } = part;
         let way = if is_handed { BY_HAND } else { BY_FILE };
         if !self.keep_unreadable(&unknown, &damaged) {
             return false;
         }
         let names: Vec<String> =
             prepared.batch.observed.iter().map(|observed| observed.name.clone()).collect();
-        let place = self.waiting.place(end);
+        let place = self.waiting.position(end);
         let count = i64::try_from(names.len()).unwrap_or(i64::MAX);
         let written = self.change_from_journal(|apply| {
             apply.batch(&mut prepared)?;
@@ -83,7 +83,7 @@ impl Writer {
     /// Folds each by itself, so that one cannot hold up the others. One that cannot be folded is set aside and counted.
     fn fold_each(&mut self, prepared: Prepared, ends: &[u64], end: u64, way: &str) -> bool {
         for ((observed, ready), end) in prepared.into_each().zip(ends) {
-            let place = self.waiting.place(*end);
+            let place = self.waiting.position(*end);
             let name = observed.name.clone();
             let mut prepared = Prepared::default();
             prepared.push(observed, ready);
@@ -104,7 +104,7 @@ impl Writer {
             self.waiting.folded(*end, std::iter::once(name.as_str()));
         }
         // What this version does not understand may stand behind the last that it does.
-        let place = self.waiting.place(end);
+        let place = self.waiting.position(end);
         let noted = self.change_from_journal(|apply| apply.note_journal(place));
         if noted.is_ok() {
             self.waiting.folded(end, std::iter::empty());
@@ -112,7 +112,7 @@ impl Writer {
         noted.is_ok()
     }
 
-    fn refuse(&mut self, prepared: Prepared, why: &str, place: Place) -> Result<(), AppendError> {
+    fn refuse(&mut self, prepared: Prepared, why: &str, place: JournalPosition) -> Result<(), AppendError> {
         self.keep_posts(&prepared, why)?;
         let observed = prepared.into_batch().observed;
         self.change_from_journal(|apply| {

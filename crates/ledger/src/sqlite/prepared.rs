@@ -10,27 +10,29 @@ use crate::project::row;
 /// An entry that is ready to be written.
 #[derive(Debug)]
 #[cfg_attr(test, derive(PartialEq))]
-pub(crate) struct Ready {
+pub(crate) struct PreparedEntry {
     /// The number of the entry: of the observation and its place in it.
     pub(super) uid: i64,
     /// The number of its key.
     pub(super) key: i64,
     /// As it is kept; nothing of what is reported about a task itself.
     pub(crate) blob: Vec<u8>,
-    entry: Held,
+    entry: EntryState,
 }
 
 /// The entry itself, or what is left of it.
 #[derive(Debug)]
 #[cfg_attr(test, derive(PartialEq))]
-enum Held {
+enum EntryState {
     Whole(Box<Entry>),
     /// It was taken to be folded; what is written of it is in the blob.
     Taken(TaskKey),
 }
 
-impl Ready {
-    fn of(observation: &str, index: u32, entry: Entry) -> Self {
+impl PreparedEntry {
+    fn new(observation: &str, index: u32, entry: Entry) -> Self {
+        // Fields about the task itself are repeated by every hook. Of each the best one is kept with the task, so no
+        // blob is made.
         let is_fact = !matches!(entry.subject, Subject::Task | Subject::Account);
         let blob = if is_fact { entry_codec::write(&entry) } else { Vec::new() };
         Self::with_blob(observation, index, entry, blob)
@@ -39,7 +41,8 @@ impl Ready {
     /// Returns an entry with the bytes that are stored of it.
     fn with_blob(observation: &str, index: u32, entry: Entry, blob: Vec<u8>) -> Self {
         let (uid, key) = (uid(observation, index), row::number(&entry.key));
-        Self { uid, key, blob, entry: Held::Whole(Box::new(entry)) }
+        // Boxed, so that a taken entry leaves little more than its task behind.
+        Self { uid, key, blob, entry: EntryState::Whole(Box::new(entry)) }
     }
 
     /// Reads a stored entry of a task. Returns `None` if its bytes are not understood.
@@ -55,34 +58,34 @@ impl Ready {
     /// Returns the entry, unless a fold took it.
     pub(crate) fn entry(&self) -> Option<&Entry> {
         match &self.entry {
-            Held::Whole(entry) => Some(entry),
-            Held::Taken(_) => None,
+            EntryState::Whole(entry) => Some(entry),
+            EntryState::Taken(_) => None,
         }
     }
 
     /// The task of the entry.
     pub(crate) fn task(&self) -> &TaskKey {
         match &self.entry {
-            Held::Whole(entry) => &entry.task,
-            Held::Taken(task) => task,
+            EntryState::Whole(entry) => &entry.task,
+            EntryState::Taken(task) => task,
         }
     }
 
     /// Takes the entry: it is folded once, and no other caller needs it unless the transaction fails.
     pub(crate) fn take(&mut self) -> Option<Entry> {
         let task = self.task().clone();
-        match std::mem::replace(&mut self.entry, Held::Taken(task)) {
-            Held::Whole(entry) => Some(*entry),
-            Held::Taken(_) => None,
+        match std::mem::replace(&mut self.entry, EntryState::Taken(task)) {
+            EntryState::Whole(entry) => Some(*entry),
+            EntryState::Taken(_) => None,
         }
     }
 
     /// Makes an entry that was taken by a transaction which failed whole again.
     pub(super) fn restore(&mut self) {
-        if let Held::Taken(task) = &self.entry
+        if let EntryState::Taken(task) = &self.entry
             && let Some(entry) = entry_codec::read(&self.blob, task)
         {
-            self.entry = Held::Whole(Box::new(entry));
+            self.entry = EntryState::Whole(Box::new(entry));
         }
     }
 }
@@ -99,7 +102,7 @@ pub(crate) struct Prepared {
     /// The batch; its entries are in `ready`.
     pub(crate) batch: Batch,
     /// Of each observation, its entries.
-    pub(crate) ready: Vec<Vec<Ready>>,
+    pub(crate) ready: Vec<Vec<PreparedEntry>>,
 }
 
 impl Prepared {
@@ -109,7 +112,7 @@ impl Prepared {
         let ready = batch.observed.iter_mut().map(|observed| match &mut observed.verdict {
             Verdict::Read(reading) => (0..)
                 .zip(std::mem::take(&mut reading.entries))
-                .map(|(index, entry)| Ready::of(&observed.name, index, entry))
+                .map(|(index, entry)| PreparedEntry::new(&observed.name, index, entry))
                 .collect(),
             Verdict::Malformed(_) | Verdict::Refused(_) => Vec::new(),
         });
@@ -120,7 +123,9 @@ impl Prepared {
     pub(super) fn into_batch(mut self) -> Batch {
         for (observed, mut ready) in self.batch.observed.iter_mut().zip(self.ready) {
             if let Verdict::Read(reading) = &mut observed.verdict {
-                ready.iter_mut().for_each(Ready::restore);
+                // A failed transaction took the entries. A caller that tries the batch again must not deliver an
+                // empty one.
+                ready.iter_mut().for_each(PreparedEntry::restore);
                 reading.entries = ready.into_iter().filter_map(|mut ready| ready.take()).collect();
             }
         }
@@ -128,18 +133,18 @@ impl Prepared {
     }
 
     /// Adds an observation whose entries are ready.
-    pub(crate) fn push(&mut self, observed: Observed, ready: Vec<Ready>) {
+    pub(crate) fn push(&mut self, observed: Observed, ready: Vec<PreparedEntry>) {
         self.batch.observed.push(observed);
         self.ready.push(ready);
     }
 
-    /// Its observations, each with its entries.
-    pub(crate) fn each(&self) -> impl Iterator<Item = (&Observed, &[Ready])> {
+    /// Returns its observations, each with its entries.
+    pub(crate) fn observations(&self) -> impl Iterator<Item = (&Observed, &[PreparedEntry])> {
         self.batch.observed.iter().zip(self.ready.iter().map(Vec::as_slice))
     }
 
-    /// The same, one by one.
-    pub(crate) fn into_each(self) -> impl Iterator<Item = (Observed, Vec<Ready>)> {
+    /// Takes its observations, one by one.
+    pub(crate) fn into_each(self) -> impl Iterator<Item = (Observed, Vec<PreparedEntry>)> {
         self.batch.observed.into_iter().zip(self.ready)
     }
 

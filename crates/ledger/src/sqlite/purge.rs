@@ -8,8 +8,8 @@ use std::collections::{BTreeSet, VecDeque};
 use agent_tracer_event::{Millis, TaskId};
 use rusqlite::{OptionalExtension, params};
 
-use super::append::Apply;
-use super::facts::{self, Stored};
+use super::append::FoldTransaction;
+use super::facts::{self, StoredFact};
 use super::response_attribution::response_of;
 use super::settle::descendants;
 use super::upkeep::{PART, STEP_EVENTS};
@@ -148,7 +148,7 @@ impl Ledger {
             // What the journal holds of events that were folded long ago goes whatever was asked for.
             return self.on_writer(|writer| writer.waiting.clear());
         }
-        let sweep = |work: fn(&mut Apply<'_>) -> rusqlite::Result<()>| {
+        let sweep = |work: fn(&mut FoldTransaction<'_>) -> rusqlite::Result<()>| {
             self.on_writer(move |writer| writer.overwriting(|writer| writer.change(work)))?
         };
         sweep(|apply| apply.sweep_words())?;
@@ -304,7 +304,7 @@ impl Writer {
     }
 }
 
-impl Apply<'_> {
+impl FoldTransaction<'_> {
     fn purge(&mut self, tasks: &[TaskId], now: Millis) -> rusqlite::Result<Upkeep> {
         let mut all: BTreeSet<i64> = BTreeSet::new();
         for task in tasks {
@@ -323,7 +323,7 @@ impl Apply<'_> {
         let mut near = BTreeSet::new();
         let mut rows_above = Vec::new();
         for task in &all {
-            near.extend(self.near(*task)?);
+            near.extend(self.related_tasks(*task)?);
             rows_above.extend(self.rows_above(*task, &all)?);
             self.take_away(*task, now, &mut responses, &mut done)?;
         }
@@ -359,9 +359,9 @@ impl Apply<'_> {
         Ok(done)
     }
 
-    /// The tasks whose rows may depend on a task that goes: those above it, its forks, those that go on from it, and
-    /// those whose account holds what it cost or that it paid for.
-    fn near(&mut self, task: i64) -> rusqlite::Result<Vec<i64>> {
+    /// Returns the tasks whose rows may depend on a task that goes: those above it, its forks, those that go on from
+    /// it, and those whose account holds what it cost or that it paid for.
+    fn related_tasks(&mut self, task: i64) -> rusqlite::Result<Vec<i64>> {
         let mut near = self.above(task)?;
         let mut find = self.conn.prepare_cached("SELECT id FROM task WHERE forked = ?1 OR continues = ?1")?;
         near.extend(
@@ -373,8 +373,8 @@ impl Apply<'_> {
         Ok(near)
     }
 
-    /// The rows with which tasks that stay tell of one that goes.
-    fn rows_above(&mut self, task: i64, all: &BTreeSet<i64>) -> rusqlite::Result<Vec<Stored>> {
+    /// Returns the rows with which tasks that stay tell of one that goes.
+    fn rows_above(&mut self, task: i64, all: &BTreeSet<i64>) -> rusqlite::Result<Vec<StoredFact>> {
         let mut rows = Vec::new();
         for above in self.above(task)? {
             if !all.contains(&above) {

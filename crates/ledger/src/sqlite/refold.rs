@@ -6,15 +6,15 @@ use std::rc::Rc;
 use agent_tracer_event::Channel;
 use rusqlite::Connection;
 
-use super::append::{Apply, Touch};
-use super::facts::Stored;
+use super::append::{FoldTransaction, Touch};
+use super::facts::StoredFact;
 use super::read::follower;
 use super::{entry_codec, facts, tasks};
 use crate::fold::{SourcedEntry, fold_unnamed};
 use crate::project::task_fields::FieldChange;
 use crate::project::{FactRow, List};
 
-impl Apply<'_> {
+impl FoldTransaction<'_> {
     /// Folds what was touched and settles whatever depends on it.
     pub(super) fn fold_pending(&mut self) -> rusqlite::Result<()> {
         let mut tasks: BTreeSet<i64> = BTreeSet::new();
@@ -76,7 +76,7 @@ impl Apply<'_> {
         let old = if is_new && !touch.reload { None } else { facts::load(self.conn, task, fact)? };
         let entries =
             if old.is_none() && !touch.reload { touch.fresh } else { Self::entries(self.conn, task, fact)? };
-        let mut new = fold_unnamed(entries).map(|folded| FactRow::of(fact, folded));
+        let mut new = fold_unnamed(entries).map(|folded| FactRow::new(fact, folded));
         if let (Some(new), Some(old)) = (&mut new, &old) {
             // What follows from neighbours stays until it is settled anew.
             new.derived.clone_from(&old.row.derived);
@@ -124,7 +124,7 @@ impl Apply<'_> {
                 {
                     asked.insert(input);
                 }
-                Some(Rc::new(Stored { id, task, changed: seq, row }))
+                Some(Rc::new(StoredFact { id, task, changed: seq, row }))
             }
             (None, Some(old)) => {
                 follower::forget_document(self.conn, old.row.occurred, old.id)?;

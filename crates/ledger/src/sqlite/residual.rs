@@ -13,7 +13,7 @@ use agent_tracer_event::{TaskId, TaskKey, attributes};
 use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
 
-use super::append::Apply;
+use super::append::FoldTransaction;
 use super::facts;
 use super::settle::{Change, descendants};
 use super::tasks;
@@ -27,7 +27,7 @@ use crate::project::{FactRow, List};
 /// The member of a response that names the session whose account holds it.
 const ACCOUNT: &str = attributes::ACCOUNT_SESSION;
 
-impl Apply<'_> {
+impl FoldTransaction<'_> {
     /// Notes whose account these changes may have to do with.
     pub(super) fn note_unsettled(&mut self, changes: &[Change]) -> rusqlite::Result<()> {
         let tells = |change: &Change| {
@@ -158,7 +158,7 @@ impl Apply<'_> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
             return Ok(Vec::new());
         };
-        let named = known.reported.named(beginning);
+        let named = known.reported.names_behind(beginning);
         let ids: Vec<TaskId> = named.map(|session| TaskKey::new(known.agent, session).task_id()).collect();
         let mut others = Vec::new();
         for id in ids {

@@ -13,8 +13,8 @@ use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::append::Apply;
-use super::facts::{self, Stored};
+use super::append::FoldTransaction;
+use super::facts::{self, StoredFact};
 use super::settle::Change;
 use crate::project::list::list_code;
 use crate::project::{FactRow, List};
@@ -39,10 +39,10 @@ pub(super) fn response_of(row: &FactRow) -> Option<i64> {
 struct Holder {
     task: i64,
     /// None: it was dropped by retention, or is not reported.
-    stored: Option<Rc<Stored>>,
+    stored: Option<Rc<StoredFact>>,
 }
 
-impl Apply<'_> {
+impl FoldTransaction<'_> {
     /// Notes who holds the responses that changed. Gives those of them whose owner may be another one now.
     pub(super) fn note_holders(&mut self, changes: &[Change]) -> rusqlite::Result<BTreeSet<i64>> {
         let mut responses = BTreeSet::new();

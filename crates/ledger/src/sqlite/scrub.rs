@@ -9,9 +9,9 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use super::AppendError;
-use super::append::Apply;
+use super::append::FoldTransaction;
 use super::open::create_private;
-use super::page_keeper::Move;
+use super::page_keeper::LogMove;
 use super::upgrade::with_end;
 use super::writer::Writer;
 use crate::fault_cause::FaultCause;
@@ -94,7 +94,7 @@ impl Writer {
 
     /// Moves the log into the file and leaves nothing in it.
     pub(super) fn empty_log(&self) -> Result<(), AppendError> {
-        self.checkpointer.checkpoint(Move::Truncate)?;
+        self.checkpointer.checkpoint(LogMove::Truncate)?;
         if std::fs::metadata(&self.log).is_ok_and(|log| log.len() > 0) {
             return Err(AppendError::Store(
                 "another program reads the store, so its log cannot be emptied".into(),
@@ -104,7 +104,7 @@ impl Writer {
     }
 }
 
-impl Apply<'_> {
+impl FoldTransaction<'_> {
     pub(super) fn note_pending(&self) -> rusqlite::Result<()> {
         self.conn.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, 1)", [PENDING])?;
         Ok(())

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use agent_tracer_event::{Channel, Entry, Subject};
 use rusqlite::params;
 
-use super::append::Apply;
+use super::append::FoldTransaction;
 use super::{entry_codec, facts, tasks};
 use crate::project::{List, row};
 
@@ -35,7 +35,7 @@ impl Member {
         self.entry.series.as_ref().map_or("", |series| series.part.as_str())
     }
 
-    fn place(&self) -> (i64, u64, i64) {
+    fn position(&self) -> (i64, u64, i64) {
         (self.entry.occurred_at.0, self.entry.order, self.uid)
     }
 }
@@ -52,7 +52,7 @@ struct Anchor {
 /// In which order channels name facts. Each is laid to what those before it reported.
 const SIDES: [&[Channel]; 3] = [&[Channel::Transcript], &[Channel::Hook, Channel::Http], &[Channel::Otlp]];
 
-impl Apply<'_> {
+impl FoldTransaction<'_> {
     /// Matches the entries of each touched series to facts again.
     pub(super) fn settle_series(&mut self) -> rusqlite::Result<()> {
         if self.is_rebuild {
@@ -68,7 +68,7 @@ impl Apply<'_> {
             }
         }
         for (task, fact) in reloaded {
-            let rows = facts::outlines(self.conn, "WHERE f.task = ?1 AND f.fact = ?2", [task, fact])?;
+            let rows = facts::read_outlines(self.conn, "WHERE f.task = ?1 AND f.fact = ?2", [task, fact])?;
             let rows = rows.iter().filter(|row| List::IN_SERIES.contains(&row.list));
             wanted.extend(rows.filter_map(|row| Some((task, row.series()?))));
         }
@@ -117,7 +117,7 @@ impl Apply<'_> {
                 members.push(Member { seq, source, channel, fact, uid, entry });
             }
         }
-        members.sort_by_key(Member::place);
+        members.sort_by_key(Member::position);
         Ok(members)
     }
 
@@ -131,7 +131,7 @@ impl Apply<'_> {
                 let mut named: BTreeMap<i64, Anchor> = BTreeMap::new();
                 for member in reported {
                     let fact = row::number(&member.entry.key);
-                    named.entry(fact).or_insert_with(|| Anchor::of(fact, member));
+                    named.entry(fact).or_insert_with(|| Anchor::new(fact, member));
                     self.move_entry(task, member.seq, member.fact, fact)?;
                 }
                 anchors = named.into_values().collect();
@@ -155,7 +155,7 @@ impl Apply<'_> {
                         self.move_entry(task, member.seq, member.fact, fact)?;
                         self.move_turn(task, member, None)?;
                         self.note_name(task, own, None)?;
-                        anchors.push(Anchor::of(fact, member));
+                        anchors.push(Anchor::new(fact, member));
                     }
                 }
             }
@@ -219,9 +219,9 @@ impl Apply<'_> {
 }
 
 impl Anchor {
-    fn of(fact: i64, member: &Member) -> Self {
+    fn new(fact: i64, member: &Member) -> Self {
         let (part, turn) = (member.part().to_owned(), member.entry.turn.clone());
-        Self { fact, at: member.place(), part, turn }
+        Self { fact, at: member.position(), part, turn }
     }
 }
 

@@ -11,8 +11,8 @@ use agent_tracer_event::{Kind, TaskKey, attributes};
 use rusqlite::OptionalExtension;
 use serde_json::Value;
 
-use super::append::Apply;
-use super::facts::{self, Stored};
+use super::append::FoldTransaction;
+use super::facts::{self, StoredFact};
 use super::read::{summary, task};
 use super::settle::Change;
 use crate::project::{FactRow, List, row};
@@ -36,12 +36,12 @@ const VIRTUAL: &str = "sub--";
 /// More ends than this of one task are not looked through: a hostile client may end as often as it likes.
 const MOST_ENDS: i64 = 200;
 
-impl Apply<'_> {
+impl FoldTransaction<'_> {
     /// Remembers the subagent that a changed row tells of: its summary belongs on that row.
     pub(super) fn note_ending(&mut self, change: &Change) -> rusqlite::Result<()> {
-        let Some(name) = change.now().and_then(named) else { return Ok(()) };
+        let Some(name) = change.now().and_then(subagent_id) else { return Ok(()) };
         let names = [format!("{VIRTUAL}{name}"), name.to_owned()];
-        let Some(agent) = self.known(change.task)?.map(|known| known.agent) else { return Ok(()) };
+        let Some(agent) = self.known_task(change.task)?.map(|known| known.agent) else { return Ok(()) };
         for name in names {
             let uid = TaskKey::new(agent, name).task_id();
             let found: Option<i64> = self
@@ -84,7 +84,7 @@ impl Apply<'_> {
 
     fn may_be_over(&mut self, task: i64) -> rusqlite::Result<bool> {
         let ends = [TaskStatus::Completed, TaskStatus::Failed, TaskStatus::Abandoned];
-        let status = self.known(task)?.and_then(|known| known.status);
+        let status = self.known_task(task)?.and_then(|known| known.status);
         Ok(status.is_some_and(|status| ends.iter().any(|end| *end as i64 == status)))
     }
 
@@ -99,7 +99,7 @@ impl Apply<'_> {
         )?
         .into_iter();
         let newest = ends.next();
-        let mut rows: Vec<Stored> = Vec::new();
+        let mut rows: Vec<StoredFact> = Vec::new();
         for above in self.above(task)? {
             rows.extend(self.row_of(above, task)?);
         }
@@ -129,8 +129,8 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// The row with which a task tells of one below it.
-    pub(super) fn row_of(&mut self, above: i64, below: i64) -> rusqlite::Result<Option<Stored>> {
+    /// Returns the row with which a task tells of one below it.
+    pub(super) fn row_of(&mut self, above: i64, below: i64) -> rusqlite::Result<Option<StoredFact>> {
         let session: Option<String> = self
             .conn
             .prepare_cached("SELECT session FROM task WHERE id = ?1")?
@@ -149,19 +149,19 @@ impl Apply<'_> {
     }
 
     /// Takes away from a row what it has of the subagent that it tells of: nothing is known of that any more.
-    pub(super) fn forget_subagent(&mut self, stored: &Stored) -> rusqlite::Result<()> {
+    pub(super) fn forget_subagent(&mut self, stored: &StoredFact) -> rusqlite::Result<()> {
         self.write_summary(stored, None)
     }
 
     /// Lays a summary over a row's metadata, or takes it away. No sum counts it.
-    fn write_summary(&mut self, stored: &Stored, summary: Option<&Value>) -> rusqlite::Result<()> {
+    fn write_summary(&mut self, stored: &StoredFact, summary: Option<&Value>) -> rusqlite::Result<()> {
         self.write_end(stored, summary, None)
     }
 
     /// The same, and how and when the subagent ended that a row tells of, if the row says that it runs.
     fn write_end(
         &mut self,
-        stored: &Stored,
+        stored: &StoredFact,
         summary: Option<&Value>,
         end: Option<(&str, i64)>,
     ) -> rusqlite::Result<()> {
@@ -204,7 +204,7 @@ pub(super) fn forget_end(row: &mut FactRow) -> bool {
     was_ours
 }
 
-/// The agent's id of the subagent that a row tells of.
-fn named(row: &FactRow) -> Option<&str> {
+/// Returns the agent's id of the subagent that a row tells of.
+fn subagent_id(row: &FactRow) -> Option<&str> {
     row.data.key.strip_prefix(SUBAGENT).filter(|_| row.kind == Some(Kind::ActionLogged))
 }

@@ -11,8 +11,8 @@ use agent_tracer_event::{CallState, attributes};
 use rusqlite::{Connection, params};
 use serde_json::Value;
 
-use super::append::Apply;
-use super::facts::{self, Stored};
+use super::append::FoldTransaction;
+use super::facts::{self, StoredFact};
 use super::permissions;
 use crate::project::list::list_code;
 use crate::project::row::Signature;
@@ -23,7 +23,7 @@ use crate::project::{FactRow, List};
 pub(crate) struct Change {
     pub(crate) task: i64,
     pub(crate) old: Option<FactRow>,
-    pub(crate) new: Option<Rc<Stored>>,
+    pub(crate) new: Option<Rc<StoredFact>>,
 }
 
 impl Change {
@@ -43,7 +43,7 @@ impl Change {
 }
 
 /// The end of a call or a turn that no entry tells of: which fact ended it, when, and how.
-pub(super) struct Closing {
+pub(super) struct DerivedEnd {
     pub(super) at: i64,
     pub(super) by: &'static str,
     pub(super) state: CallState,
@@ -55,7 +55,7 @@ pub(super) const STOPPED: &str = "stopped";
 /// The greatest depth to which a tree of tasks is walked. Deeper trees are not believed.
 pub(super) const MAX_DEPTH: usize = 32;
 
-impl Apply<'_> {
+impl FoldTransaction<'_> {
     /// Settles everything that the changed facts have to do with.
     pub(super) fn settle(&mut self, changes: &[Change]) -> rusqlite::Result<()> {
         let mut calls: BTreeSet<(i64, i64)> = BTreeSet::new();
@@ -201,12 +201,12 @@ impl Apply<'_> {
         Ok(news)
     }
 
-    /// The first thing after a call's beginning that must have ended it.
-    fn closing(&mut self, task: i64, call: &FactRow) -> rusqlite::Result<Option<Closing>> {
-        let mut first: Option<Closing> = None;
+    /// Returns the first thing after a call's beginning that must have ended it.
+    fn closing(&mut self, task: i64, call: &FactRow) -> rusqlite::Result<Option<DerivedEnd>> {
+        let mut first: Option<DerivedEnd> = None;
         let mut consider = |at: i64, by: &'static str, state: CallState| {
             if first.as_ref().is_none_or(|first| at < first.at) {
-                first = Some(Closing { at, by, state });
+                first = Some(DerivedEnd { at, by, state });
             }
         };
         let is_behind = |moment: Option<i64>| moment.is_some_and(|at| at > call.occurred);
@@ -261,11 +261,11 @@ impl Apply<'_> {
     }
 
     /// Returns the end of everything that a task began at a moment, because its parent ended or its process is gone.
-    pub(super) fn end_from_above(&mut self, task: i64, moment: i64) -> rusqlite::Result<Option<Closing>> {
-        let mut first: Option<Closing> = None;
+    pub(super) fn end_from_above(&mut self, task: i64, moment: i64) -> rusqlite::Result<Option<DerivedEnd>> {
+        let mut first: Option<DerivedEnd> = None;
         let mut consider = |at: i64, by: &'static str| {
             if first.as_ref().is_none_or(|first| at < first.at) {
-                first = Some(Closing { at, by, state: CallState::Abandoned });
+                first = Some(DerivedEnd { at, by, state: CallState::Abandoned });
             }
         };
         for ancestor in self.above(task)? {
@@ -304,8 +304,9 @@ impl Apply<'_> {
             .query_row([task, turn], |row| row.get(0))
     }
 
-    /// A fact as it stands now: from this transaction, or from the table.
-    pub(super) fn stored(&self, task: i64, fact: i64) -> rusqlite::Result<Option<Rc<Stored>>> {
+    /// Returns a fact as it stands now: from this transaction, or from the table.
+    pub(super) fn stored(&self, task: i64, fact: i64) -> rusqlite::Result<Option<Rc<StoredFact>>> {
+        // The row of this transaction first: the table has the state before it until everything is settled.
         if let Some(stored) = self.rows.get(&(task, fact)) {
             return Ok(Some(Rc::clone(stored)));
         }
@@ -337,7 +338,7 @@ impl Apply<'_> {
     }
 
     /// Writes a row that differs only in what follows from others, and keeps the sums true.
-    pub(super) fn replace(&mut self, stored: &Stored, new: FactRow) -> rusqlite::Result<()> {
+    pub(super) fn replace(&mut self, stored: &StoredFact, new: FactRow) -> rusqlite::Result<()> {
         if new == stored.row {
             return Ok(());
         }
@@ -360,7 +361,7 @@ impl Apply<'_> {
         }
         self.follow_life(stored.task, Some(&stored.row), Some(&new))?;
         if let Some(kept) = self.rows.get_mut(&key) {
-            *kept = Rc::new(Stored { row: new, changed: seq, ..*stored });
+            *kept = Rc::new(StoredFact { row: new, changed: seq, ..*stored });
         }
         Ok(())
     }

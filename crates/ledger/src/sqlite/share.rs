@@ -7,7 +7,7 @@
 use rusqlite::{OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
-use super::append::Apply;
+use super::append::FoldTransaction;
 use super::{codec, words};
 use crate::project::measures::Measures;
 use crate::project::tally::{Dim, Finest, Tally};
@@ -25,7 +25,7 @@ type SumPart = (i64, i64, i64, i64, i64, Vec<i64>);
 /// Durations of a tool: day, project, actor, tool, how many in each bucket.
 type DurationPart = (i64, i64, i64, i64, Vec<(i64, i64)>);
 
-impl Apply<'_> {
+impl FoldTransaction<'_> {
     /// Adds sums of a task to those that belong to the ledger, and writes down that they are its.
     pub(super) fn seal(&mut self, task: i64, sums: &Tally) -> rusqlite::Result<()> {
         self.add_rollups("sealed_rollup", sums)?;

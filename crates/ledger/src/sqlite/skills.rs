@@ -10,8 +10,8 @@ use agent_tracer_event::{Metadata, attributes};
 use rusqlite::params;
 use serde_json::Value;
 
-use super::append::Apply;
-use super::facts::{self, Stored};
+use super::append::FoldTransaction;
+use super::facts::{self, StoredFact};
 use super::settle::Change;
 use super::words;
 use crate::project::list::list_code;
@@ -32,7 +32,7 @@ fn activated(row: &FactRow) -> Option<(i64, &str)> {
     row.turn.zip(row.skill()).filter(|_| !row.is_failure())
 }
 
-impl Apply<'_> {
+impl FoldTransaction<'_> {
     /// Keeps the table of activations. Gives the turns in which they changed.
     pub(super) fn note_activations(&mut self, changes: &[Change]) -> rusqlite::Result<BTreeSet<(i64, i64)>> {
         let mut turns = BTreeSet::new();
@@ -64,7 +64,7 @@ impl Apply<'_> {
                     )?
                     .execute(params![change.task, turn, occurred, fact, skill])?;
                 turns.insert((change.task, turn));
-                if let Some(known) = self.known(change.task)? {
+                if let Some(known) = self.known_task(change.task)? {
                     known.has_activations = Some(true);
                 }
             }
@@ -75,7 +75,7 @@ impl Apply<'_> {
     /// Returns whether any skill was ever activated in this task. Where none was, responses need not be looked at.
     pub(super) fn has_activations(&mut self, task: i64) -> rusqlite::Result<bool> {
         let conn = self.conn;
-        let Some(known) = self.known(task)? else { return Ok(false) };
+        let Some(known) = self.known_task(task)? else { return Ok(false) };
         if let Some(has) = known.has_activations {
             return Ok(has);
         }
@@ -116,7 +116,7 @@ impl Apply<'_> {
         Ok(())
     }
 
-    fn settle_skill(&mut self, activations: &[(i64, i64)], stored: &Stored) -> rusqlite::Result<()> {
+    fn settle_skill(&mut self, activations: &[(i64, i64)], stored: &StoredFact) -> rusqlite::Result<()> {
         let row = &stored.row;
         let is_said = row.data.metadata.get(attributes::ATTRIBUTION_SKILL).is_some_and(Value::is_string);
         let before = activations.partition_point(|(occurred, _)| *occurred < row.occurred);

@@ -220,7 +220,9 @@ fn open_copy(path: &Path) -> Result<Connection, OpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(std::time::Duration::from_secs(5))?;
-    match open::look_at(&conn) {
+    match open::check_version_of(&conn) {
+        // Backups outlive versions: an older one is upgraded when it is restored, and can be counted and searched as
+        // it is.
         Ok(()) | Err(OpenError::Older { .. }) => Ok(conn),
         Err(error) => Err(error),
     }

@@ -4,9 +4,9 @@ use agent_tracer_event::Channel;
 use rusqlite::{OptionalExtension, params};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::append::Apply;
+use super::append::FoldTransaction;
 use super::codec;
-use super::prepared::Ready;
+use super::prepared::PreparedEntry;
 use crate::observed::Observed;
 
 /// Equal bytes of one session within this time are one event reported twice. The index of payloads has stretches of it.
@@ -28,9 +28,9 @@ pub(super) enum Arrival {
 
 /// A source's name as it is looked up: the time that it begins with, if it does, and a hash of the whole. Names of one
 /// time stand together, so that what arrives now is compared with a few pages and not with the whole history.
-pub(super) type Name = (i64, i64);
+pub(super) type SourceKey = (i64, i64);
 
-pub(super) fn name_of(source: &str) -> Name {
+pub(super) fn name_of(source: &str) -> SourceKey {
     /// Names of envelopes begin with the moment of their arrival: so many digits of it are some tenths of a second.
     const TIME_DIGITS: usize = 12;
     let digits = source.get(..TIME_DIGITS).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
@@ -38,8 +38,8 @@ pub(super) fn name_of(source: &str) -> Name {
     (time, xxh3_64(source.as_bytes()).cast_signed())
 }
 
-impl Apply<'_> {
-    /// The source of a file's rows.
+impl FoldTransaction<'_> {
+    /// Returns the source of a file's rows.
     pub(super) fn file(&mut self, file: &str, observed: &Observed) -> rusqlite::Result<i64> {
         if let Some(id) = self.files.get(file) {
             return Ok(*id);
@@ -53,7 +53,7 @@ impl Apply<'_> {
         Ok(id)
     }
 
-    pub(super) fn known_source(&self, (time, name): Name) -> rusqlite::Result<Option<i64>> {
+    pub(super) fn known_source(&self, (time, name): SourceKey) -> rusqlite::Result<Option<i64>> {
         self.conn
             .prepare_cached("SELECT id FROM source WHERE time = ?1 AND name = ?2")?
             .query_row([time, name], |row| row.get(0))
@@ -63,13 +63,13 @@ impl Apply<'_> {
     fn insert_source(
         &mut self,
         observed: &Observed,
-        (time, name): Name,
+        (time, name): SourceKey,
         payload: Option<i64>,
         kept: Option<&[u8]>,
-        ready: &[Ready],
+        ready: &[PreparedEntry],
     ) -> rusqlite::Result<i64> {
         let mut kept = kept;
-        for entry in ready.iter().filter_map(Ready::entry) {
+        for entry in ready.iter().filter_map(PreparedEntry::entry) {
             // Of what was deleted on purpose not even the bytes come back.
             if kept.is_some() && self.is_deleted(entry)? {
                 kept = None;
@@ -101,8 +101,8 @@ impl Apply<'_> {
     pub(super) fn source(
         &mut self,
         observed: &Observed,
-        name: Name,
-        ready: &[Ready],
+        name: SourceKey,
+        ready: &[PreparedEntry],
     ) -> rusqlite::Result<Arrival> {
         if self.known_source(name)?.is_some() {
             return Ok(Arrival::Known);
@@ -110,7 +110,7 @@ impl Apply<'_> {
         let payload = observed.payload.map(u64::cast_signed);
         if let Some(payload) = payload {
             let at = observed.arrived.0;
-            let twin = match self.twin(payload, at)? {
+            let twin = match self.find_twin(payload, at)? {
                 None if observed.channel == Channel::Http => self.retried(payload, at)?,
                 twin => twin,
             };
@@ -131,7 +131,7 @@ impl Apply<'_> {
     }
 
     /// Finds a source that said the same at about the same time, on any channel.
-    fn twin(&self, payload: i64, at: i64) -> rusqlite::Result<Option<(i64, i64, i64)>> {
+    fn find_twin(&self, payload: i64, at: i64) -> rusqlite::Result<Option<(i64, i64, i64)>> {
         self.conn
             .prepare_cached(
                 "SELECT id, arrived, name FROM source WHERE arrived / 5000 IN (?2 / 5000, ?3 / 5000, ?4 / 5000) \

@@ -19,16 +19,16 @@ use super::wal;
 
 /// A file by its name, and what is known of it.
 #[derive(Debug)]
-struct Watched {
+struct WatchedFile {
     path: PathBuf,
-    part: Part,
+    part: FileRole,
     /// None until it is there: the log is made by the first write.
-    known: Mutex<Option<Known>>,
+    known: Mutex<Option<FileState>>,
 }
 
 /// Names the role of a file in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum FileRole {
     Store,
     Log,
     /// One that the engine or the journal makes longer and shorter as it likes.
@@ -37,7 +37,7 @@ pub(crate) enum Part {
 
 /// The last known state of a file.
 #[derive(Debug)]
-struct Known {
+struct FileState {
     /// Device and inode.
     identity: (u64, u64),
     bytes: u64,
@@ -51,7 +51,7 @@ struct Known {
 /// The files of an open store.
 #[derive(Debug, Default)]
 pub(crate) struct StoreFiles {
-    files: Vec<Watched>,
+    files: Vec<WatchedFile>,
     /// A handle on the store that is closed after every connection.
     store: OnceLock<Arc<File>>,
     /// The store begins with a page that this process did not write.
@@ -60,8 +60,8 @@ pub(crate) struct StoreFiles {
 
 impl StoreFiles {
     /// Remembers which files these names lead to now.
-    pub(crate) fn open(paths: impl IntoIterator<Item = (PathBuf, Part)>) -> Self {
-        let watched = |(path, part)| Watched { path, part, known: Mutex::new(None) };
+    pub(crate) fn open(paths: impl IntoIterator<Item = (PathBuf, FileRole)>) -> Self {
+        let watched = |(path, part)| WatchedFile { path, part, known: Mutex::new(None) };
         let files = Self { files: paths.into_iter().map(watched).collect(), ..Self::default() };
         // What is cut or replaced is so only in comparison with what was there before.
         drop(files.check());
@@ -90,7 +90,7 @@ impl StoreFiles {
                     known.is_cut.then_some("cut short")
                 }
                 (None, now) => {
-                    *known = now.map(|(identity, bytes)| Known::of(file, identity, bytes));
+                    *known = now.map(|(identity, bytes)| FileState::read(file, identity, bytes));
                     None
                 }
                 (Some(_), Some(_)) => Some("replaced by another file"),
@@ -110,7 +110,7 @@ impl StoreFiles {
         for file in &self.files {
             let known = file.known.lock().unwrap_or_else(PoisonError::into_inner);
             let is_emptied =
-                |known: &Known| file.part == Part::Log && known.bytes == 0 && known.salts.is_some();
+                |known: &FileState| file.part == FileRole::Log && known.bytes == 0 && known.salts.is_some();
             if known.as_ref().is_some_and(|known| known.is_cut || is_emptied(known)) {
                 let name = file.path.file_name().unwrap_or_default().to_string_lossy();
                 return Err(AppendError::Gone(format!("`{name}` was cut short")));
@@ -127,19 +127,19 @@ impl StoreFiles {
     }
 
     /// Compares how long a file is with how long it was.
-    fn compare(&self, file: &Watched, known: &mut Known, bytes: u64) {
+    fn compare(&self, file: &WatchedFile, known: &mut FileState, bytes: u64) {
         match file.part {
-            Part::Other => {}
+            FileRole::Other => {}
             // The engine makes it shorter too, and says so on the first page.
-            Part::Store => {
+            FileRole::Store => {
                 known.is_cut |=
                     bytes < known.bytes && !self.store.get().is_some_and(|store| is_whole(store, bytes));
                 known.bytes = bytes;
             }
             // A checkpoint may cut the log after it has moved all of it. The engine then begins the log with other
             // salts. A log that another process cut has none at its beginning when the next commit is written.
-            Part::Log if bytes == 0 => known.bytes = 0,
-            Part::Log => {
+            FileRole::Log if bytes == 0 => known.bytes = 0,
+            FileRole::Log => {
                 if known.log.is_none() {
                     known.log = File::open(&file.path).ok();
                 }
@@ -152,9 +152,9 @@ impl StoreFiles {
     }
 }
 
-impl Known {
-    fn of(file: &Watched, identity: (u64, u64), bytes: u64) -> Self {
-        let log = if file.part == Part::Log { File::open(&file.path).ok() } else { None };
+impl FileState {
+    fn read(file: &WatchedFile, identity: (u64, u64), bytes: u64) -> Self {
+        let log = if file.part == FileRole::Log { File::open(&file.path).ok() } else { None };
         let salts = log.as_ref().and_then(|log| wal::salts(log).ok().flatten());
         Self { identity, bytes, salts, log, is_cut: false }
     }
@@ -211,7 +211,7 @@ mod tests {
         let [kept, aside, late] =
             ["ledger.db", "aside.db", "ledger.db-wal"].map(|name| folder.path().join(name));
         File::create(&kept).unwrap();
-        let files = StoreFiles::open([(kept.clone(), Part::Other), (late.clone(), Part::Log)]);
+        let files = StoreFiles::open([(kept.clone(), FileRole::Other), (late.clone(), FileRole::Log)]);
         files.check().unwrap();
         File::create(&late).unwrap();
         files.check().unwrap();

@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use agent_tracer_event::{Certainty, TaskKey, attributes};
-use rusqlite::types::Value as Stored;
+use rusqlite::types::Value as StoredFact;
 use rusqlite::{OptionalExtension, params, params_from_iter};
 use serde_json::Value;
 
-use super::append::Apply;
+use super::append::FoldTransaction;
 use super::life::Life;
 use super::read::staleness;
 use super::settle::{MAX_DEPTH, descendants};
-use super::tasks::{Known, actor};
+use super::tasks::{KnownTask, actor};
 use super::{codec, facts, tasks};
 use crate::project::FactRow;
 use crate::project::list::list_code;
@@ -24,14 +24,14 @@ use crate::view::TaskStatus;
 /// A cleared context continues in a new session of the same process at once.
 const CLEAR_MS: i64 = 60_000;
 
-struct Sealed {
+struct SealedState {
     started: i64,
     last: i64,
     status: TaskStatus,
     ended: Option<i64>,
 }
 
-impl Apply<'_> {
+impl FoldTransaction<'_> {
     /// Writes the reported fields of a task.
     pub(super) fn save_reported(&mut self, task: i64, change: FieldChange) -> rusqlite::Result<()> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
@@ -65,7 +65,7 @@ impl Apply<'_> {
         let project =
             reported.text(attributes::PROJECT).or(reported.text(attributes::PROJECT_DIR)).unwrap_or(cwd);
         // No entry says what a subagent without a type is; the main agent it is not.
-        let is_subagent = parent.is_some() || self.known(task)?.is_some_and(|known| known.background);
+        let is_subagent = parent.is_some() || self.known_task(task)?.is_some_and(|known| known.background);
         let agent_type = reported.text(attributes::AGENT_TYPE).unwrap_or(if is_subagent {
             presenters::SUBAGENT
         } else {
@@ -146,7 +146,7 @@ impl Apply<'_> {
     /// A task that gets another parent leaves one behind, which may run only because of it; and what it started itself
     /// now ends with others. Gives the parent that it had.
     fn settle_moved(&mut self, task: i64, parent: Option<i64>) -> rusqlite::Result<Option<i64>> {
-        let left = self.known(task)?.and_then(|known| known.parent);
+        let left = self.known_task(task)?.and_then(|known| known.parent);
         if left == parent {
             return Ok(left);
         }
@@ -201,15 +201,15 @@ impl Apply<'_> {
         self.save_rest()
     }
 
-    /// A task as the writer knows it.
-    pub(super) fn known(&mut self, task: i64) -> rusqlite::Result<Option<&mut Known>> {
+    /// Returns a task as the writer knows it.
+    pub(super) fn known_task(&mut self, task: i64) -> rusqlite::Result<Option<&mut KnownTask>> {
         self.memory.tasks.load(self.conn, &mut self.memory.words, task)
     }
 
     /// Returns the facts that decide the status of a task.
     pub(super) fn life(&mut self, task: i64) -> rusqlite::Result<Option<&mut Life>> {
         let conn = self.conn;
-        let Some(known) = self.known(task)? else { return Ok(None) };
+        let Some(known) = self.known_task(task)? else { return Ok(None) };
         if known.life.is_none() {
             known.life = Some(Life::read(conn, task)?);
         }
@@ -223,7 +223,7 @@ impl Apply<'_> {
         old: Option<&FactRow>,
         new: Option<&FactRow>,
     ) -> rusqlite::Result<()> {
-        if let Some(known) = self.known(task)?
+        if let Some(known) = self.known_task(task)?
             && let Some(life) = &mut known.life
             && !life.follow(old, new)
         {
@@ -237,7 +237,7 @@ impl Apply<'_> {
         let mut chain = Vec::new();
         let mut at = task;
         while chain.len() < MAX_DEPTH {
-            match self.known(at)?.and_then(|known| known.parent) {
+            match self.known_task(at)?.and_then(|known| known.parent) {
                 Some(parent) if parent != task && !chain.contains(&parent) => {
                     chain.push(parent);
                     at = parent;
@@ -252,7 +252,8 @@ impl Apply<'_> {
     pub(super) fn gone_at(&mut self, task: i64) -> rusqlite::Result<Option<i64>> {
         let mut first: Option<i64> = None;
         for task in std::iter::once(task).chain(self.above(task)?) {
-            let gone = self.known(task)?.and_then(|known| known.reported.number(attributes::PROCESS_GONE_AT));
+            let gone =
+                self.known_task(task)?.and_then(|known| known.reported.number(attributes::PROCESS_GONE_AT));
             first = match (first, gone) {
                 (Some(one), Some(other)) => Some(one.min(other)),
                 (one, other) => one.or(other),
@@ -302,7 +303,7 @@ impl Apply<'_> {
         let client_cost = self.own_client_cost(task, &sums)?;
         let is_surer = self.surer.remove(&task);
         let seq = self.memory.seq;
-        let Some(known) = self.known(task)? else { return Ok(false) };
+        let Some(known) = self.known_task(task)? else { return Ok(false) };
         let reported = is_surer.then(|| codec::encode_json(&known.reported));
         conn.prepare_cached(&format!(
             "UPDATE task SET status = ?2, waiting = ?3, waiting_since = ?4, waiting_fact = ?5, ended = ?6, \
@@ -313,24 +314,24 @@ impl Apply<'_> {
         ))?
         .execute(params_from_iter(
             [
-                Stored::from(task),
-                Stored::from(standing.status as i64),
-                Stored::from(reason),
-                Stored::from(since),
-                Stored::from(fact),
-                Stored::from(standing.ended),
-                Stored::from(started.unwrap_or(0)),
-                Stored::from(last.unwrap_or(0)),
-                Stored::from(current),
-                Stored::from(context),
-                Stored::from(cleared.is_some()),
-                Stored::from(continued),
-                Stored::from(seq),
-                Stored::from(reported),
-                Stored::from(client_cost),
+                StoredFact::from(task),
+                StoredFact::from(standing.status as i64),
+                StoredFact::from(reason),
+                StoredFact::from(since),
+                StoredFact::from(fact),
+                StoredFact::from(standing.ended),
+                StoredFact::from(started.unwrap_or(0)),
+                StoredFact::from(last.unwrap_or(0)),
+                StoredFact::from(current),
+                StoredFact::from(context),
+                StoredFact::from(cleared.is_some()),
+                StoredFact::from(continued),
+                StoredFact::from(seq),
+                StoredFact::from(reported),
+                StoredFact::from(client_cost),
             ]
             .into_iter()
-            .chain(sums.numbers().map(Stored::from)),
+            .chain(sums.numbers().map(StoredFact::from)),
         ))?;
         let status = Some(standing.status as i64);
         let has_turned = std::mem::replace(&mut known.status, status) != status;
@@ -341,7 +342,7 @@ impl Apply<'_> {
     /// Writes the remaining changes of tasks whose status was not settled.
     fn save_rest(&mut self) -> rusqlite::Result<()> {
         for task in std::mem::take(&mut self.surer) {
-            let Some(known) = self.known(task)? else { continue };
+            let Some(known) = self.known_task(task)? else { continue };
             let blob = codec::encode_json(&known.reported);
             self.conn
                 .prepare_cached("UPDATE task SET told = ?2 WHERE id = ?1")?
@@ -351,8 +352,8 @@ impl Apply<'_> {
     }
 
     /// Returns the values that remain of a task after retention dropped its events.
-    fn sealed(&mut self, task: i64) -> rusqlite::Result<Option<Sealed>> {
-        if self.known(task)?.is_none_or(|known| known.sealed_until.is_none()) {
+    fn sealed(&mut self, task: i64) -> rusqlite::Result<Option<SealedState>> {
+        if self.known_task(task)?.is_none_or(|known| known.sealed_until.is_none()) {
             return Ok(None);
         }
         self.conn
@@ -365,7 +366,7 @@ impl Apply<'_> {
                     4 => TaskStatus::Abandoned,
                     _ => TaskStatus::Completed,
                 };
-                Ok(Sealed { started: row.get(0)?, last: row.get(1)?, status, ended: row.get(3)? })
+                Ok(SealedState { started: row.get(0)?, last: row.get(1)?, status, ended: row.get(3)? })
             })
             .optional()
     }
@@ -373,7 +374,7 @@ impl Apply<'_> {
     /// The newest moments of a task and of those that it depends on.
     fn marks(&mut self, task: i64) -> rusqlite::Result<Marks> {
         let mut marks = self.life(task)?.map(|life| life.marks()).unwrap_or_default();
-        let Some(known) = self.known(task)? else { return Ok(marks) };
+        let Some(known) = self.known_task(task)? else { return Ok(marks) };
         marks.background = known.background;
         if known.has_children {
             marks.children_run = self
@@ -399,7 +400,7 @@ impl Apply<'_> {
             return Ok(0);
         }
         let is_rebuild = self.is_rebuild;
-        let is_ours = self.known(task)?.is_some_and(|known| {
+        let is_ours = self.known_task(task)?.is_some_and(|known| {
             client_cost(known.reported.get("account")).is_none()
                 && !(is_rebuild && known.sealed_until.is_some())
         });

@@ -17,7 +17,7 @@ const REMEMBERED: usize = 2_000;
 
 /// One task.
 #[derive(Clone, Debug)]
-pub(crate) struct Known {
+pub(crate) struct KnownTask {
     /// Its id.
     pub(crate) uid: TaskId,
     /// The agent.
@@ -54,7 +54,7 @@ pub(crate) struct Known {
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
     numbers: HashMap<TaskKey, i64>,
-    known: HashMap<i64, Known>,
+    known: HashMap<i64, KnownTask>,
 }
 
 const COLUMNS: &str = "id, uid, agent, told, project, agent_type, parent, background, status, \
@@ -104,7 +104,7 @@ impl Tasks {
         conn: &Connection,
         words: &mut Words,
         id: i64,
-    ) -> rusqlite::Result<Option<&mut Known>> {
+    ) -> rusqlite::Result<Option<&mut KnownTask>> {
         Ok(match self.known.entry(id) {
             Entry::Occupied(known) => Some(known.into_mut()),
             Entry::Vacant(place) => find(conn, words, id)?.map(|known| place.insert(known)),
@@ -138,14 +138,14 @@ pub(crate) fn key(conn: &Connection, id: i64) -> rusqlite::Result<Option<TaskKey
         .optional()
 }
 
-/// A task as the table has it.
-fn find(conn: &Connection, words: &mut Words, id: i64) -> rusqlite::Result<Option<Known>> {
+/// Returns a task as the table has it.
+fn find(conn: &Connection, words: &mut Words, id: i64) -> rusqlite::Result<Option<KnownTask>> {
     let mut find = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM task WHERE id = ?1"))?;
     let found = find
         .query_row([id], |row| {
             let uid: String = row.get(1)?;
             let reported = row.get_ref(3)?.as_blob()?;
-            Ok(Known {
+            Ok(KnownTask {
                 uid: TaskId::parse(&uid).unwrap_or_else(|| TaskKey::new(Agent::default(), uid).task_id()),
                 agent: Agent::from_place(row.get(2)?).unwrap_or_default(),
                 reported: codec::decode_json(reported).unwrap_or_default(),

@@ -12,9 +12,9 @@ use agent_tracer_event::{CallState, attributes};
 use rusqlite::Connection;
 use serde_json::Value;
 
-use super::append::Apply;
-use super::facts::{self, Stored};
-use super::settle::{Closing, STOPPED};
+use super::append::FoldTransaction;
+use super::facts::{self, StoredFact};
+use super::settle::{DerivedEnd, STOPPED};
 use crate::project::status::SWAP_MS;
 use crate::project::{FactRow, List};
 
@@ -101,7 +101,7 @@ fn is_answer(row: &FactRow) -> bool {
     row.meta(attributes::ELICITATION_RESULT) == Some(&Value::Bool(true))
 }
 
-impl Apply<'_> {
+impl FoldTransaction<'_> {
     /// Derives the end of a turn again, if no entry reported it.
     pub(super) fn settle_turn(&mut self, task: i64, fact: i64) -> rusqlite::Result<()> {
         let Some(stored) = self.stored(task, fact)?.filter(|stored| stored.row.list == List::Turn) else {
@@ -123,9 +123,14 @@ impl Apply<'_> {
         self.replace(&stored, new)
     }
 
-    /// The first thing behind a turn's beginning that must have ended it.
-    fn turn_end(&mut self, task: i64, turn: &FactRow, blocks: &Blocks) -> rusqlite::Result<Option<Closing>> {
-        let is_background = self.known(task)?.is_some_and(|known| known.background);
+    /// Returns the first thing behind a turn's beginning that must have ended it.
+    fn turn_end(
+        &mut self,
+        task: i64,
+        turn: &FactRow,
+        blocks: &Blocks,
+    ) -> rusqlite::Result<Option<DerivedEnd>> {
+        let is_background = self.known_task(task)?.is_some_and(|known| known.background);
         let mut first = self.end_from_above(task, turn.occurred)?;
         for list in [List::Prompt, List::Stop, List::Interrupt, List::SessionEnd, List::SessionStart] {
             let until = first.as_ref().map_or(i64::MAX, |first| first.at);
@@ -163,7 +168,7 @@ impl Apply<'_> {
         )?;
         rows.retain(|stored| is_elicitation(&stored.row));
         rows.reverse();
-        let (answers, asked): (Vec<Stored>, Vec<Stored>) =
+        let (answers, asked): (Vec<StoredFact>, Vec<StoredFact>) =
             rows.into_iter().partition(|stored| is_answer(&stored.row));
         let mut news: Vec<FactRow> = asked.iter().map(|stored| stored.row.clone()).collect();
         for new in &mut news {
@@ -199,7 +204,7 @@ impl Apply<'_> {
 const MOST_LOOKED: i64 = 64;
 
 /// Returns how a fact behind a turn's beginning ends it, if it does.
-fn ends(turn: &FactRow, fact: &FactRow) -> Option<Closing> {
+fn ends(turn: &FactRow, fact: &FactRow) -> Option<DerivedEnd> {
     let is_own = fact.turn == Some(turn.fact);
     let (by, state) = match fact.list {
         // What is said while a turn runs does not end it.
@@ -223,5 +228,5 @@ fn ends(turn: &FactRow, fact: &FactRow) -> Option<Closing> {
         List::SessionStart => ("session_start", CallState::Interrupted),
         _ => return None,
     };
-    Some(Closing { at: fact.occurred, by, state })
+    Some(DerivedEnd { at: fact.occurred, by, state })
 }

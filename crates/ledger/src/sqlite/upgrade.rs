@@ -178,14 +178,14 @@ pub enum Stage {
 }
 
 /// Receives the progress, on the thread that makes it.
-pub(crate) type Watch = Arc<dyn Fn(Upgrade) + Send + Sync>;
+pub(crate) type UpgradeListener = Arc<dyn Fn(Upgrade) + Send + Sync>;
 
 /// Brings an older file up to date. A copy of it stays beside it.
 pub(super) fn upgrade(
     conn: &mut Connection,
     path: &Path,
     found: i32,
-    watch: &Watch,
+    watch: &UpgradeListener,
 ) -> Result<(), OpenError> {
     upgrade_by(conn, path, found, MIGRATIONS, watch)
 }
@@ -195,7 +195,7 @@ fn upgrade_by(
     path: &Path,
     found: i32,
     steps: &[&str],
-    watch: &Watch,
+    watch: &UpgradeListener,
 ) -> Result<(), OpenError> {
     let done = usize::try_from(found - 1).unwrap_or(0);
     let Some(steps) = steps.get(done..).filter(|steps| !steps.is_empty()) else { return Ok(()) };
@@ -307,7 +307,7 @@ pub(super) fn with_end(path: &Path, end: &str) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::super::open::{SCHEMA, look, open};
+    use super::super::open::{SCHEMA, check_version, open};
     use super::*;
 
     #[test]
@@ -316,8 +316,14 @@ mod tests {
         let path = folder.path().join("ledger.db");
         let mut conn = open(&path).unwrap();
         conn.execute("INSERT INTO word (text) VALUES ('kept')", []).unwrap();
-        upgrade_by(&mut conn, &path, 1, &["CREATE TABLE later (x)", "CREATE TABLE latest (x)"], &no_one())
-            .unwrap();
+        upgrade_by(
+            &mut conn,
+            &path,
+            1,
+            &["CREATE TABLE later (x)", "CREATE TABLE latest (x)"],
+            &silent_listener(),
+        )
+        .unwrap();
         let version: i32 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
         assert_eq!(version, 3);
         let backup = Connection::open(backup_path(&path, 1)).unwrap();
@@ -331,7 +337,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.db");
         let mut conn = open(&path).unwrap();
-        assert!(upgrade_by(&mut conn, &path, 1, &["CREATE TABLE later (x)", "no sql"], &no_one()).is_err());
+        assert!(
+            upgrade_by(&mut conn, &path, 1, &["CREATE TABLE later (x)", "no sql"], &silent_listener())
+                .is_err()
+        );
         assert!(conn.prepare("SELECT * FROM later").is_err());
         let version: i32 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
         assert_eq!(version, SCHEMA);
@@ -359,7 +368,7 @@ mod tests {
         for table in ["rollup", "sealed_rollup"] {
             conn.execute_batch(&format!("ALTER TABLE {table} DROP COLUMN wait_ms")).unwrap();
         }
-        upgrade_by(&mut conn, &path, 1, &["SELECT 1"], &no_one()).unwrap();
+        upgrade_by(&mut conn, &path, 1, &["SELECT 1"], &silent_listener()).unwrap();
         assert_eq!(shape(&conn), expected);
     }
 
@@ -446,11 +455,11 @@ mod tests {
             "4/8/01 -1/9/02 -1/10/03",
             "of the agent that used the tool, or of no known one"
         );
-        look(&path).unwrap();
+        check_version(&path).unwrap();
         assert!(backup_path(&path, 1).exists());
     }
 
-    fn no_one() -> Watch {
+    fn silent_listener() -> UpgradeListener {
         Arc::new(|_| ())
     }
 
@@ -467,7 +476,7 @@ mod tests {
         let path = folder.path().join("ledger.db");
         let mut conn = open(&path).unwrap();
         let seen: Arc<std::sync::Mutex<Vec<Stage>>> = Arc::default();
-        let watch: Watch = {
+        let watch: UpgradeListener = {
             let seen = Arc::clone(&seen);
             Arc::new(move |upgrade| {
                 assert_eq!((upgrade.from, upgrade.to), (1, 3));
@@ -519,7 +528,7 @@ mod tests {
             assert_eq!(backup.exists(), stage == "changing", "half a copy has another name");
             let mut conn = open(&path).unwrap();
             assert!(conn.prepare("SELECT * FROM later").is_err(), "the file is as it was");
-            upgrade_by(&mut conn, &path, 1, LONG, &no_one()).unwrap();
+            upgrade_by(&mut conn, &path, 1, LONG, &silent_listener()).unwrap();
             let rows: i64 = conn.query_row("SELECT count(*) FROM latest", [], |row| row.get(0)).unwrap();
             let kept: String = conn.query_row("SELECT text FROM word", [], |row| row.get(0)).unwrap();
             assert_eq!((rows, kept.as_str()), (400_000, "kept"));
@@ -533,7 +542,7 @@ mod tests {
     fn be_killed(stage: &str, path: &Path) {
         let is_copying = stage == "copying";
         let changing = AtomicUsize::new(0);
-        let watch: Watch = Arc::new(move |upgrade| {
+        let watch: UpgradeListener = Arc::new(move |upgrade| {
             let is_there = match upgrade.stage {
                 Stage::Copying { .. } => is_copying,
                 // By then much of the step is in the log.

@@ -6,10 +6,10 @@ use agent_tracer_event::{Agent, Channel, Millis};
 use rusqlite::{OptionalExtension, params};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::append::Apply;
+use super::append::FoldTransaction;
 use super::page_check::FOLDED_ANEW;
 use super::read::follower::DOCUMENT_NUMBER;
-use super::read::summary::OfFacts;
+use super::read::summary::FactSummary;
 use super::writer::Writer;
 use super::{AppendError, Ledger, codec, entry_codec, facts, tasks};
 use crate::project::tally::Tally;
@@ -46,7 +46,7 @@ impl AddAssign for Upkeep {
 
 /// The progress of retention: the last kept hook and the last task that were checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Place {
+struct RetentionProgress {
     source: i64,
     task: i64,
 }
@@ -109,7 +109,7 @@ impl Ledger {
         retention: Retention,
         mut goes_on: impl FnMut(&Upkeep) -> bool,
     ) -> Result<Upkeep, AppendError> {
-        let (mut done, mut place) = (Upkeep::default(), Some(Place::default()));
+        let (mut done, mut place) = (Upkeep::default(), Some(RetentionProgress::default()));
         while let Some(from) = place {
             let (step, next) = self.on_writer(move |writer| writer.retain(retention, from))??;
             done += step;
@@ -166,7 +166,11 @@ impl Ledger {
 }
 
 impl Writer {
-    fn retain(&mut self, retention: Retention, from: Place) -> Result<(Upkeep, Option<Place>), AppendError> {
+    fn retain(
+        &mut self,
+        retention: Retention,
+        from: RetentionProgress,
+    ) -> Result<(Upkeep, Option<RetentionProgress>), AppendError> {
         let done = self.change(|apply| apply.retain(retention, from));
         self.memory.tasks.forget();
         done
@@ -240,7 +244,7 @@ impl Writer {
 const SUMS: &str = "events, calls, failures, turns, input, output, cache_read, cache_write, reasoning, cost, responses, \
     unpriced, copies, wait_ms";
 
-impl Apply<'_> {
+impl FoldTransaction<'_> {
     fn rebuild(&mut self) -> rusqlite::Result<Upkeep> {
         self.is_rebuild = true;
         // Facts may get positions before those that they had. Shipping finds out by this key.
@@ -319,8 +323,12 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// One step from a place. Gives the place of the next one, if there may be more.
-    fn retain(&mut self, retention: Retention, from: Place) -> rusqlite::Result<(Upkeep, Option<Place>)> {
+    /// Takes one step from a place. Returns the place of the next one, if there may be more.
+    fn retain(
+        &mut self,
+        retention: Retention,
+        from: RetentionProgress,
+    ) -> rusqlite::Result<(Upkeep, Option<RetentionProgress>)> {
         let mut done = Upkeep::default();
         if let Some(before) = retention.kept_before {
             let last: Option<i64> = self.conn.query_row(
@@ -334,7 +342,7 @@ impl Apply<'_> {
                     [from.source, last, before.0],
                 )?;
                 done.observations = u64::try_from(gone).unwrap_or(0);
-                return Ok((done, Some(Place { source: last, ..from })));
+                return Ok((done, Some(RetentionProgress { source: last, ..from })));
             }
         }
         let Some(before) = retention.events_before else { return Ok((done, None)) };
@@ -344,7 +352,7 @@ impl Apply<'_> {
         let tasks: Vec<i64> = find
             .query_map([before.0, from.task, STEP_ROWS], |row| row.get(0))?
             .collect::<rusqlite::Result<_>>()?;
-        let mut next = tasks.last().map(|task| Place { task: *task, ..from });
+        let mut next = tasks.last().map(|task| RetentionProgress { task: *task, ..from });
         for task in tasks {
             let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
                 continue;
@@ -364,7 +372,7 @@ impl Apply<'_> {
                 sums.count_residual(&residual, &rollup_key, 1);
             }
             self.seal(task, &sums)?;
-            let of_facts = OfFacts::read(self.conn, task)?;
+            let of_facts = FactSummary::read(self.conn, task)?;
             self.conn.execute(
                 &format!(
                     "INSERT OR REPLACE INTO sealed_task (task, until, started, last, status, ended, active_ms, \
@@ -398,7 +406,7 @@ impl Apply<'_> {
             done.tasks += 1;
             done.events += events;
             if done.events >= STEP_EVENTS {
-                next = Some(Place { task, ..from });
+                next = Some(RetentionProgress { task, ..from });
                 break;
             }
         }

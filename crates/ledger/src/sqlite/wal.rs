@@ -117,7 +117,7 @@ fn count(mut log: impl Read, lost_head: Option<Head>) -> io::Result<LostCommits>
     let (mut before, mut lost) = (head.sum, LostCommits { commits: 0, is_damage: is_broken });
     let mut frame = vec![0; FRAME_HEAD + head.page];
     while fill(&mut log, &mut frame)? {
-        let claimed = Frame::of(&frame);
+        let claimed = Frame::parse(&frame);
         before = match head.check(before, &frame) {
             Ok(sum) => {
                 lost.commits += u64::from(is_broken && claimed.is_commit());
@@ -153,7 +153,9 @@ fn lost_head(log: &File, store: &Path) -> io::Result<Option<Head>> {
     let is_there =
         head.try_into().is_ok_and(|head| Head::read(&head).is_some() || mended_head(head).is_some());
     let [_, second, third] = [0, 1, 2].map(|place| frames.get(place * size..).unwrap_or_default());
-    let (second, third) = (Frame::of(second), third.get(..size).unwrap_or_default());
+    // The first frame stands in the same sector as the head. The second one's claimed checksum is where the third has
+    // to go on.
+    let (second, third) = (Frame::parse(second), third.get(..size).unwrap_or_default());
     let found = [false, true]
         .map(|is_big| Head { page: PAGE, is_big, salts: second.salts, sum: (0, 0) })
         .into_iter()
@@ -220,7 +222,7 @@ struct Frame {
 }
 
 impl Frame {
-    fn of(bytes: &[u8]) -> Self {
+    fn parse(bytes: &[u8]) -> Self {
         Self {
             page: word(bytes, 0),
             pages: word(bytes, 4),
@@ -255,7 +257,7 @@ impl Head {
     /// Returns the checksum of a frame behind another one. If it is none of this log: what it was if only a bit of it
     /// is damaged.
     fn check(&self, before: Sum, bytes: &[u8]) -> Result<Sum, Option<Frame>> {
-        let frame = Frame::of(bytes);
+        let frame = Frame::parse(bytes);
         let (head, data) = bytes.split_at(FRAME_HEAD.min(bytes.len()));
         let summed = [head.get(..8).unwrap_or_default(), data];
         let computed = summed.iter().fold(before, |before, bytes| sum(before, bytes, self.is_big));
@@ -383,7 +385,7 @@ impl Log {
         let (mut frame, mut found, mut committed) = (vec![0; size], Vec::new(), 0);
         while fill(&mut reader, &mut frame)? {
             let Ok(sum) = self.head.check_quickly(seen.1, &frame) else { break };
-            let said = Frame::of(&frame);
+            let said = Frame::parse(&frame);
             found.push(each(seen.0, said.page, frame.get(FRAME_HEAD..).unwrap_or_default()));
             seen = (seen.0 + 1, sum);
             if said.is_commit() {
@@ -453,7 +455,7 @@ fn frames_of(log: &File, head: Head, mut each: impl FnMut(FrameImage)) -> io::Re
     let (mut before, mut at) = (head.sum, (HEAD + FRAME_HEAD) as u64);
     let mut frame = vec![0; FRAME_HEAD + head.page];
     while fill(&mut reader, &mut frame)? {
-        let claimed = Frame::of(&frame);
+        let claimed = Frame::parse(&frame);
         each(FrameImage {
             page: claimed.page,
             page_bytes: head.page,
@@ -478,7 +480,7 @@ pub(super) struct SeenPages {
 
 impl SeenPages {
     /// Finds which pages stand in this log.
-    pub(super) fn of(log: Option<Log>) -> io::Result<Self> {
+    pub(super) fn open(log: Option<Log>) -> io::Result<Self> {
         let frames = match &log {
             Some(log) => log.scan(log.begin(), |number, page, _| (page, number))?.1.into_iter().collect(),
             None => HashMap::new(),
@@ -504,7 +506,7 @@ impl SeenPages {
 impl Head {
     /// Returns the checksum of a frame behind another one, if it is one of this log.
     fn check_quickly(&self, before: Sum, bytes: &[u8]) -> Result<Sum, ()> {
-        let frame = Frame::of(bytes);
+        let frame = Frame::parse(bytes);
         if frame.salts != self.salts {
             return Err(());
         }

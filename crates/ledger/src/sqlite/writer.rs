@@ -11,16 +11,16 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::append::{Apply, Changed, Memory};
+use super::append::{ChangedRows, FoldTransaction, Memory};
 use super::checkpoint::Checkpointer;
 use super::faults::Faults;
-use super::page_keeper::Move;
+use super::page_keeper::LogMove;
 use super::prepared::Prepared;
 use super::store_files::StoreFiles;
 use super::wal::UnsureLoss;
-use super::{AppendError, Done, Job, Listener, Unwritten};
+use super::{AppendError, AppendReply, Job, Listener, RefusalHandling};
 use crate::aside::Aside;
-use crate::journal::Waiting;
+use crate::journal::JournalReader;
 use crate::observed::Receipt;
 use crate::project::tally::Pricer;
 
@@ -59,7 +59,7 @@ const WORTH_MOVING: u64 = 16_000;
 const LONGEST_LOG: u64 = 256 << 20;
 
 /// The progress of search behind the writer.
-struct Behind {
+struct SearchProgress {
     /// Search may lack rows.
     lags: bool,
     /// The number of rows that it takes next.
@@ -70,19 +70,19 @@ struct Behind {
     groups: u32,
 }
 
-impl Default for Behind {
+impl Default for SearchProgress {
     fn default() -> Self {
         Self { lags: true, part: LEAST_FOLLOWED, is_interrupted: false, groups: 0 }
     }
 }
 
-impl Behind {
+impl SearchProgress {
     /// Returns the time to wait for work before search goes on, or `None` if search is complete.
     fn patience(&self) -> Option<Duration> {
         self.lags.then_some(if self.is_interrupted { QUIET } else { Duration::ZERO })
     }
 
-    fn work_came(&mut self) {
+    fn note_work(&mut self) {
         self.lags = true;
         self.is_interrupted = true;
         self.part = LEAST_FOLLOWED;
@@ -118,7 +118,7 @@ pub(super) struct Writer {
     /// The number of rows ever written, as of the last time that it was woken.
     pub(super) moved: u64,
     /// The writer's side of the journal.
-    pub(super) waiting: Waiting,
+    pub(super) waiting: JournalReader,
     /// The folder for posts that cannot be folded.
     pub(super) aside: Aside,
     /// The files of the store. A write is acknowledged only if they are still those that were opened.
@@ -132,7 +132,7 @@ pub(super) struct Writer {
 impl Writer {
     /// Works until the ledger is closed.
     pub(super) fn run(&mut self, jobs: &Receiver<Job>) {
-        let mut behind = Behind::default();
+        let mut behind = SearchProgress::default();
         let mut is_stuck = false;
         loop {
             let posted = self.waiting.patience();
@@ -150,7 +150,7 @@ impl Writer {
                     }
                     Err(RecvTimeoutError::Timeout) if is_posted => {
                         is_stuck = !self.fold_posted();
-                        behind.work_came();
+                        behind.note_work();
                         if behind.is_starved() {
                             self.follow_behind(&mut behind);
                         }
@@ -168,13 +168,13 @@ impl Writer {
                 Some(Job::Posted) => {}
                 Some(Job::Run(work)) => {
                     self.run_job(work);
-                    behind.work_came();
+                    behind.note_work();
                 }
                 Some(Job::Append(batch, unwritten, done)) => {
                     let mut group = vec![(batch, unwritten, done)];
                     let rest = gather(jobs, &mut group);
                     self.group(group);
-                    behind.work_came();
+                    behind.note_work();
                     match rest {
                         Some(Job::Run(work)) => self.run_job(work),
                         Some(Job::Close) => break,
@@ -195,7 +195,8 @@ impl Writer {
                 break;
             }
         }
-        self.checkpoint(Move::Truncate);
+        // Other programs and backups find one whole file, and the next start has no log to read.
+        self.checkpoint(LogMove::Truncate);
     }
 
     /// Decides whether commits that a power cut may have lost come back from the journal of posts.
@@ -205,7 +206,7 @@ impl Writer {
     }
 
     /// Moves the log into the file. A failure is counted, and the log keeps the pages that could not be moved.
-    pub(super) fn checkpoint(&self, how: Move) {
+    pub(super) fn checkpoint(&self, how: LogMove) {
         if let Err(error) = self.checkpointer.checkpoint(how) {
             self.faults.write_failed(&error);
         }
@@ -217,7 +218,7 @@ impl Writer {
         work(self);
     }
 
-    fn follow_behind(&mut self, behind: &mut Behind) {
+    fn follow_behind(&mut self, behind: &mut SearchProgress) {
         // A search that cannot be written now is tried again after the next commit.
         let has_more = self.follow(behind.part).unwrap_or_else(|error| {
             self.faults.write_failed(&error);
@@ -253,7 +254,7 @@ impl Writer {
 
     /// Writes a group in one transaction. If that fails, each batch gets a transaction of its own, so that one cannot
     /// sink the others, and observations that cannot be written at all are left out of their batch.
-    fn group(&mut self, mut group: Vec<(Prepared, Unwritten, Done)>) {
+    fn group(&mut self, mut group: Vec<(Prepared, RefusalHandling, AppendReply)>) {
         let answered = group.len();
         let batches: Vec<&mut Prepared> = group.iter_mut().map(|(batch, ..)| batch).collect();
         let written = self.write(batches);
@@ -296,7 +297,7 @@ impl Writer {
     /// Runs `work` in one transaction, folds the facts that it touched, commits, and notifies the listeners.
     pub(super) fn change<T>(
         &mut self,
-        work: impl FnOnce(&mut Apply<'_>) -> rusqlite::Result<T>,
+        work: impl FnOnce(&mut FoldTransaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, AppendError> {
         self.wait_for_disk(true)?;
         self.change_soon(work)
@@ -316,7 +317,7 @@ impl Writer {
     /// disk: if it is lost, they are folded from the journal again.
     pub(super) fn change_from_journal<T>(
         &mut self,
-        work: impl FnOnce(&mut Apply<'_>) -> rusqlite::Result<T>,
+        work: impl FnOnce(&mut FoldTransaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, AppendError> {
         self.wait_for_disk(false)?;
         self.change_soon(work)
@@ -324,19 +325,21 @@ impl Writer {
 
     fn change_soon<T>(
         &mut self,
-        work: impl FnOnce(&mut Apply<'_>) -> rusqlite::Result<T>,
+        work: impl FnOnce(&mut FoldTransaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, AppendError> {
         // Before any change: a file that lost its name would take the write with it.
         if let Err(error) = self.files.check() {
-            self.gone()?;
+            self.rescue_files()?;
             self.faults.write_failed(&error);
             return Err(error);
         }
         let before = self.memory.seq;
         let Self { conn, memory, pricer, .. } = self;
-        let attempt = catch_unwind(AssertUnwindSafe(|| -> rusqlite::Result<(T, Changed)> {
+        // A panic in the fold must not end the only thread that writes: every later post would wait for ever. The
+        // transaction is rolled back, and the caches are dropped below as after any error.
+        let attempt = catch_unwind(AssertUnwindSafe(|| -> rusqlite::Result<(T, ChangedRows)> {
             let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let mut apply = Apply::new(&transaction, memory, pricer.as_ref());
+            let mut apply = FoldTransaction::new(&transaction, memory, pricer.as_ref());
             let answer = work(&mut apply)?;
             apply.finish()?;
             let changed = apply.changed();
@@ -351,12 +354,12 @@ impl Writer {
                 self.commits = self.commits.saturating_add(1);
                 // Again after the commit: a write into such a file must not be acknowledged.
                 if let Err(error) = self.files.check() {
-                    self.gone()?;
+                    self.rescue_files()?;
                     self.faults.write_failed(&error);
                     return Err(error);
                 }
                 self.faults.write_succeeded();
-                self.tell(changed);
+                self.notify(changed);
                 Ok(answer)
             }
             Err(error) => {
@@ -372,10 +375,10 @@ impl Writer {
     }
 
     /// Saves as much as possible of files that were removed or replaced.
-    fn gone(&self) -> rusqlite::Result<()> {
+    fn rescue_files(&self) -> rusqlite::Result<()> {
         if self.files.check_contents().is_ok() {
             // A log that has lost its name is moved into the file, which may still have its own.
-            self.checkpoint(Move::Passive);
+            self.checkpoint(LogMove::Passive);
             return Ok(());
         }
         // The engine would move the rest of a log that was cut, with holes in place of the missing pages.
@@ -384,7 +387,7 @@ impl Writer {
 
     /// Passes the changes of a commit to the listeners that want them. They are asked after the commit, because one
     /// that begins to listen later finds the changes in the store.
-    fn tell(&self, changed: Changed) {
+    fn notify(&self, changed: ChangedRows) {
         let Ok(listeners) = self.listeners.read() else { return };
         let mut wanting: Vec<&Listener> = listeners.iter().filter(|listener| (listener.wants)()).collect();
         let mut changed = changed;
@@ -407,20 +410,20 @@ impl Writer {
     fn tidy_log(&mut self) {
         if self.commits >= WORTH_TIDYING {
             self.commits = 0;
-            self.checkpoint(Move::Passive);
+            self.checkpoint(LogMove::Passive);
         }
     }
 
     pub(super) fn cut_log(&self) {
         if std::fs::metadata(&self.log).is_ok_and(|log| log.len() > LONGEST_LOG) {
             // A long read of one state, as a copy is, does not hold the writer up: the log is cut after it.
-            self.checkpoint(Move::TruncateIfFree);
+            self.checkpoint(LogMove::TruncateIfFree);
         }
     }
 }
 
 /// Adds the waiting batches to a group. Returns the first job that is not a batch.
-fn gather(jobs: &Receiver<Job>, group: &mut Vec<(Prepared, Unwritten, Done)>) -> Option<Job> {
+fn gather(jobs: &Receiver<Job>, group: &mut Vec<(Prepared, RefusalHandling, AppendReply)>) -> Option<Job> {
     let mut size: usize = group.iter().map(|(batch, ..)| batch.len()).sum();
     while size < GROUP {
         match jobs.try_recv() {
@@ -454,7 +457,7 @@ mod tests {
     use super::*;
     use crate::{CheckPace, Ledger, Options};
 
-    fn follow(behind: &mut Behind, times: usize) -> Vec<usize> {
+    fn follow(behind: &mut SearchProgress, times: usize) -> Vec<usize> {
         let mut parts = Vec::new();
         for _ in 0..times {
             parts.push(behind.part);
@@ -465,13 +468,13 @@ mod tests {
 
     #[test]
     fn search_waits_for_a_pause_and_then_takes_more_each_time() {
-        let mut behind = Behind::default();
-        behind.work_came();
+        let mut behind = SearchProgress::default();
+        behind.note_work();
         assert_eq!(behind.patience(), Some(QUIET));
         let parts = follow(&mut behind, 8);
         assert_eq!((parts.first(), parts.last()), (Some(&LEAST_FOLLOWED), Some(&MOST_FOLLOWED)));
         assert_eq!(behind.patience(), Some(Duration::ZERO), "nothing came: it goes on at once");
-        behind.work_came();
+        behind.note_work();
         assert_eq!((behind.part, behind.patience()), (LEAST_FOLLOWED, Some(QUIET)));
         behind.followed(false);
         assert_eq!(behind.patience(), None, "it knows everything");
@@ -479,9 +482,9 @@ mod tests {
 
     #[test]
     fn search_goes_on_now_and_then_where_work_never_pauses() {
-        let mut behind = Behind::default();
+        let mut behind = SearchProgress::default();
         let starved = (0..STARVED * 3).filter(|_| {
-            behind.work_came();
+            behind.note_work();
             let is_starved = behind.is_starved();
             if is_starved {
                 behind.followed(true);

@@ -99,7 +99,7 @@ impl AgentTime {
     ///
     /// `life` is from its first to its last event; what still runs ends there.
     #[must_use]
-    pub fn of(rows: &[FactRow], life: TimeSpan, role: AgentRole) -> Self {
+    pub fn from_rows(rows: &[FactRow], life: TimeSpan, role: AgentRole) -> Self {
         let mut activities = Vec::new();
         let mut add = |id: i64, (from, to): TimeSpan, class: Class, rank: Rank, basis: Basis| {
             let (from, to) = (from.max(life.0), to.min(life.1));

@@ -33,7 +33,7 @@ pub struct TimeLedger {
 impl TimeLedger {
     /// Divides the time of agents, the main one first.
     #[must_use]
-    pub fn of(agents: &[AgentTime]) -> Self {
+    pub fn divide(agents: &[AgentTime]) -> Self {
         let begin = agents.iter().map(|agent| agent.life.0).min().unwrap_or(0);
         let end = agents.iter().map(|agent| agent.life.1).max().unwrap_or(begin).max(begin);
         let all = agents.iter().flat_map(|agent| &agent.activities);
@@ -135,7 +135,7 @@ mod tests {
             activity(0, 10, tool("Read"), Rank::Work),
             activity(4, 10, tool("Bash"), Rank::Work),
         ];
-        let ledger = TimeLedger::of(&[agent((0, 12), shared)]);
+        let ledger = TimeLedger::divide(&[agent((0, 12), shared)]);
         assert_eq!(classes(&ledger), [(tool("Bash"), 2), (tool("Read"), 8), (Class::Unexplained, 2)]);
     }
 
@@ -146,7 +146,7 @@ mod tests {
             activity(60, 70, Class::Permission, Rank::Person),
         ];
         let sub = vec![activity(10, 80, Class::Writing, Rank::Work)];
-        let ledger = TimeLedger::of(&[agent((0, 100), main), agent((10, 80), sub)]);
+        let ledger = TimeLedger::divide(&[agent((0, 100), main), agent((10, 80), sub)]);
         assert_eq!(classes(&ledger), [(Class::Writing, 60), (tool("Agent"), 30), (Class::Permission, 10)]);
     }
 
@@ -154,13 +154,13 @@ mod tests {
     fn time_between_turns_of_the_main_agent_is_idle_unless_another_works() {
         let main = AgentTime { life: (0, 100), turns: vec![(10, 20), (90, 95)], activities: Vec::new() };
         let sub = agent((40, 60), vec![activity(40, 60, Class::Writing, Rank::Work)]);
-        let ledger = TimeLedger::of(&[main, sub]);
+        let ledger = TimeLedger::divide(&[main, sub]);
         assert_eq!(classes(&ledger), [(Class::Writing, 20), (Class::Idle, 65), (Class::Unexplained, 15)]);
     }
 
     #[test]
     fn tree_without_agents_has_no_time() {
-        assert_eq!(TimeLedger::of(&[]), TimeLedger::default());
+        assert_eq!(TimeLedger::divide(&[]), TimeLedger::default());
     }
 
     fn any_agent() -> impl Strategy<Value = AgentTime> {
@@ -193,7 +193,7 @@ mod tests {
     proptest! {
         #[test]
         fn classes_add_up_to_the_wall_time(agents in proptest::collection::vec(any_agent(), 0..5)) {
-            let ledger = TimeLedger::of(&agents);
+            let ledger = TimeLedger::divide(&agents);
             prop_assert_eq!(ledger.classes.values().map(|time| time.ms).sum::<u64>(), ledger.wall_ms());
             for time in ledger.classes.values() {
                 prop_assert!(time.inferred_ms <= time.ms);
@@ -202,7 +202,7 @@ mod tests {
 
         #[test]
         fn first_rank_has_every_moment_of_its_own(agents in proptest::collection::vec(any_agent(), 0..5)) {
-            let ledger = TimeLedger::of(&agents);
+            let ledger = TimeLedger::divide(&agents);
             let all = agents.iter().flat_map(|agent| &agent.activities);
             let spans = all.filter(|activity| activity.rank == Rank::Person);
             let union = crate::project::presenters::disjoint(spans.map(|span| (span.from, span.to)));

@@ -71,7 +71,7 @@ impl ModelSpan {
 /// Reads the requests of one task from its rows, which may come in any order. The spans are sorted by their ends.
 #[must_use]
 pub fn spans(rows: &[FactRow]) -> Vec<ModelSpan> {
-    let known = Known::of(rows);
+    let known = RequestReports::of(rows);
     let mut spans: Vec<ModelSpan> = rows
         .iter()
         .filter_map(|row| match row.kind? {
@@ -87,7 +87,7 @@ pub fn spans(rows: &[FactRow]) -> Vec<ModelSpan> {
 }
 
 /// Holds what other rows report of requests.
-struct Known<'row> {
+struct RequestReports<'row> {
     /// The last moment at which a block of a response was complete, by the ids of request and message.
     blocks: HashMap<&'row str, i64>,
     /// Accounts of requests that telemetry gave, by the id of the request.
@@ -108,7 +108,7 @@ fn moved(at: i64, back_ms: Option<i64>) -> Option<i64> {
     back_ms.filter(|ms| *ms >= 0).map(|ms| at.saturating_sub(ms))
 }
 
-impl<'row> Known<'row> {
+impl<'row> RequestReports<'row> {
     fn of(rows: &'row [FactRow]) -> Self {
         let mut known = Self {
             blocks: HashMap::new(),

@@ -94,11 +94,11 @@ pub struct PathTree<'time> {
 impl<'time> PathTree<'time> {
     /// Reads the constraints of a tree, the main agent first and parents before their subagents.
     #[must_use]
-    pub fn of(agents: Vec<PathAgent<'time>>) -> Self {
+    pub fn new(agents: Vec<PathAgent<'time>>) -> Self {
         let lives = || agents.iter().map(|agent| agent.time.life);
         let begin = lives().map(|life| life.0).min().unwrap_or(0);
         let end = lives().map(|life| life.1).max().unwrap_or(begin).max(begin);
-        let schedule = Schedule::of(&agents, begin);
+        let schedule = Schedule::new(&agents, begin);
         Self { agents, schedule, begin, end }
     }
 

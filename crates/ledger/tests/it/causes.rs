@@ -37,7 +37,7 @@ struct TaskRows {
 
 impl TaskRows {
     fn divide(&self) -> ContextCost {
-        ContextCost::of(&self.history())
+        ContextCost::divide(&self.history())
     }
 
     fn history(&self) -> agent_tracer_ledger::causes::history::History {
@@ -102,7 +102,7 @@ fn check(name: &str, tasks: &[TaskRows]) {
     let listed: usize = threads.iter().map(|thread| thread.failures.len()).sum();
     let failed = steps.iter().filter(|step| step.outcome == StepOutcome::Failed && !step.intents.is_empty());
     assert_eq!(listed, failed.count(), "{name}: failures");
-    let changes = ChangeSet::of(&steps);
+    let changes = ChangeSet::from_steps(&steps);
     let done = steps.iter().filter(|step| step.outcome == StepOutcome::Succeeded);
     let edits: usize = done.map(|step| step.edits.len()).sum();
     assert_eq!(changes.lines().edits, edits as u64, "{name}: edits");
@@ -132,7 +132,7 @@ fn sums_of_a_generated_history_add_up() {
 fn session_that_edits_files_has_its_changes_and_its_failures() {
     let tasks = tasks_of("2.1.325/files");
     let steps = steps(&tasks);
-    let changes = ChangeSet::of(&steps);
+    let changes = ChangeSet::from_steps(&steps);
     let files: Vec<(&str, u64, u64, u64)> = changes
         .files
         .iter()

@@ -267,7 +267,7 @@ fn sums_that_are_missing_torn_or_of_another_store_are_made_anew_and_accuse_nothi
     let whole = closed(200);
     let other = closed(80);
     let sums = whole.read("ledger.db.sums");
-    let ways: [(&str, Way<'_>); 5] = [
+    let ways: [(&str, Breakage<'_>); 5] = [
         ("missing", &|folder| fs::remove_file(folder.path("ledger.db.sums")).unwrap()),
         ("empty", &|folder| folder.write("ledger.db.sums", b"")),
         ("cut off", &|folder| folder.write("ledger.db.sums", &sums[..20])),
@@ -307,7 +307,7 @@ fn a_store_that_begins_beside_the_sums_of_another_is_well() {
 }
 
 /// A way to break something in a folder.
-type Way<'a> = &'a dyn Fn(&Folder);
+type Breakage<'a> = &'a dyn Fn(&Folder);
 
 /// A bit of a text or blob of a table's last page.
 fn bit_of(folder: &Folder, table: &str) -> (u32, u64) {

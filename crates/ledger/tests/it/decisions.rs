@@ -5,7 +5,7 @@ use agent_tracer_ledger::view::{RuleDecision, RuleStat};
 use agent_tracer_ledger::{DecisionFilter, Paging, QueryError, Range, Store};
 use agent_tracer_testkit::scenario;
 
-use crate::query_world::{BEGIN, Story};
+use crate::query_world::{BEGIN, HistoryBuilder};
 use crate::world::World;
 
 fn every(store: &dyn Store, limit: u32, filter: &DecisionFilter) -> Vec<RuleDecision> {
@@ -24,7 +24,7 @@ fn every(store: &dyn Store, limit: u32, filter: &DecisionFilter) -> Vec<RuleDeci
 
 /// Two sessions in which three rules speak in turn.
 fn world(rounds: usize) -> World {
-    let mut story = Story::new(1);
+    let mut story = HistoryBuilder::new(1);
     let mut one = story.asks("one", BEGIN);
     let mut two = story.asks("two", BEGIN + 500);
     for round in 0..rounds {

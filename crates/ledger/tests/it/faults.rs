@@ -187,9 +187,9 @@ fn nothing_is_acknowledged_in_a_store_that_was_taken_away_until_it_is_back() {
 
 #[test]
 fn nothing_is_acknowledged_in_a_store_that_was_cut_or_written_over_in_place() {
-    type Way<'a> = &'a dyn Fn(&std::fs::File);
+    type Breakage<'a> = &'a dyn Fn(&std::fs::File);
     let half = |file: &std::fs::File| file.set_len(file.metadata().unwrap().len() / 2).unwrap();
-    let ways: [(&str, &str, Way<'_>); 5] = [
+    let ways: [(&str, &str, Breakage<'_>); 5] = [
         ("ledger.db-wal", "cut short", &|file| file.set_len(0).unwrap()),
         ("ledger.db-wal", "cut short", &half),
         ("ledger.db", "cut short", &|file| file.set_len(0).unwrap()),

@@ -9,7 +9,7 @@ use agent_tracer_ledger::{
     Paging, QueryError, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Utc,
 };
 
-use crate::query_world::{BEGIN, Dice, HOUR_MS, Story};
+use crate::query_world::{BEGIN, Dice, HOUR_MS, HistoryBuilder};
 use crate::world::World;
 
 /// The predicate that a filter stands for.
@@ -27,7 +27,7 @@ pub(crate) struct RecordedHistory {
 pub(crate) fn reported() -> &'static RecordedHistory {
     static HISTORY: OnceLock<RecordedHistory> = OnceLock::new();
     HISTORY.get_or_init(|| {
-        let mut story = Story::of(7, 100, 8);
+        let mut story = HistoryBuilder::of(7, 100, 8);
         let end = BEGIN + 100 * 5 * HOUR_MS;
         story.asks("asks-late", end - HOUR_MS);
         story.asks("asks-early", end - 3 * HOUR_MS);
@@ -690,7 +690,7 @@ fn what_is_not_there_is_not_found_and_a_broken_cursor_is_refused() {
 
 #[test]
 fn calls_made_at_once_are_drawn_beside_each_other_each_with_its_own_row() {
-    let mut story = Story::new(11);
+    let mut story = HistoryBuilder::new(11);
     let mut session = story.session(Agent::CLAUDE_CODE, "at-once", BEGIN, "/srv/web");
     story.at_once(&mut session, 4);
     let world = World::with(&story.observed, 100);

@@ -6,12 +6,12 @@ use agent_tracer_event::{Agent, FactId, Millis};
 use agent_tracer_ledger::view::{TaskStatus, WaitingReason};
 use agent_tracer_ledger::{Paging, Range, RowFilter, SearchFilter, TaskFilter, UsageBy, Utc};
 
-use crate::query_world::{BEGIN, HOUR_MS, Story};
+use crate::query_world::{BEGIN, HOUR_MS, HistoryBuilder};
 use crate::world::World;
 
 #[test]
 fn a_row_whose_text_cannot_be_read_still_shows_what_the_columns_know() {
-    let story = Story::of(21, 2, 3);
+    let story = HistoryBuilder::of(21, 2, 3);
     let world = World::with(&story.observed, 500);
     world.ledger.finish_search().unwrap();
     let store = world.ledger.store();
@@ -51,7 +51,7 @@ fn a_row_whose_text_cannot_be_read_still_shows_what_the_columns_know() {
 
 #[test]
 fn what_is_written_between_two_pages_neither_repeats_nor_hides_a_row() {
-    let mut story = Story::of(22, 6, 4);
+    let mut story = HistoryBuilder::of(22, 6, 4);
     let world = World::with(&story.observed, 500);
     let store = world.ledger.store();
     let now = Millis(BEGIN + 40 * HOUR_MS);
@@ -105,7 +105,7 @@ fn what_is_written_between_two_pages_neither_repeats_nor_hides_a_row() {
 
 #[test]
 fn silence_changes_what_is_shown_and_what_is_found() {
-    let mut story = Story::new(23);
+    let mut story = HistoryBuilder::new(23);
     let now = BEGIN + 100 * HOUR_MS;
     story.asks("asks", now);
     let mut running = story.session(Agent::CLAUDE_CODE, "runs", now, "/srv/web");

@@ -147,9 +147,9 @@ fn commands_servers_skills_and_files_are_those_of_the_calls_in_the_range() {
 }
 
 /// Somewhere with half an hour.
-struct Ahead(i32);
+struct FixedOffset(i32);
 
-impl Zone for Ahead {
+impl Zone for FixedOffset {
     fn offset_seconds(&self, _: Millis) -> i32 {
         self.0
     }
@@ -199,15 +199,15 @@ fn usage_by_anything_is_that_of_the_responses() {
         for offset in [0, 7_200, -18_000, 20_700, 43_200] {
             let local = |row: &Row| Millis(row.occurred_at.0 + i64::from(offset) * 1_000).to_string();
             let days = naive(&|row, _| Some(local(row).chars().take(10).collect()));
-            assert_eq!(asked(UsageBy::Day, &Ahead(offset)), days, "{range:?} {offset}");
+            assert_eq!(asked(UsageBy::Day, &FixedOffset(offset)), days, "{range:?} {offset}");
             let months = naive(&|row, _| Some(local(row).chars().take(7).collect()));
-            assert_eq!(asked(UsageBy::Month, &Ahead(offset)), months, "{range:?} {offset}");
+            assert_eq!(asked(UsageBy::Month, &FixedOffset(offset)), months, "{range:?} {offset}");
             let weeks = naive(&|row, _| {
                 let day = (row.occurred_at.0 + i64::from(offset) * 1_000).div_euclid(24 * HOUR_MS);
                 let monday = day - (day + 3).rem_euclid(7);
                 Some(Millis(monday * 24 * HOUR_MS).to_string().chars().take(10).collect())
             });
-            assert_eq!(asked(UsageBy::Week, &Ahead(offset)), weeks, "{range:?} {offset}");
+            assert_eq!(asked(UsageBy::Week, &FixedOffset(offset)), weeks, "{range:?} {offset}");
         }
         let tasks = asked(UsageBy::Task, &Utc);
         let expected: BTreeMap<String, u64> = reported

@@ -57,7 +57,7 @@ const WORDS: [&str; 12] = [
 ];
 
 /// Makes a history.
-pub(crate) struct Story {
+pub(crate) struct HistoryBuilder {
     pub(crate) dice: Dice,
     pub(crate) observed: Vec<Observed>,
     serial: u64,
@@ -70,7 +70,7 @@ pub(crate) struct Session {
     agent_type: Option<&'static str>,
 }
 
-impl Story {
+impl HistoryBuilder {
     pub(crate) fn new(seed: u64) -> Self {
         Self { dice: Dice::new(seed), observed: Vec::new(), serial: 0 }
     }

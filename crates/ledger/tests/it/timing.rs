@@ -34,7 +34,7 @@ struct TaskRows {
 
 impl TaskRows {
     fn time(&self, role: AgentRole) -> AgentTime {
-        AgentTime::of(&self.rows, self.life, role)
+        AgentTime::from_rows(&self.rows, self.life, role)
     }
 }
 
@@ -73,7 +73,7 @@ fn divide(tree: &[&TaskRows]) -> TimeLedger {
     let role = |place: usize| if place == 0 { AgentRole::Main } else { AgentRole::Subagent };
     let agents: Vec<AgentTime> =
         tree.iter().enumerate().map(|(place, task)| task.time(role(place))).collect();
-    TimeLedger::of(&agents)
+    TimeLedger::divide(&agents)
 }
 
 fn spans_of(name: &str) -> Vec<ModelSpan> {

@@ -13,7 +13,7 @@ use crate::queries::every;
 use crate::world::World;
 
 /// Input without caches, output, read from caches, written to caches.
-type Four = [u64; 4];
+type TokenCounts = [u64; 4];
 
 /// Names that no channel can observe: no hook tells of it and no file of the client holds it.
 const UNOBSERVABLE: &[(&str, &str, &str)] =
@@ -24,18 +24,18 @@ const UNOBSERVABLE: &[(&str, &str, &str)] =
 const WITHOUT_ACCOUNT: &[&str] = &["claude-code/2.1.325/killed", "claude-code/2.1.150/agent_bg"];
 
 /// Answers that were cut short and that the client counts: what their rows say, and what the account has beyond that.
-const CUT_SHORT: &[(&str, Four, Four)] =
+const CUT_SHORT: &[(&str, TokenCounts, TokenCounts)] =
     &[("claude-code/2.1.326/interrupt", [5, 1, 10_202, 214], [0, 5, 0, 0])];
 
 /// Sessions whose account covers only a part of what they and their agents spent: it began after a kill, or an agent went on
 /// under the name of the next session.
 const PART_OF_ACCOUNT: &[&str] = &["claude-code/2.1.326/kill_resume", "claude-code/2.1.326/clear_bg"];
 
-fn plus(one: Four, two: Four) -> Four {
+fn plus(one: TokenCounts, two: TokenCounts) -> TokenCounts {
     std::array::from_fn(|index| one[index] + two[index])
 }
 
-fn four_of(usage: &Value) -> Four {
+fn four_of(usage: &Value) -> TokenCounts {
     let of = |key: &str| usage[key].as_u64().unwrap_or(0);
     if usage.get("cached_input_tokens").is_some() {
         let cached = of("cached_input_tokens");
@@ -45,11 +45,11 @@ fn four_of(usage: &Value) -> Four {
     [input, of("output_tokens"), of("cache_read_input_tokens"), of("cache_creation_input_tokens")]
 }
 
-fn spent(usage: &UsageView) -> Four {
+fn spent(usage: &UsageView) -> TokenCounts {
     [usage.tokens.input, usage.tokens.output, usage.tokens.cache_read, usage.tokens.cache_write]
 }
 
-fn left(usage: &UsageView) -> Four {
+fn left(usage: &UsageView) -> TokenCounts {
     let residual = usage.residual.clone().unwrap_or_default();
     [residual.tokens.input, residual.tokens.output, residual.tokens.cache_read, residual.tokens.cache_write]
 }
@@ -106,7 +106,8 @@ fn the_difference_to_what_the_provider_answered_is_nothing() {
                 }
                 let task = tasks.remove(id).or_else(|| tasks.remove(&format!("sub--{id}")));
                 let usage = task.as_ref().map(|task| task.usage.clone()).unwrap_or_default();
-                let turns: Four = std::array::from_fn(|index| spent(&usage)[index] - left(&usage)[index]);
+                let turns: TokenCounts =
+                    std::array::from_fn(|index| spent(&usage)[index] - left(&usage)[index]);
                 assert_eq!(turns, expected, "{name}: {id}");
                 compared.0 += 1;
                 if id == root && truth["client"] == "claude-code" {

@@ -60,7 +60,7 @@ impl Reader {
     /// # Errors
     /// If the range or its cursor is wrong, or the database cannot answer.
     pub fn files(&self, range: &Range) -> Answer<Page<FileStat>> {
-        cursor::place::<2>(Listing::Ranked, &range.paging)?;
+        cursor::page_start::<2>(Listing::Ranked, &range.paging)?;
         let Some(QuerySpan { span, closed }) = self.query_span(range)? else {
             return Ok(Page::whole(Vec::new()));
         };

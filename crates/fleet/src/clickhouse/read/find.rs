@@ -178,7 +178,7 @@ impl Reader {
 impl Search for Reader {
     /// Returns a page of rows that hold the words.
     fn search(&self, filter: &SearchFilter) -> Answer<Page<Hit>> {
-        let place = cursor::place::<4>(Listing::Search, &filter.range.paging)?;
+        let place = cursor::page_start::<4>(Listing::Search, &filter.range.paging)?;
         let limit = cursor::limit(&filter.range.paging);
         let Some(mut all) = self.narrow_search(filter)? else { return Ok(Page::whole(Vec::new())) };
         all.extend(place.map(position_filter));

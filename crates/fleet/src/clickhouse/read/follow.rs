@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use agent_tracer_event::{CallState, FactId, Millis, TaskId};
 use agent_tracer_ledger::project::List;
 use agent_tracer_ledger::project::presenters::lanes::{
-    Drawing, LOOK_BACK_MS, MOST_BEFORE, Mark, Names, Picture,
+    ColumnGrid, Drawing, LOOK_BACK_MS, MOST_BEFORE, Mark, Names,
 };
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::project::time::Level;
@@ -51,7 +51,7 @@ struct MarkRow {
 }
 
 impl MarkRow {
-    fn mark(self, picture: &Picture) -> Mark<String> {
+    fn mark(self, picture: &ColumnGrid) -> Mark<String> {
         let state: Option<CallState> = parse_word(&self.state);
         let is_running = self.ended.is_none() && state == Some(CallState::Running);
         Mark {
@@ -127,7 +127,7 @@ impl Reader {
         let family: Vec<Member> = self.family(id, true)?;
         let lived = || family.iter().filter(|line| line.events > 0);
         let life = lived().map(|line| line.started).min().zip(lived().map(|line| line.last).max());
-        let picture = Picture::of(from, to, width, life.unwrap_or((0, 0)))?;
+        let picture = ColumnGrid::new(from, to, width, life.unwrap_or((0, 0)))?;
         let mut drawing = Drawing::new(picture);
         let abouts = self.abouts(&family)?;
         let mut drawn = self.drawn(&family, &picture)?;
@@ -144,7 +144,7 @@ impl Reader {
     }
 
     /// Returns the rows of each task in a picture, by when they began, with those before it that still ran in it.
-    fn drawn(&self, family: &[Member], picture: &Picture) -> Answer<HashMap<TaskKey, Vec<Mark<String>>>> {
+    fn drawn(&self, family: &[Member], picture: &ColumnGrid) -> Answer<HashMap<TaskKey, Vec<Mark<String>>>> {
         let keys: Vec<TaskKey> = family.iter().map(TaskColumns::key).collect();
         let columns = format!(
             "SELECT owner, task, fact, occurred, ended, toString(state) AS state, toString(lane) AS lane, \

@@ -33,7 +33,7 @@ impl Reader {
         filter: &RowFilter,
     ) -> Answer<(Vec<Member>, Page<StoredFact>)> {
         let family: Vec<Member> = self.family(id, filter.tree)?;
-        let after = cursor::place::<4>(listing(filter), &filter.paging)?;
+        let after = cursor::page_start::<4>(listing(filter), &filter.paging)?;
         let limit = cursor::limit(&filter.paging);
         let keys: Vec<TaskKey> = family.iter().map(TaskColumns::key).collect();
         let mut all = vec![format!("(owner, task) IN {}", keys_in(&keys))];

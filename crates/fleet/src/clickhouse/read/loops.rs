@@ -48,7 +48,7 @@ impl Reader {
     /// # Errors
     /// If the range or its cursor is wrong, or the database cannot answer.
     pub fn loops(&self, range: &Range) -> Answer<Page<Loop>> {
-        let after = cursor::place::<3>(Listing::Loops, &range.paging)?;
+        let after = cursor::page_start::<3>(Listing::Loops, &range.paging)?;
         if let (Some(since), Some(until)) = (range.since, range.until)
             && since > until
         {

@@ -62,7 +62,7 @@ impl Reader {
 impl Decisions for Reader {
     /// Returns a page of decisions, newest first.
     fn decisions(&self, filter: &DecisionFilter) -> Answer<Page<RuleDecision>> {
-        let after = cursor::place::<4>(Listing::Decisions, &filter.paging)?;
+        let after = cursor::page_start::<4>(Listing::Decisions, &filter.paging)?;
         let limit = cursor::limit(&filter.paging);
         let mut all = vec![self.fact_filter(), format!("list = {}", List::Rule.code())];
         if let Some(id) = &filter.task {

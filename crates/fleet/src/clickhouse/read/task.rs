@@ -6,7 +6,7 @@ use agent_tracer_event::{Agent, Certainty, Millis, TaskId};
 use agent_tracer_ledger::engine::cursor::{self, List};
 use agent_tracer_ledger::engine::staleness::{self, StatusWindow};
 use agent_tracer_ledger::engine::usage_sum::UsageSum;
-use agent_tracer_ledger::project::presenters::{Seen, TreeSums, task_id};
+use agent_tracer_ledger::project::presenters::{TaskSurroundings, TreeSums, task_id};
 use agent_tracer_ledger::project::residual::Residual;
 use agent_tracer_ledger::search::Ask;
 use agent_tracer_ledger::shipment::{DerivedTask, TaskSpend};
@@ -29,7 +29,7 @@ pub(crate) const PLACE: &str = "reinterpretAsInt64(cityHash64(owner, task))";
 
 /// Reads the words of a question.
 pub(crate) fn parse_question(question: &str) -> Ask {
-    Ask::of(question.get(..question.floor_char_boundary(LONGEST_QUESTION)).unwrap_or_default())
+    Ask::parse(question.get(..question.floor_char_boundary(LONGEST_QUESTION)).unwrap_or_default())
 }
 
 /// Builds the condition that `terms` hold all words of a question.
@@ -253,7 +253,7 @@ impl Reader {
         let tasks = all.iter().take(shown).map(|line| {
             let children = below.get(&line.key()).into_iter().flatten();
             let children = children.filter(|place| all.get(**place).is_some_and(|child| child.events > 0));
-            line.derived_task().present(Seen {
+            line.derived_task().present(TaskSurroundings {
                 now,
                 has_open_call: open.contains(&line.key()),
                 children: children.count() as u64,
@@ -269,7 +269,7 @@ impl Tasks for Reader {
     /// Returns a page of tasks, newest first.
     fn tasks(&self, now: Millis, filter: &TaskFilter) -> Answer<Page<Task>> {
         let limit = cursor::limit(&filter.paging);
-        let before = cursor::place::<2>(List::Tasks, &filter.paging)?;
+        let before = cursor::page_start::<2>(List::Tasks, &filter.paging)?;
         let mut all = vec![self.task_filter()];
         all.extend(tasks_filter(filter));
         if let Some(parent) = &filter.parent {

@@ -9,7 +9,7 @@ use agent_tracer_ledger::engine::usage_sum::{UsageSum, count};
 use agent_tracer_ledger::project::List;
 use agent_tracer_ledger::project::context::{is_measure, mark_switches, point};
 use agent_tracer_ledger::project::measures::{FILE_CHANGES, FILE_READS};
-use agent_tracer_ledger::project::presenters::{self, About, Called, TimeSpan, TimeSplit, TurnEdges};
+use agent_tracer_ledger::project::presenters::{self, About, TimeSpan, TimeSplit, TurnActivity, TurnEdges};
 use agent_tracer_ledger::project::spend::Spend;
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::view::{
@@ -39,9 +39,9 @@ spend_row! {
 }
 
 impl TurnSums {
-    fn calls_and_usage(&self) -> Called {
+    fn calls_and_usage(&self) -> TurnActivity {
         let usage = UsageSum::from(self.spend()).view();
-        Called { calls: count(self.calls), failures: count(self.failures), usage }
+        TurnActivity { calls: count(self.calls), failures: count(self.failures), usage }
     }
 }
 
@@ -198,7 +198,7 @@ impl TaskDetails for Reader {
     /// Returns a page of turns, oldest first.
     fn turns(&self, id: &TaskId, paging: &Paging) -> Answer<Page<Turn>> {
         let line: Member = self.one(id)?;
-        let after = cursor::place::<3>(Listing::Turns, paging)?;
+        let after = cursor::page_start::<3>(Listing::Turns, paging)?;
         let key = line.key();
         let about = self.about(&line)?;
         let all: Vec<(u64, StoredFact)> = (1..).zip(self.list_of(&key, List::Turn, IN_ORDER)?).collect();
@@ -230,7 +230,7 @@ impl TaskDetails for Reader {
     /// Returns a page of the context chart, oldest first; without a cursor and a limit the whole chart.
     fn context(&self, id: &TaskId, paging: &Paging) -> Answer<Page<ContextPoint>> {
         let line: Member = self.one(id)?;
-        let after = cursor::place::<3>(Listing::Context, paging)?;
+        let after = cursor::page_start::<3>(Listing::Context, paging)?;
         let about = self.about(&line)?;
         let is_whole = paging.limit == 0 && after.is_none();
         let limit = if is_whole { usize::MAX } else { cursor::limit(paging) };

@@ -91,7 +91,7 @@ impl Reader {
         by: UsageBy,
         zone: &dyn Zone,
     ) -> Answer<Page<UsageBucket>> {
-        let after = cursor::place::<1>(Listing::Usage, &range.paging)?;
+        let after = cursor::page_start::<1>(Listing::Usage, &range.paging)?;
         let Some(window) = self.window(range)? else { return Ok(Page::whole(Vec::new())) };
         let span = window.span;
         // Quarter-hours and not days: a day of the asker begins at any quarter of a UTC day, in zones such as that of
@@ -114,7 +114,7 @@ impl Reader {
 
     /// Tasks with events in the range, newest first, each with all that it spent.
     pub(super) fn usage_of_tasks(&self, range: &Range) -> Answer<Page<UsageBucket>> {
-        let before = cursor::place::<2>(Listing::Usage, &range.paging)?;
+        let before = cursor::page_start::<2>(Listing::Usage, &range.paging)?;
         if let (Some(since), Some(until)) = (range.since, range.until)
             && since > until
         {

@@ -51,7 +51,7 @@ fn result_is_paid_for_again_with_every_response_that_follows() {
         ],
         ..History::default()
     };
-    let cost = ContextCost::of(&history);
+    let cost = ContextCost::divide(&history);
     let big = part(&cost, &result("big.rs"));
     assert_eq!((big.tokens, big.responses, big.read_tokens), (1_100, 3, 3_300));
     // Three of its tokens were the plain input at the end of the second prompt.
@@ -69,7 +69,7 @@ fn growth_beyond_what_a_size_explains_is_unexplained() {
         additions: vec![addition(101, 20, result("small.rs"), 60)],
         ..History::default()
     };
-    let cost = ContextCost::of(&history);
+    let cost = ContextCost::divide(&history);
     assert_eq!(part(&cost, &result("small.rs")).tokens, 40 + 48);
     assert!(part(&cost, &Source::Unexplained).tokens > 4_800);
 }
@@ -86,7 +86,7 @@ fn compaction_ends_what_it_replaces() {
         marks: vec![Mark { id: 7, at: 40, kind: MarkKind::Compaction { summary_bytes: 1_600 } }],
         ..History::default()
     };
-    let cost = ContextCost::of(&history);
+    let cost = ContextCost::divide(&history);
     assert_eq!(part(&cost, &result("a.rs")).responses, 1);
     let last = cost.slices.last().unwrap();
     assert_eq!(last.groups.get(&SourceGroup::Results), None);
@@ -101,9 +101,9 @@ fn conversation_that_begins_with_a_copy_has_no_larger_system_prompt() {
         begins_with_copy: true,
         ..History::default()
     };
-    assert_eq!(ContextCost::of(&history).parts[0].source, Source::Copy);
+    assert_eq!(ContextCost::divide(&history).parts[0].source, Source::Copy);
     history.begins_with_copy = false;
-    assert_eq!(ContextCost::of(&history).parts[0].source, Source::System);
+    assert_eq!(ContextCost::divide(&history).parts[0].source, Source::System);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn servers_and_skills_that_no_call_names_have_a_price() {
         ],
         ..History::default()
     };
-    let cost = ContextCost::of(&history);
+    let cost = ContextCost::divide(&history);
     let unused = cost.unused(&["used"], &["greet"]);
     assert_eq!(unused.keys().cloned().collect::<Vec<_>>(), [tools("idle"), skill("idle")]);
     let idle = unused[&tools("idle")];
@@ -146,7 +146,7 @@ fn new_tools_replace_the_old_ones_at_the_beginning() {
         ],
         ..History::default()
     };
-    let cost = ContextCost::of(&history);
+    let cost = ContextCost::divide(&history);
     let [old, prompt, new] =
         [1, 2, 3].map(|id| cost.parts.iter().find(|part| part.fact == Some(id)).unwrap());
     assert_eq!((old.responses, prompt.responses, new.responses), (1, 3, 2));
@@ -163,7 +163,7 @@ fn what_has_no_price_stays_unpriced() {
     let mut first = response(1, 10, 0, 1_000, 50);
     first.cost = None;
     let history = History { responses: vec![first, response(2, 30, 1_000, 55, 20)], ..History::default() };
-    let cost = ContextCost::of(&history);
+    let cost = ContextCost::divide(&history);
     let system = part(&cost, &Source::System);
     assert_eq!(system.entry, Amount::unpriced(1_003));
     assert_eq!(system.entry.known(), None);
@@ -249,7 +249,7 @@ fn any_history() -> impl Strategy<Value = History> {
 proptest! {
     #[test]
     fn parts_of_every_prompt_and_of_the_cost_add_up(history in any_history()) {
-        let cost = ContextCost::of(&history);
+        let cost = ContextCost::divide(&history);
         for slice in &cost.slices {
             prop_assert_eq!(slice.groups.values().sum::<u64>(), slice.tokens);
         }

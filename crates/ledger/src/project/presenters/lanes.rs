@@ -29,7 +29,7 @@ const GAP_PART: usize = 40;
 
 /// The columns of a picture.
 #[derive(Clone, Copy, Debug)]
-pub struct Picture {
+pub struct ColumnGrid {
     /// The moment at which it begins.
     pub from: i64,
     /// The moment at which it ends.
@@ -40,12 +40,13 @@ pub struct Picture {
     pub last: i64,
 }
 
-impl Picture {
-    /// The picture of a part of a task's life, which went from `first` to `last`; without an edge, of the whole.
+impl ColumnGrid {
+    /// Returns the picture of a part of a task's life, which went from `first` to `last`; without an edge, of the
+    /// whole.
     ///
     /// # Errors
     /// If it would end before it begins.
-    pub fn of(
+    pub fn new(
         from: Option<Millis>,
         to: Option<Millis>,
         width: u32,
@@ -158,7 +159,7 @@ struct Bin<T> {
 }
 
 impl<T: Clone + PartialEq> Bin<T> {
-    fn of(mark: &Mark<T>, first: usize, last: usize, track: usize) -> Self {
+    fn new(mark: &Mark<T>, first: usize, last: usize, track: usize) -> Self {
         Self {
             first: mark.clone(),
             end: mark.end,
@@ -230,13 +231,13 @@ impl<T: Clone + PartialEq> Bin<T> {
 
 /// The bins of one lane.
 #[derive(Debug)]
-struct Packed<T> {
+struct LaneTracks<T> {
     bins: Vec<Bin<T>>,
     /// The newest bin of each track.
     tracks: Vec<usize>,
 }
 
-impl<T: Clone + PartialEq> Packed<T> {
+impl<T: Clone + PartialEq> LaneTracks<T> {
     const fn new() -> Self {
         Self { bins: Vec::new(), tracks: Vec::new() }
     }
@@ -258,11 +259,11 @@ impl<T: Clone + PartialEq> Packed<T> {
         let place = self.bins.len();
         match free {
             Some(track) => {
-                self.bins.push(Bin::of(mark, first, last, track));
+                self.bins.push(Bin::new(mark, first, last, track));
                 self.tracks.iter_mut().skip(track).take(1).for_each(|newest| *newest = place);
             }
             None if self.tracks.len() < MOST_TRACKS => {
-                self.bins.push(Bin::of(mark, first, last, self.tracks.len()));
+                self.bins.push(Bin::new(mark, first, last, self.tracks.len()));
                 self.tracks.push(place);
             }
             None => {
@@ -276,9 +277,9 @@ impl<T: Clone + PartialEq> Packed<T> {
 
 /// A picture while it is drawn: the lanes of one task after the other.
 pub struct Drawing<T> {
-    picture: Picture,
+    picture: ColumnGrid,
     covered: Vec<bool>,
-    lanes: Vec<Packed<T>>,
+    lanes: Vec<LaneTracks<T>>,
     strips: Vec<LaneStrip>,
     /// The number of titles that may still be looked up.
     titles: usize,
@@ -305,11 +306,11 @@ pub trait Names<T> {
 impl<T: Clone + PartialEq> Drawing<T> {
     /// An empty picture.
     #[must_use]
-    pub fn new(picture: Picture) -> Self {
+    pub fn new(picture: ColumnGrid) -> Self {
         Self {
             covered: vec![false; picture.width as usize],
             picture,
-            lanes: Lane::ALL.iter().map(|_| Packed::new()).collect(),
+            lanes: Lane::ALL.iter().map(|_| LaneTracks::new()).collect(),
             strips: Vec::new(),
             titles: MOST_TITLES,
         }
@@ -329,7 +330,7 @@ impl<T: Clone + PartialEq> Drawing<T> {
     /// # Errors
     /// If a name cannot be looked up.
     pub fn end_task<N: Names<T>>(&mut self, about: &About, names: &mut N) -> Result<(), N::Error> {
-        let lanes = std::mem::replace(&mut self.lanes, Lane::ALL.iter().map(|_| Packed::new()).collect());
+        let lanes = std::mem::replace(&mut self.lanes, Lane::ALL.iter().map(|_| LaneTracks::new()).collect());
         let alone: Vec<i64> = lanes
             .iter()
             .flat_map(|lane| &lane.bins)
@@ -384,8 +385,8 @@ mod tests {
         }
     }
 
-    fn packed(marks: &[(i64, i64)], grid: &Picture) -> Packed<u8> {
-        let mut packed = Packed::new();
+    fn packed(marks: &[(i64, i64)], grid: &ColumnGrid) -> LaneTracks<u8> {
+        let mut packed = LaneTracks::new();
         for (start, end) in marks {
             let (first, last) = grid.columns(*start, *end);
             packed.put(&mark(*start, *end), first, last);
@@ -393,7 +394,7 @@ mod tests {
         packed
     }
 
-    const GRID: Picture = Picture { from: 0, to: 1_000, width: 100, last: 1_000 };
+    const GRID: ColumnGrid = ColumnGrid { from: 0, to: 1_000, width: 100, last: 1_000 };
 
     #[test]
     fn what_shares_a_column_is_one_bin_and_what_runs_beside_gets_a_track() {
@@ -407,7 +408,7 @@ mod tests {
 
     #[test]
     fn a_picture_that_ends_before_it_begins_is_none() {
-        let of = |from, to| Picture::of(Some(Millis(from)), Some(Millis(to)), 100, (0, 9));
+        let of = |from, to| ColumnGrid::new(Some(Millis(from)), Some(Millis(to)), 100, (0, 9));
         assert!(of(5, 6).is_ok());
         for (from, to) in [(5, 5), (6, 5)] {
             assert!(matches!(of(from, to), Err(QueryError::Bad(_))), "{from} {to}");
@@ -426,7 +427,7 @@ mod tests {
 
     #[test]
     fn a_bin_is_busy_only_while_one_of_its_rows_ran() {
-        let grid = Picture { from: 0, to: 100_000, width: 10, last: 100_000 };
+        let grid = ColumnGrid { from: 0, to: 100_000, width: 10, last: 100_000 };
         let sparse = packed(&[(0, 50), (4_000, 4_100), (4_050, 4_080), (9_000, 9_010)], &grid);
         assert_eq!(
             sparse.bins.iter().map(|bin| (bin.count, bin.end, bin.busy_ms)).collect::<Vec<_>>(),

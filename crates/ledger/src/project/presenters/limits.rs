@@ -45,9 +45,9 @@ const WINDOWS: [Window; 2] = [
 ];
 
 /// One snapshot of a limit.
-type Seen = (i64, f64, Option<i64>);
+type LimitSnapshot = (i64, f64, Option<i64>);
 
-fn seen(row: &FactRow, window: &Window) -> Option<Seen> {
+fn snapshot(row: &FactRow, window: &Window) -> Option<LimitSnapshot> {
     let used = row.meta(window.used).and_then(Value::as_f64).filter(|used| used.is_finite())?;
     let resets = row.text(window.resets).and_then(Millis::parse).map(|at| at.0);
     Some((row.occurred, used, resets))
@@ -55,11 +55,11 @@ fn seen(row: &FactRow, window: &Window) -> Option<Seen> {
 
 /// Every limit that an agent reported lately, out of snapshots of the context.
 pub fn limits<'row>(snapshots: impl IntoIterator<Item = (Agent, &'row FactRow)>, now: Millis) -> Vec<Limit> {
-    let mut points: BTreeMap<(usize, usize), (Agent, Vec<Seen>)> = BTreeMap::new();
+    let mut points: BTreeMap<(usize, usize), (Agent, Vec<LimitSnapshot>)> = BTreeMap::new();
     for (agent, row) in snapshots {
         for (place, window) in WINDOWS.iter().enumerate() {
             let of_window = points.entry((agent.place(), place)).or_insert_with(|| (agent, Vec::new()));
-            of_window.1.extend(seen(row, window));
+            of_window.1.extend(snapshot(row, window));
         }
     }
     let mut items = Vec::new();
@@ -70,11 +70,11 @@ pub fn limits<'row>(snapshots: impl IntoIterator<Item = (Agent, &'row FactRow)>,
     items
 }
 
-fn limit(agent: Agent, window: &Window, points: &[Seen], now: i64) -> Option<Limit> {
+fn limit(agent: Agent, window: &Window, points: &[LimitSnapshot], now: i64) -> Option<Limit> {
     let (at, used, resets) = *points.last()?;
     let is_over = resets.is_some_and(|resets| resets <= now);
     // Points of an earlier window are of no use: it began anew since. Where no one says when, use falls then.
-    let same = |point: &&Seen| match (point.2, resets) {
+    let same = |point: &&LimitSnapshot| match (point.2, resets) {
         (Some(one), Some(two)) => (one - two).abs() < 60_000,
         _ => point.1 <= used,
     };
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn a_limit_is_forecast_from_its_own_window_alone() {
         let (now, resets) = (300 * MINUTE, 420 * MINUTE);
-        let mut points: Vec<Seen> = vec![(200 * MINUTE, 97.0, Some(210 * MINUTE))];
+        let mut points: Vec<LimitSnapshot> = vec![(200 * MINUTE, 97.0, Some(210 * MINUTE))];
         points.extend((0..=12).map(|step| {
             let at = 240 + step * 5;
             (at * MINUTE, 10.0 + step as f64 * 5.0, Some(resets))

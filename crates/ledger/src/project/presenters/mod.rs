@@ -20,10 +20,10 @@ pub use lists::{
     CALLS, command_run, duration, exploration, number, permission, question, tool_call, web_lookup,
 };
 pub use rules::{decision, rule_stats};
-pub use task::{Seen, TreeSums};
+pub use task::{TaskSurroundings, TreeSums};
 pub use time_split::{HOOKED_LISTS, PERMISSION_CHANNELS, TimeSpan, TimeSplit, WAITING_LISTS, disjoint, wait};
 pub use turns::{
-    Called, MOST_SESSIONS, MOST_TODOS, RUN_ENDS, RUN_STARTS, TurnEdges, compactions, runs, sessions, todos,
-    turn,
+    MOST_SESSIONS, MOST_TODOS, RUN_ENDS, RUN_STARTS, TurnActivity, TurnEdges, compactions, runs, sessions,
+    todos, turn,
 };
 pub use usage_parts::UsageParts;

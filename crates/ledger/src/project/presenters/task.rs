@@ -20,7 +20,7 @@ pub struct TreeSums {
 
 /// Adds the values that a derived task lacks.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct TaskSurroundings {
     /// The moment when one asks.
     pub now: Millis,
     /// It has a call without a recorded end. Matters only where [`DerivedTask::may_be_stale`].
@@ -42,7 +42,7 @@ impl DerivedTask {
 
     /// Returns the task of the query API.
     #[must_use]
-    pub fn present(self, seen: Seen) -> Task {
+    pub fn present(self, seen: TaskSurroundings) -> Task {
         let kept = ReportedState {
             status: self.status,
             waiting: self.waiting,

@@ -24,7 +24,7 @@ pub const RUN_ENDS: [List; 3] = [List::Stop, List::SessionEnd, List::Interrupt];
 
 /// The activity and usage of a turn.
 #[derive(Clone, Debug, Default)]
-pub struct Called {
+pub struct TurnActivity {
     /// Calls.
     pub calls: u64,
     /// Calls that failed.
@@ -77,7 +77,7 @@ impl TurnEdges {
     }
 }
 
-fn said(row: &FactRow) -> Option<String> {
+fn shown_text(row: &FactRow) -> Option<String> {
     row.data.body.clone().or_else(|| Some(row.data.title.clone())).filter(|text| !text.is_empty())
 }
 
@@ -89,7 +89,7 @@ pub fn turn(
     number: u64,
     prompt: Option<&FactRow>,
     end: Option<&FactRow>,
-    called: Called,
+    called: TurnActivity,
 ) -> Turn {
     let text = |row: &FactRow, key: &str| row.text(key).map(str::to_owned);
     // The client counts something else: without waits for people, and since the last prompt of a person.
@@ -99,7 +99,7 @@ pub fn turn(
         id: about.turn_id(row.fact),
         task_id: about.uid.to_string(),
         number,
-        prompt: prompt.and_then(said),
+        prompt: prompt.and_then(shown_text),
         // What is said while a turn runs opens it once more, but did not begin it.
         prompt_origin: prompt
             .and_then(|prompt| text(prompt, attributes::PROMPT_ORIGIN))
@@ -112,7 +112,7 @@ pub fn turn(
         stop_reason: end
             .and_then(|end| text(end, attributes::STOP_REASON))
             .or_else(|| text(row, attributes::STOP_REASON)),
-        answer: end.and_then(said),
+        answer: end.and_then(shown_text),
         tool_call_count: called.calls,
         failure_count: called.failures,
         usage: called.usage,

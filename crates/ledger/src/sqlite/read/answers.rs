@@ -2,7 +2,7 @@
 
 use agent_tracer_event::{FactId, Millis, TaskId};
 
-use super::insights::KeptSums;
+use super::insights::StoredSums;
 use super::{
     SqliteStore, attention, context, detail, files, health, lanes, limits, lists, loops, parts, rules,
     search, summary, task, tasks, turns, usage,
@@ -106,15 +106,15 @@ impl Timeline for SqliteStore {
 
 impl Insights for SqliteStore {
     fn tools(&self, range: &Range) -> Answer<Page<ToolStat>> {
-        self.ask(|conn| insights::tools(&KeptSums(conn), range))
+        self.ask(|conn| insights::tools(&StoredSums(conn), range))
     }
 
     fn durations(&self, range: &Range, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>> {
-        self.ask(|conn| insights::durations(&KeptSums(conn), range, bounds_ms))
+        self.ask(|conn| insights::durations(&StoredSums(conn), range, bounds_ms))
     }
 
     fn failures(&self, range: &Range) -> Answer<Page<FailureStat>> {
-        self.ask(|conn| insights::failures(&KeptSums(conn), range))
+        self.ask(|conn| insights::failures(&StoredSums(conn), range))
     }
 
     fn files(&self, range: &Range) -> Answer<Page<FileStat>> {
@@ -122,19 +122,19 @@ impl Insights for SqliteStore {
     }
 
     fn skills(&self, range: &Range) -> Answer<Page<SkillStat>> {
-        self.ask(|conn| insights::skills(&KeptSums(conn), range))
+        self.ask(|conn| insights::skills(&StoredSums(conn), range))
     }
 
     fn mcp(&self, range: &Range) -> Answer<Page<McpStat>> {
-        self.ask(|conn| insights::mcp(&KeptSums(conn), range))
+        self.ask(|conn| insights::mcp(&StoredSums(conn), range))
     }
 
     fn agents(&self, range: &Range) -> Answer<Page<AgentStat>> {
-        self.ask(|conn| insights::agents(&KeptSums(conn), range))
+        self.ask(|conn| insights::agents(&StoredSums(conn), range))
     }
 
     fn commands(&self, range: &Range) -> Answer<Page<CommandStat>> {
-        self.ask(|conn| insights::commands(&KeptSums(conn), range))
+        self.ask(|conn| insights::commands(&StoredSums(conn), range))
     }
 
     fn loops(&self, range: &Range) -> Answer<Page<Loop>> {
@@ -142,7 +142,7 @@ impl Insights for SqliteStore {
     }
 
     fn activity(&self, range: &Range, buckets: u32) -> Answer<Page<ActivityBucket>> {
-        self.ask(|conn| insights::activity(&KeptSums(conn), range, buckets))
+        self.ask(|conn| insights::activity(&StoredSums(conn), range, buckets))
     }
 }
 
@@ -151,11 +151,11 @@ impl Usage for SqliteStore {
         if matches!(by, UsageBy::Owner | UsageBy::Machine) {
             return Err(usage::of_one_machine());
         }
-        self.ask(|conn| insights::usage(&KeptSums(conn), range, by, zone))
+        self.ask(|conn| insights::usage(&StoredSums(conn), range, by, zone))
     }
 
     fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>> {
-        self.ask(|conn| insights::blocks(&KeptSums(conn), now, range))
+        self.ask(|conn| insights::blocks(&StoredSums(conn), now, range))
     }
 
     fn limits(&self, now: Millis) -> Answer<Page<Limit>> {
@@ -169,7 +169,7 @@ impl Decisions for SqliteStore {
     }
 
     fn rules(&self, range: &Range) -> Answer<Page<RuleStat>> {
-        self.ask(|conn| insights::rules(&KeptSums(conn), range))
+        self.ask(|conn| insights::rules(&StoredSums(conn), range))
     }
 }
 

@@ -21,7 +21,7 @@ const SHORT: u32 = 26;
 const LONG: u32 = 31;
 
 /// Tasks, and the milliseconds that they ran.
-pub(crate) type Counted = (i64, i64);
+pub(crate) type RunSums = (i64, i64);
 
 /// The parts in which a range of time is counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,8 +38,8 @@ fn from_stretch(at: i64, bits: u32) -> i64 {
 }
 
 impl Parts {
-    /// The parts between two moments, of which either may be missing.
-    fn of(from: Option<i64>, to: Option<i64>) -> Self {
+    /// Returns the parts between two moments, of which either may be missing.
+    fn between(from: Option<i64>, to: Option<i64>) -> Self {
         let mut parts = Self::default();
         let first = from.map_or(i64::MIN >> SHORT, |from| from_stretch(from, SHORT));
         let last = to.map_or(i64::MAX >> SHORT, |to| to >> SHORT);
@@ -82,10 +82,10 @@ pub(crate) fn tasks(
     conn: &Connection,
     range: &Range,
     scope: &Scope,
-) -> rusqlite::Result<HashMap<i64, Counted>> {
+) -> rusqlite::Result<HashMap<i64, RunSums>> {
     let mut counter = Counter { conn, scope, counts: HashMap::new() };
     let until = range.until.map(|until| until.0);
-    let parts = Parts::of(range.since.map(|since| since.0), until);
+    let parts = Parts::between(range.since.map(|since| since.0), until);
     for (bits, first, last) in parts.sums {
         counter.sum(bits, first, last)?;
     }
@@ -105,11 +105,11 @@ pub(crate) fn tasks(
 struct Counter<'conn> {
     conn: &'conn Connection,
     scope: &'conn Scope,
-    counts: HashMap<i64, Counted>,
+    counts: HashMap<i64, RunSums>,
 }
 
 impl Counter<'_> {
-    fn add(&mut self, agent_type: i64, (n, run_ms): Counted) {
+    fn add(&mut self, agent_type: i64, (n, run_ms): RunSums) {
         let sums = self.counts.entry(agent_type).or_default();
         sums.0 = sums.0.saturating_add(n);
         sums.1 = sums.1.saturating_add(run_ms);
@@ -192,7 +192,7 @@ mod tests {
             moments in proptest::collection::vec(-4_500_000_000_000_i64..4_500_000_000_000, 40),
         ) {
             let to = length.map(|length| from.unwrap_or(0) + length);
-            let parts = Parts::of(from, to);
+            let parts = Parts::between(from, to);
             let edges = [from, to].into_iter().flatten().flat_map(|edge| [edge - 1, edge, edge + 1]);
             for moment in moments.into_iter().chain(edges) {
                 let walked = parts.walks.iter().filter(|(from, to)| (*from..*to).contains(&moment)).count();
@@ -281,12 +281,12 @@ mod tests {
                     agent: (place % 2 == 0).then_some(Agent::CLAUDE_CODE),
                     agent_type: None,
                 };
-                let found: BTreeMap<i64, Counted> = tasks(&conn, &range, &scope).unwrap().into_iter().collect();
+                let found: BTreeMap<i64, RunSums> = tasks(&conn, &range, &scope).unwrap().into_iter().collect();
                 let mut find = conn.prepare(
                     "SELECT agent_type, count(*), sum(last - started) FROM task WHERE events > 0 AND last >= ?1 \
                      AND started < ?2 AND ifnull(project = ?3, 1) AND ifnull(agent = ?4, 1) GROUP BY agent_type",
                 ).unwrap();
-                let expected: BTreeMap<i64, Counted> = find.query_map(
+                let expected: BTreeMap<i64, RunSums> = find.query_map(
                     params![
                         range.since.map_or(i64::MIN, |at| at.0),
                         range.until.map_or(i64::MAX, |at| at.0),

@@ -85,8 +85,8 @@ pub fn read<const N: usize>(list: List, word: &str) -> Answer<[i64; N]> {
     })
 }
 
-/// The place at which a page begins, if it is not the first.
-pub fn place<const N: usize>(list: List, paging: &Paging) -> Answer<Option<[i64; N]>> {
+/// Returns the place at which a page begins, if it is not the first.
+pub fn page_start<const N: usize>(list: List, paging: &Paging) -> Answer<Option<[i64; N]>> {
     paging.cursor.as_deref().map(|word| read(list, word)).transpose()
 }
 
@@ -126,7 +126,7 @@ pub fn page<T, const N: usize>(
     mut items: Vec<T>,
     key: impl Fn(&T) -> [i64; N],
 ) -> Answer<Page<T>> {
-    let after = place(list, paging)?;
+    let after = page_start(list, paging)?;
     items.retain(|item| after.is_none_or(|after| key(item) > after));
     items.sort_unstable_by_key(&key);
     Ok(cut(list, limit(paging), items, key))

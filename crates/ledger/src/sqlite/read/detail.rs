@@ -11,7 +11,7 @@ use super::task;
 use super::text::Texts;
 use crate::fold::{SourcedEntry, fold};
 use crate::project::List;
-use crate::sqlite::facts::{self, Stored, word_at};
+use crate::sqlite::facts::{self, StoredFact, word_at};
 use crate::sqlite::{entry_codec, tasks};
 use crate::store::{Answer, QueryError};
 use crate::view::{EntryDetail, EventDetail, Row};
@@ -61,8 +61,8 @@ pub(crate) fn event(conn: &Connection, id: &FactId) -> Answer<EventDetail> {
     Ok(EventDetail { row, field_channels, entries })
 }
 
-/// The fact with this number, or the one that it became part of.
-fn find(conn: &Connection, task: i64, number: i64) -> rusqlite::Result<Option<Stored>> {
+/// Returns the fact with this number, or the one that it became part of.
+fn find(conn: &Connection, task: i64, number: i64) -> rusqlite::Result<Option<StoredFact>> {
     if let Some(stored) = facts::load(conn, task, number)? {
         return Ok(Some(stored));
     }

@@ -19,7 +19,7 @@ use crate::view::{FileStat, FileUse, FileUser, Page};
 
 /// The uses of one file by tasks.
 #[derive(Clone, Debug, Default)]
-struct Used {
+struct FileUses {
     path: i64,
     reads: i64,
     changes: i64,
@@ -32,7 +32,7 @@ struct Used {
 pub(crate) fn of_task(conn: &Connection, id: &TaskId, tree: bool, paging: &Paging) -> Answer<Page<FileUse>> {
     let root = task::number(conn, id)?;
     let family = if tree { task::family(conn, root)? } else { vec![(root, 0)] };
-    let mut files: HashMap<i64, Used> = HashMap::new();
+    let mut files: HashMap<i64, FileUses> = HashMap::new();
     let mut find =
         conn.prepare_cached("SELECT path, reads, changes, failures FROM file_use WHERE task = ?1")?;
     for (task, _) in family {
@@ -40,7 +40,7 @@ pub(crate) fn of_task(conn: &Connection, id: &TaskId, tree: bool, paging: &Pagin
         while let Some(row) = rows.next()? {
             let path = row.get(0)?;
             let (reads, changes): (i64, i64) = (row.get(1)?, row.get(2)?);
-            let used = files.entry(path).or_insert_with(|| Used { path, ..Used::default() });
+            let used = files.entry(path).or_insert_with(|| FileUses { path, ..FileUses::default() });
             used.reads += reads;
             used.changes += changes;
             used.failures += row.get::<_, i64>(3)?;
@@ -63,7 +63,7 @@ fn show(
     conn: &Connection,
     texts: &mut Texts<'_>,
     builder: &mut RowBuilder<'_>,
-    used: &Used,
+    used: &FileUses,
 ) -> rusqlite::Result<FileUse> {
     // The smallest and the greatest of an index: two seeks, however often the file was touched.
     let mut first =
@@ -118,7 +118,7 @@ pub(crate) fn distinct(conn: &Connection, tasks: &[i64]) -> rusqlite::Result<(u6
 
 /// A file that is ranked.
 #[derive(Clone, Debug)]
-struct Ranked {
+struct RankedFile {
     path: i64,
     name: String,
     reads: i64,
@@ -127,7 +127,7 @@ struct Ranked {
     stretch: (i64, i64),
 }
 
-impl Ranked {
+impl RankedFile {
     fn add(&mut self, reads: i64, changes: i64) {
         self.reads += reads;
         self.changes += changes;
@@ -137,8 +137,8 @@ impl Ranked {
 /// The files used most in a range, rounded to UTC days, by the rule of [`ranking`].
 pub(crate) fn of_range(conn: &Connection, range: &Range) -> Answer<Page<FileStat>> {
     // A cursor that is none is refused, even where there is nothing to list.
-    cursor::place::<2>(cursor::List::Ranked, &range.paging)?;
-    let Some(scope) = Scope::of(conn, range)? else { return Ok(Page::whole(Vec::new())) };
+    cursor::page_start::<2>(cursor::List::Ranked, &range.paging)?;
+    let Some(scope) = Scope::of_range(conn, range)? else { return Ok(Page::whole(Vec::new())) };
     let Some((from, to)) = rollup::clipped(conn, range)? else { return Ok(Page::whole(Vec::new())) };
     let actors = scope.actors(conn)?;
     let project = scope.project.unwrap_or(ALL_PROJECTS);
@@ -156,7 +156,7 @@ pub(crate) fn of_range(conn: &Connection, range: &Range) -> Answer<Page<FileStat
             |at| rollup::next(conn, piece.level, at),
         )?;
     }
-    let mut homes = Homes::new(conn, range.project.clone())?;
+    let mut homes = FileProjects::new(conn, range.project.clone())?;
     let mut ranked = ranked(&best, &actors, &mut homes.texts)?;
     for stretch in &best {
         stretch.add_to(conn, project, &actors, &mut ranked)?;
@@ -249,7 +249,7 @@ impl Best {
         conn: &Connection,
         project: i64,
         actors: &[i64],
-        files: &mut [Ranked],
+        files: &mut [RankedFile],
     ) -> rusqlite::Result<()> {
         for actor in actors {
             let mut unknown = Vec::new();
@@ -277,7 +277,7 @@ impl Best {
         project: i64,
         actor: i64,
         unknown: &[i64],
-        files: &mut [Ranked],
+        files: &mut [RankedFile],
     ) -> rusqlite::Result<()> {
         let mut find = conn.prepare_cached(&format!(
             "SELECT key, {FILE_READS}, {FILE_CHANGES} FROM rollup WHERE {} AND actor = ?4 \
@@ -299,8 +299,8 @@ impl Best {
     }
 }
 
-/// The files that are ranked, by the numbers of their paths, nothing added up yet.
-fn ranked(best: &[Best], actors: &[i64], texts: &mut Texts<'_>) -> rusqlite::Result<Vec<Ranked>> {
+/// Returns the files that are ranked, by the numbers of their paths, nothing added up yet.
+fn ranked(best: &[Best], actors: &[i64], texts: &mut Texts<'_>) -> rusqlite::Result<Vec<RankedFile>> {
     let lists: Vec<ranking::Best<i64>> = best
         .iter()
         .map(|stretch| {
@@ -313,7 +313,7 @@ fn ranked(best: &[Best], actors: &[i64], texts: &mut Texts<'_>) -> rusqlite::Res
     for file in ranking::candidates(&lists, |path| texts.word(path))? {
         let Some(home) = best.get(file.stretch) else { continue };
         let name = texts.word(file.path)?;
-        ranked.push(Ranked { path: file.path, name, reads: 0, changes: 0, stretch: home.stretch });
+        ranked.push(RankedFile { path: file.path, name, reads: 0, changes: 0, stretch: home.stretch });
     }
     // In the order in which they are looked up again.
     ranked.sort_unstable_by_key(|file| file.path);
@@ -321,7 +321,7 @@ fn ranked(best: &[Best], actors: &[i64], texts: &mut Texts<'_>) -> rusqlite::Res
 }
 
 /// Finds the projects of files.
-struct Homes<'conn> {
+struct FileProjects<'conn> {
     texts: Texts<'conn>,
     /// The project that was asked for.
     only: Option<String>,
@@ -329,7 +329,7 @@ struct Homes<'conn> {
     actors: Vec<i64>,
 }
 
-impl<'conn> Homes<'conn> {
+impl<'conn> FileProjects<'conn> {
     fn new(conn: &'conn Connection, only: Option<String>) -> Answer<Self> {
         let mut texts = Texts::new(conn);
         let mut projects = Vec::new();
@@ -344,8 +344,9 @@ impl<'conn> Homes<'conn> {
         Ok(Self { texts, only, projects, actors })
     }
 
-    /// The project whose folder holds the file, else the first by name of those that used it when it was used most.
-    fn project(&self, conn: &Connection, file: &Ranked) -> rusqlite::Result<String> {
+    /// Returns the project whose folder holds the file, else the first by name of those that used it when it was used
+    /// most.
+    fn project(&self, conn: &Connection, file: &RankedFile) -> rusqlite::Result<String> {
         if let Some(only) = &self.only {
             return Ok(only.clone());
         }

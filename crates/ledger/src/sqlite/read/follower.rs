@@ -16,7 +16,7 @@ use crate::project::list::list_code;
 use crate::project::time::Level;
 use crate::project::{FactRow, List};
 use crate::search::{Terms, mark};
-use crate::sqlite::facts::{self, Stored};
+use crate::sqlite::facts::{self, StoredFact};
 
 /// The keys of the positions in the order of delivery up to which facts and tasks are indexed.
 const FACTS: &str = "indexed";
@@ -256,7 +256,7 @@ pub(crate) fn document_of_task(title: &str, session: &str) -> Terms {
 }
 
 /// Returns the terms of a row; empty if rows of its kind are not searched.
-pub(crate) fn document(stored: &Stored) -> Terms {
+pub(crate) fn document(stored: &StoredFact) -> Terms {
     let row = &stored.row;
     let mut terms = Terms::default();
     if !is_indexed(row) {

@@ -30,7 +30,7 @@ const LONGEST_QUESTION: usize = 1_000;
 
 /// Parses the words of a question.
 pub(crate) fn ask(question: &str) -> Ask {
-    Ask::of(question.get(..question.floor_char_boundary(LONGEST_QUESTION)).unwrap_or_default())
+    Ask::parse(question.get(..question.floor_char_boundary(LONGEST_QUESTION)).unwrap_or_default())
 }
 
 /// A query for the full-text index.
@@ -43,7 +43,7 @@ pub(crate) struct FtsQuery {
 
 impl FtsQuery {
     /// Returns the query for some words, or `None` if no document can have them.
-    pub(crate) fn of(conn: &Connection, ask: &Ask, bounds: Bounds) -> rusqlite::Result<Option<Self>> {
+    pub(crate) fn build(conn: &Connection, ask: &Ask, bounds: Bounds) -> rusqlite::Result<Option<Self>> {
         let mut sought = Self { all: Vec::new(), is_exact: true };
         for need in &ask.needs {
             let ways = sought.ways(conn, need, bounds)?;
@@ -63,11 +63,11 @@ impl FtsQuery {
         let mut ways = Vec::new();
         for way in &need.ways {
             let (whole, beginning) = need.asked_by(way);
-            let mut parts: Vec<String> = whole.iter().map(|term| quoted(term)).collect();
+            let mut parts: Vec<String> = whole.iter().map(|term| quote(term)).collect();
             match beginning.map(|beginning| endings(conn, beginning, bounds)).transpose()? {
-                Some(Endings::None) => continue,
-                Some(Endings::Asked(asked)) => parts.push(asked),
-                Some(Endings::TooMany) => self.is_exact = false,
+                Some(PrefixQuery::None) => continue,
+                Some(PrefixQuery::Asked(asked)) => parts.push(asked),
+                Some(PrefixQuery::TooMany) => self.is_exact = false,
                 None => {}
             }
             ways.push(parts);
@@ -77,7 +77,7 @@ impl FtsQuery {
 }
 
 /// The query for the terms of a prefix.
-enum Endings {
+enum PrefixQuery {
     /// No term begins so.
     None,
     Asked(String),
@@ -85,7 +85,7 @@ enum Endings {
     TooMany,
 }
 
-fn endings(conn: &Connection, beginning: &str, bounds: Bounds) -> rusqlite::Result<Endings> {
+fn endings(conn: &Connection, beginning: &str, bounds: Bounds) -> rusqlite::Result<PrefixQuery> {
     // Terms are `a-z`, `0-9` and `_`, all of which come before `~`.
     let mut find =
         conn.prepare_cached("SELECT term FROM vocabulary WHERE term >= ?1 AND term < ?1 || '~' LIMIT ?2")?;
@@ -93,10 +93,10 @@ fn endings(conn: &Connection, beginning: &str, bounds: Bounds) -> rusqlite::Resu
     let terms: Vec<String> =
         find.query_map(params![beginning, limit], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     if terms.is_empty() {
-        return Ok(Endings::None);
+        return Ok(PrefixQuery::None);
     }
     if terms.len() <= bounds.single {
-        return Ok(Endings::Asked(any(terms.iter().map(|term| quoted(term)))));
+        return Ok(PrefixQuery::Asked(any(terms.iter().map(|term| quote(term)))));
     }
     let mut count = conn.prepare_cached("SELECT n FROM vocabulary WHERE term >= ?1 AND term < ?1 || '~'")?;
     let mut rows = count.query([beginning])?;
@@ -105,19 +105,19 @@ fn endings(conn: &Connection, beginning: &str, bounds: Bounds) -> rusqlite::Resu
     while let Some(row) = rows.next()? {
         listed += row.get::<_, i64>(0)?.max(1);
         if listed > bounds.merged {
-            return Ok(Endings::TooMany);
+            return Ok(PrefixQuery::TooMany);
         }
     }
-    Ok(Endings::Asked(format!("{} *", quoted(beginning))))
+    Ok(PrefixQuery::Asked(format!("{} *", quote(beginning))))
 }
 
 /// Returns an expression that matches every document of a row, because each has a kind.
 pub(crate) fn everything() -> String {
-    any(Kind::ALL.iter().map(|kind| quoted(&mark('k', *kind as i64))))
+    any(Kind::ALL.iter().map(|kind| quote(&mark('k', *kind as i64))))
 }
 
-/// A term, as FTS5 is asked for it.
-pub(crate) fn quoted(term: &str) -> String {
+/// Returns a term, as FTS5 is asked for it.
+pub(crate) fn quote(term: &str) -> String {
     format!("\"{term}\"")
 }
 

@@ -135,7 +135,7 @@ pub(crate) fn sources(conn: &Connection) -> Answer<Vec<SourceHealth>> {
 pub(crate) fn health(conn: &Connection) -> Answer<StoreHealth> {
     let pragma = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let mut events = 0_i64;
-    rollup::visit_months(conn, rollup::Of::One(ALL_PROJECTS), |rolled| {
+    rollup::visit_months(conn, rollup::ProjectChoice::One(ALL_PROJECTS), |rolled| {
         events = events.saturating_add(rolled.sums.n);
     })?;
     let tasks: i64 = conn

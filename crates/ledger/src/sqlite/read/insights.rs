@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::counts;
-use super::rollup::{self, Members, Of, Rolled, Scope, split_actor};
+use super::rollup::{self, Members, ProjectChoice, RollupRow, Scope, split_actor};
 use super::rules;
 use super::text::Texts;
 use super::usage;
@@ -22,15 +22,15 @@ use crate::view::{Page, UsageBucket};
 pub(crate) type Window = insights::Window<Scope>;
 
 /// Reads sums that the writer keeps by stretch of time.
-pub(crate) struct KeptSums<'conn>(pub(crate) &'conn Connection);
+pub(crate) struct StoredSums<'conn>(pub(crate) &'conn Connection);
 
 /// Returns the window of a range, or `None` if nothing can be in it.
 pub(crate) fn window(conn: &Connection, range: &Range) -> Answer<Option<Window>> {
-    let Some(scope) = Scope::of(conn, range)? else { return Ok(None) };
+    let Some(scope) = Scope::of_range(conn, range)? else { return Ok(None) };
     Ok(rollup::clipped(conn, range)?.map(|span| Window { span, scope }))
 }
 
-impl Rollups for KeptSums<'_> {
+impl Rollups for StoredSums<'_> {
     type Scope = Scope;
 
     fn window(&self, range: &Range) -> Answer<Option<Window>> {
@@ -43,18 +43,32 @@ impl Rollups for KeptSums<'_> {
             GroupBy::Key => by_key(conn, dim, span, scope)?,
             // Rows of each project are read only where no project is asked for.
             GroupBy::Project if scope.project.is_none() => {
-                by_word(conn, dim, span, scope, Of::Each, |rolled| rolled.project, str::to_owned)?
+                by_word(conn, dim, span, scope, ProjectChoice::Each, |rolled| rolled.project, str::to_owned)?
             }
-            GroupBy::Project => {
-                by_word(conn, dim, span, scope, Of::scope(scope), |rolled| rolled.project, str::to_owned)?
-            }
+            GroupBy::Project => by_word(
+                conn,
+                dim,
+                span,
+                scope,
+                ProjectChoice::scope(scope),
+                |rolled| rolled.project,
+                str::to_owned,
+            )?,
             GroupBy::Agent => {
                 let agent = |actor: &str| split_actor(actor).0.to_owned();
-                by_word(conn, dim, span, scope, Of::scope(scope), |rolled| rolled.actor, agent)?
+                by_word(conn, dim, span, scope, ProjectChoice::scope(scope), |rolled| rolled.actor, agent)?
             }
             GroupBy::AgentType => {
                 let agent_type = |actor: &str| split_actor(actor).1.to_owned();
-                by_word(conn, dim, span, scope, Of::scope(scope), |rolled| rolled.actor, agent_type)?
+                by_word(
+                    conn,
+                    dim,
+                    span,
+                    scope,
+                    ProjectChoice::scope(scope),
+                    |rolled| rolled.actor,
+                    agent_type,
+                )?
             }
             GroupBy::Owner | GroupBy::Machine => return Err(usage::of_one_machine()),
             GroupBy::Time(level) => by_time(conn, dim, span, scope, level)?,
@@ -65,7 +79,7 @@ impl Rollups for KeptSums<'_> {
         let sums = rollup::by_key(self.0, dim, window.span, &window.scope)?;
         let mut sums: Vec<(i64, Measures)> = sums.into_iter().collect();
         most.retain(&mut sums, |(_, sums)| sums.n);
-        Ok(named(self.0, sums)?)
+        Ok(with_key_texts(self.0, sums)?)
     }
 
     fn tool_sums(&self, window: &Window) -> Answer<Vec<ToolSums>> {
@@ -122,11 +136,11 @@ impl Rollups for KeptSums<'_> {
 
 /// Returns the sums of a dimension by key.
 fn by_key(conn: &Connection, dim: Dim, span: (i64, i64), scope: &Scope) -> rusqlite::Result<Vec<KeySums>> {
-    named(conn, rollup::by_key(conn, dim, span, scope)?)
+    with_key_texts(conn, rollup::by_key(conn, dim, span, scope)?)
 }
 
 /// Returns sums with the texts of their keys.
-fn named(
+fn with_key_texts(
     conn: &Connection,
     sums: impl IntoIterator<Item = (i64, Measures)>,
 ) -> rusqlite::Result<Vec<KeySums>> {
@@ -143,8 +157,8 @@ fn by_word(
     dim: Dim,
     span: (i64, i64),
     scope: &Scope,
-    of: Of,
-    word: impl Fn(&Rolled) -> i64,
+    of: ProjectChoice,
+    word: impl Fn(&RollupRow) -> i64,
     group: impl Fn(&str) -> String,
 ) -> rusqlite::Result<Vec<KeySums>> {
     let mut members = Members::new(conn, scope);
@@ -175,7 +189,7 @@ fn by_time(
     let mut members = Members::new(conn, scope);
     let mut texts = Texts::new(conn);
     let mut sums: HashMap<(i64, i64), Measures> = HashMap::new();
-    let mut add = |rolled: &Rolled| {
+    let mut add = |rolled: &RollupRow| {
         if members.has(rolled.actor)? {
             *sums.entry((rolled.at, rolled.key)).or_default() += rolled.sums;
         }
@@ -183,7 +197,7 @@ fn by_time(
     };
     for (from, to) in days_with_rows(conn, dim, (from, to), scope, level)? {
         let piece = Piece { level, from: level.start(from), to };
-        rollup::visit_piece(conn, dim, &piece, Of::scope(scope), &mut add)?;
+        rollup::visit_piece(conn, dim, &piece, ProjectChoice::scope(scope), &mut add)?;
     }
     sums.into_iter()
         .map(|((at, key), sums)| Ok(KeySums { key: texts.word(key)?, at, sums, ..KeySums::default() }))
@@ -204,7 +218,7 @@ fn days_with_rows(
     }
     let mut days: Vec<i64> = Vec::new();
     let piece = Piece { level: Level::Day, from: Level::Day.start(from), to: Level::Day.end(to) };
-    rollup::visit_piece(conn, dim, &piece, Of::scope(scope), &mut |rolled| {
+    rollup::visit_piece(conn, dim, &piece, ProjectChoice::scope(scope), &mut |rolled| {
         if days.last() != Some(&rolled.at) {
             days.push(rolled.at);
         }

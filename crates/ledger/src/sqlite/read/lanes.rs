@@ -9,7 +9,7 @@ use super::row::RowBuilder;
 use super::stream::DRAWN;
 use super::task;
 use super::text::Texts;
-use crate::project::presenters::lanes::{Drawing, LOOK_BACK_MS, MOST_BEFORE, Mark, Names, Picture};
+use crate::project::presenters::lanes::{ColumnGrid, Drawing, LOOK_BACK_MS, MOST_BEFORE, Mark, Names};
 use crate::sqlite::codec;
 use crate::sqlite::facts::word_at;
 use crate::store::Answer;
@@ -25,7 +25,7 @@ pub(crate) fn lanes(
 ) -> Answer<LaneBins> {
     let root = task::number(conn, id)?;
     let family: Vec<i64> = task::family(conn, root)?.into_iter().map(|(task, _)| task).collect();
-    let picture = Picture::of(from, to, width, life(conn, &family)?)?;
+    let picture = ColumnGrid::new(from, to, width, life(conn, &family)?)?;
     let mut drawing = Drawing::new(picture);
     let mut builder = RowBuilder::new(conn);
     let mut namer = Namer { conn, texts: Texts::new(conn), task: root };
@@ -55,7 +55,7 @@ fn life(conn: &Connection, tasks: &[i64]) -> rusqlite::Result<(i64, i64)> {
 fn visit(
     conn: &Connection,
     task: i64,
-    picture: &Picture,
+    picture: &ColumnGrid,
     mut seen: impl FnMut(&Mark<i64>),
 ) -> rusqlite::Result<()> {
     let columns = format!(
@@ -118,7 +118,7 @@ impl Names<i64> for Namer<'_> {
     fn titles(&mut self, facts: &[i64]) -> rusqlite::Result<Vec<String>> {
         /// The title in a row's data. The other fields are not parsed, because a lane presents none of them.
         #[derive(Default, serde::Deserialize)]
-        struct Titled {
+        struct TitleField {
             #[serde(rename = "t", default)]
             title: String,
         }
@@ -127,8 +127,8 @@ impl Names<i64> for Namer<'_> {
         for fact in facts {
             let mut rows = find.query([self.task, *fact])?;
             let titled = match rows.next()? {
-                Some(row) => codec::decode_json::<Titled>(row.get_ref(0)?.as_blob()?).unwrap_or_default(),
-                None => Titled::default(),
+                Some(row) => codec::decode_json::<TitleField>(row.get_ref(0)?.as_blob()?).unwrap_or_default(),
+                None => TitleField::default(),
             };
             titles.push(titled.title);
         }

@@ -9,7 +9,7 @@ use super::rollup::Scope;
 use super::row::RowBuilder;
 use super::usage_sum::count;
 use super::{tasks, text};
-use crate::sqlite::facts::{self, Stored};
+use crate::sqlite::facts::{self, StoredFact};
 use crate::store::{Answer, Range};
 use crate::view::{Loop, Page};
 
@@ -37,10 +37,10 @@ impl Repeat {
 
 /// Loops of tasks that had events in a range, the longest first.
 pub(crate) fn loops(conn: &Connection, range: &Range) -> Answer<Page<Loop>> {
-    let after = cursor::place::<3>(List::Loops, &range.paging)?;
+    let after = cursor::page_start::<3>(List::Loops, &range.paging)?;
     let limit = cursor::limit(&range.paging);
-    let Some(of) = Tasks::of(conn, range)? else { return Ok(Page::whole(Vec::new())) };
-    let page = match few(conn, range)? {
+    let Some(of) = Tasks::of_range(conn, range)? else { return Ok(Page::whole(Vec::new())) };
+    let page = match find_few_tasks(conn, range)? {
         Some(few) => cursor::page(List::Loops, &range.paging, of_tasks(conn, few)?, Repeat::key)?,
         None => cursor::cut(List::Loops, limit, of.longest(conn, after, limit + 1)?, Repeat::key),
     };
@@ -52,8 +52,8 @@ pub(crate) fn loops(conn: &Connection, range: &Range) -> Answer<Page<Loop>> {
     Ok(Page { items, next_cursor: page.next_cursor })
 }
 
-/// The numbers of the tasks of a range, if they are few.
-fn few(conn: &Connection, range: &Range) -> Answer<Option<Vec<i64>>> {
+/// Returns the numbers of the tasks of a range, if they are few.
+fn find_few_tasks(conn: &Connection, range: &Range) -> Answer<Option<Vec<i64>>> {
     let places = tasks::in_range(conn, range, None, FEW_TASKS + 1)?;
     Ok((places.len() <= FEW_TASKS).then(|| places.into_iter().map(|(_, id)| id).collect()))
 }
@@ -65,8 +65,8 @@ struct Tasks {
 }
 
 impl Tasks {
-    fn of(conn: &Connection, range: &Range) -> Answer<Option<Self>> {
-        let Some(scope) = Scope::of(conn, range)? else { return Ok(None) };
+    fn of_range(conn: &Connection, range: &Range) -> Answer<Option<Self>> {
+        let Some(scope) = Scope::of_range(conn, range)? else { return Ok(None) };
         let mut conditions = "t.events > 0".to_owned();
         let mut values: Vec<Value> = Vec::new();
         let mut and = |condition: &str, value: i64| {
@@ -183,7 +183,7 @@ fn show(conn: &Connection, builder: &mut RowBuilder<'_>, repeat: &Repeat) -> rus
     }))
 }
 
-fn last_call(conn: &Connection, repeat: &Repeat) -> rusqlite::Result<Option<Stored>> {
+fn last_call(conn: &Connection, repeat: &Repeat) -> rusqlite::Result<Option<StoredFact>> {
     let found = facts::select(
         conn,
         "WHERE f.task = ?1 AND f.signature = ?2 AND f.tool IS NOT NULL AND f.state IS NOT NULL \

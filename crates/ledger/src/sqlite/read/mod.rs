@@ -57,7 +57,7 @@ pub use outgoing::Outbox;
 pub use pending_overlay::PendingOverlay;
 pub(crate) use row::RowBuilder;
 pub use task_history::TaskHistory;
-pub use usage::{Local, local_stretches};
+pub use usage::{LocalStretch, local_stretches};
 
 use crate::observed::Cursor;
 use crate::sqlite::codec;
@@ -132,7 +132,7 @@ impl SqliteStore {
     }
 
     /// Returns which observations of these names were brought before.
-    pub(crate) fn known(&self, names: &[&str]) -> Answer<Vec<bool>> {
+    pub(crate) fn find_known(&self, names: &[&str]) -> Answer<Vec<bool>> {
         self.ask(|conn| {
             let mut find = conn.prepare_cached("SELECT 1 FROM source WHERE time = ?1 AND name = ?2")?;
             let known = names.iter().map(|name| {

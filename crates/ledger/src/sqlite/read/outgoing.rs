@@ -19,7 +19,7 @@ use super::usage_sum::count;
 use crate::project::List;
 use crate::project::tally::Pricer;
 use crate::shipment::{DerivedTask, FORMAT, Shipment, ShippedFact};
-use crate::sqlite::facts::{self, Stored};
+use crate::sqlite::facts::{self, StoredFact};
 use crate::sqlite::open::{self, OpenError};
 use crate::store::Answer;
 
@@ -42,7 +42,7 @@ impl Outbox {
     /// # Errors
     /// If there is no such file, or it is damaged, of another version, another program's, or cannot be read.
     pub fn open(path: &Path, pricer: Arc<dyn Pricer>) -> Result<Self, OpenError> {
-        open::look(path)?;
+        open::check_version(path)?;
         Ok(Self { store: SqliteStore::open(path, Arc::default())?, pricer })
     }
 
@@ -141,7 +141,7 @@ fn shipment(conn: &Connection, pricer: &dyn Pricer, after: u64, newest: u64, lim
         [from, until],
     )?;
     let mut parts: HashMap<i64, HashMap<i64, Vec<i64>>> = HashMap::new();
-    for Stored { task, changed, row, .. } in changed {
+    for StoredFact { task, changed, row, .. } in changed {
         let Some(uid) = texts.task(Some(task))? else { continue };
         let parts = match parts.entry(task) {
             std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),

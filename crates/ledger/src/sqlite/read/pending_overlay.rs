@@ -14,7 +14,7 @@ use crate::fold::{SourcedEntry, fold_unnamed};
 use crate::project::FactRow;
 use crate::project::past_action::interrupts_calls;
 use crate::project::row::number;
-use crate::sqlite::append::Apply;
+use crate::sqlite::append::FoldTransaction;
 use crate::sqlite::facts;
 
 /// The entries of an observation that the writer has not stored yet.
@@ -70,10 +70,10 @@ impl PendingOverlay {
         for (fact, (names, mut entries)) in by_fact {
             let mut stored = Vec::new();
             for name in &names {
-                entries.extend(Apply::entries(conn, task, *name)?);
+                entries.extend(FoldTransaction::entries(conn, task, *name)?);
                 stored.extend(facts::load(conn, task, *name)?.map(|stored| stored.row));
             }
-            let Some(mut row) = fold_unnamed(entries).map(|folded| FactRow::of(fact, folded)) else {
+            let Some(mut row) = fold_unnamed(entries).map(|folded| FactRow::new(fact, folded)) else {
                 continue;
             };
             // As the writer does it.

@@ -18,7 +18,7 @@ use crate::{Batch, Ledger, Options};
 #[path = "../../../tests/it/query_world.rs"]
 mod query_world;
 
-use query_world::{BEGIN, HOUR_MS, Story};
+use query_world::{BEGIN, HOUR_MS, HistoryBuilder};
 
 /// Every statement that a connection of a pool has run in these tests.
 static STATEMENTS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
@@ -39,7 +39,7 @@ pub(super) fn watch(connection: &mut Connection) -> rusqlite::Result<()> {
 fn ledger() -> (Ledger, tempfile::TempDir, i64) {
     let folder = tempfile::tempdir().unwrap();
     let ledger = Ledger::open(&folder.path().join("ledger.db"), Options::default()).unwrap();
-    let mut story = Story::of(3, 8, 3);
+    let mut story = HistoryBuilder::of(3, 8, 3);
     let now = BEGIN + 8 * 5 * HOUR_MS;
     let mut session = story.asks("asks", now - HOUR_MS);
     story.at_once(&mut session, 3);

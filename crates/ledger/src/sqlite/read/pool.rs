@@ -31,7 +31,7 @@ impl Pool {
     }
 
     /// Takes a connection, and waits for one if all are taken.
-    pub(crate) fn take(&self) -> Lent<'_> {
+    pub(crate) fn take(&self) -> PooledConnection<'_> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some((place, connection)) =
@@ -39,7 +39,7 @@ impl Pool {
             {
                 drop(idle);
                 let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
-                return Lent { pool: self, place, connection };
+                return PooledConnection { pool: self, place, connection };
             }
             idle = self.returned.wait(idle).unwrap_or_else(PoisonError::into_inner);
         }
@@ -64,13 +64,13 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// A connection that goes back to its pool.
-pub(crate) struct Lent<'pool> {
+pub(crate) struct PooledConnection<'pool> {
     pool: &'pool Pool,
     place: usize,
     connection: MutexGuard<'pool, Connection>,
 }
 
-impl Deref for Lent<'_> {
+impl Deref for PooledConnection<'_> {
     type Target = Connection;
 
     fn deref(&self) -> &Connection {
@@ -78,7 +78,7 @@ impl Deref for Lent<'_> {
     }
 }
 
-impl Drop for Lent<'_> {
+impl Drop for PooledConnection<'_> {
     fn drop(&mut self) {
         self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(self.place);
         self.pool.returned.notify_one();

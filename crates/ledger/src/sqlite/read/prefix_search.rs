@@ -134,11 +134,11 @@ proptest! {
                 .map(|(id, _, _)| *id)
                 .collect();
             for bounds in WAYS {
-                let words = TaskWords::of(&conn, &question, bounds).unwrap();
+                let words = TaskWords::parse(&conn, &question, bounds).unwrap();
                 let all = tasks.iter().map(|(id, _, _)| *id).collect();
-                let among = words.as_ref().map(|words| words.among(&conn, all).unwrap()).unwrap_or_default();
+                let among = words.as_ref().map(|words| words.filter_tasks(&conn, all).unwrap()).unwrap_or_default();
                 prop_assert_eq!(&among, &expected, "`{}` within {:?}", question, bounds);
-                if let Some(few) = words.and_then(|words| words.all(&conn, usize::MAX).unwrap()) {
+                if let Some(few) = words.and_then(|words| words.find_tasks(&conn, usize::MAX).unwrap()) {
                     prop_assert_eq!(&few, &expected, "`{}` within {:?}", question, bounds);
                 }
             }

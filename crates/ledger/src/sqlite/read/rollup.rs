@@ -27,8 +27,8 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// The scope of a range; none if nothing can be in it.
-    pub(crate) fn of(conn: &Connection, range: &Range) -> Answer<Option<Self>> {
+    /// Returns the scope of a range; none if nothing can be in it.
+    pub(crate) fn of_range(conn: &Connection, range: &Range) -> Answer<Option<Self>> {
         if let (Some(since), Some(until)) = (range.since, range.until)
             && since > until
         {
@@ -60,7 +60,7 @@ impl Scope {
     pub(crate) fn actors(&self, conn: &Connection) -> rusqlite::Result<Vec<i64>> {
         // Months have a handful of rows each in which everybody stands.
         let mut known = BTreeSet::new();
-        visit_months(conn, Of::One(ALL_PROJECTS), |rolled| {
+        visit_months(conn, ProjectChoice::One(ALL_PROJECTS), |rolled| {
             known.insert(rolled.actor);
         })?;
         let mut texts = Texts::new(conn);
@@ -81,7 +81,7 @@ pub(crate) fn split_actor(actor: &str) -> (&str, &str) {
 
 /// One row of the rollup.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rolled {
+pub(crate) struct RollupRow {
     pub(crate) at: i64,
     pub(crate) project: i64,
     pub(crate) actor: i64,
@@ -130,14 +130,18 @@ pub(crate) fn clipped(conn: &Connection, range: &Range) -> rusqlite::Result<Opti
 /// Every project that ever had anything, by its word.
 pub(crate) fn projects(conn: &Connection) -> rusqlite::Result<BTreeSet<i64>> {
     let mut projects = BTreeSet::new();
-    visit_months(conn, Of::Each, |rolled| {
+    visit_months(conn, ProjectChoice::Each, |rolled| {
         projects.insert(rolled.project);
     })?;
     Ok(projects)
 }
 
 /// Visits what happened in every month that had anything.
-pub(crate) fn visit_months(conn: &Connection, of: Of, mut seen: impl FnMut(&Rolled)) -> rusqlite::Result<()> {
+pub(crate) fn visit_months(
+    conn: &Connection,
+    of: ProjectChoice,
+    mut seen: impl FnMut(&RollupRow),
+) -> rusqlite::Result<()> {
     let Some(first) = next(conn, Level::Month, i64::MIN)? else { return Ok(()) };
     let piece = Piece { level: Level::Month, from: first, to: i64::MAX };
     visit_piece(conn, Dim::Activity, &piece, of, &mut |rolled| {
@@ -172,25 +176,25 @@ pub(crate) fn next(conn: &Connection, level: Level, at: i64) -> rusqlite::Result
         .optional()
 }
 
-fn read(row: &rusqlite::Row<'_>, dim: Dim) -> rusqlite::Result<Rolled> {
+fn read(row: &rusqlite::Row<'_>, dim: Dim) -> rusqlite::Result<RollupRow> {
     let mut sums = Measures::default();
     for (place, column) in (4..).zip(measures::of_rollups()) {
         column.set(&mut sums, dim, row.get(place)?);
     }
-    Ok(Rolled { at: row.get(0)?, project: row.get(1)?, actor: row.get(2)?, key: row.get(3)?, sums })
+    Ok(RollupRow { at: row.get(0)?, project: row.get(1)?, actor: row.get(2)?, key: row.get(3)?, sums })
 }
 
 /// The projects whose rows are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Of {
+pub(crate) enum ProjectChoice {
     /// Of one, or those that stand for all.
     One(i64),
     /// Of each by itself.
     Each,
 }
 
-impl Of {
-    /// The condition on the fourth parameter, and the parameter.
+impl ProjectChoice {
+    /// Returns the condition on the fourth parameter, and the parameter.
     fn condition(self) -> (&'static str, i64) {
         match self {
             Self::One(project) => ("project = ?4", project),
@@ -210,12 +214,12 @@ pub(crate) fn visit(
     conn: &Connection,
     dim: Dim,
     (from, to): (i64, i64),
-    of: Of,
-    mut seen: impl FnMut(&Rolled) -> rusqlite::Result<()>,
+    of: ProjectChoice,
+    mut seen: impl FnMut(&RollupRow) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
     for (piece, sign) in signed_pieces(from, to, dim.finest()) {
         visit_piece(conn, dim, &piece, of, &mut |rolled| {
-            seen(&Rolled { sums: rolled.sums.times(sign), ..*rolled })
+            seen(&RollupRow { sums: rolled.sums.times(sign), ..*rolled })
         })?;
     }
     Ok(())
@@ -226,8 +230,8 @@ pub(crate) fn visit_piece(
     conn: &Connection,
     dim: Dim,
     piece: &Piece,
-    of: Of,
-    seen: &mut impl FnMut(&Rolled) -> rusqlite::Result<()>,
+    of: ProjectChoice,
+    seen: &mut impl FnMut(&RollupRow) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
     let (project, word) = of.condition();
     let columns = measures::list(measures::of_rollups(), |column| column.name.to_owned());
@@ -291,11 +295,11 @@ pub(crate) fn by_key_and(
     dim: Dim,
     span: (i64, i64),
     scope: &Scope,
-    mut seen: impl FnMut(&Rolled),
+    mut seen: impl FnMut(&RollupRow),
 ) -> rusqlite::Result<HashMap<i64, Measures>> {
     let mut members = Members::new(conn, scope);
     let mut sums: HashMap<i64, Measures> = HashMap::new();
-    visit(conn, dim, span, Of::scope(scope), |rolled| {
+    visit(conn, dim, span, ProjectChoice::scope(scope), |rolled| {
         seen(rolled);
         if members.has(rolled.actor)? {
             *sums.entry(rolled.key).or_default() += rolled.sums;

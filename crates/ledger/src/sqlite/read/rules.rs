@@ -25,17 +25,17 @@ const LOOKED_AT: usize = 50_000;
 const LAST_OF: i64 = 500;
 
 /// A place among decisions: when, order, fact, task.
-type Place = [i64; 4];
+type DecisionPosition = [i64; 4];
 
 /// The result of a walk: rows by number, and the position at which it stopped if there are more.
-struct Walked {
+struct DecisionWalk {
     found: Vec<i64>,
-    next: Option<Place>,
+    next: Option<DecisionPosition>,
 }
 
 /// A page of decisions.
 pub(crate) fn decisions(conn: &Connection, filter: &DecisionFilter) -> Answer<Page<RuleDecision>> {
-    let after = cursor::place::<4>(Listing::Decisions, &filter.paging)?;
+    let after = cursor::page_start::<4>(Listing::Decisions, &filter.paging)?;
     let task = filter.task.as_ref().map(|id| task::number(conn, id)).transpose()?;
     let walked = walk(conn, filter, task, after)?;
     let mut builder = RowBuilder::new(conn);
@@ -53,8 +53,8 @@ fn walk(
     conn: &Connection,
     filter: &DecisionFilter,
     task: Option<i64>,
-    after: Option<Place>,
-) -> rusqlite::Result<Walked> {
+    after: Option<DecisionPosition>,
+) -> rusqlite::Result<DecisionWalk> {
     // Whose decisions are walked over: a task's, else a rule's, else everybody's.
     let (index, whose, value) = match (task, &filter.rule) {
         (Some(task), _) => ("fact_list", "task = ?7", task),
@@ -76,8 +76,8 @@ fn walk(
     let rule = filter.rule.as_deref().map(rule_number);
     let limit = cursor::limit(&filter.paging);
     let mut rows = find.query(params![occurred, order, fact, from, since, most, value])?;
-    let mut walked = Walked { found: Vec::new(), next: None };
-    let (mut last, mut seen): (Option<Place>, usize) = (None, 0);
+    let mut walked = DecisionWalk { found: Vec::new(), next: None };
+    let (mut last, mut seen): (Option<DecisionPosition>, usize) = (None, 0);
     while let Some(row) = rows.next()? {
         seen += 1;
         let place = [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?];

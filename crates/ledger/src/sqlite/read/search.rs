@@ -12,14 +12,14 @@ use rusqlite::{Connection, params};
 use super::follower::{
     day_mark, document, document_number, end_of_second, moment_before, row_of, second_start, texts,
 };
-use super::fts_query::{Bounds, FtsQuery, any, ask, everything, quoted};
+use super::fts_query::{Bounds, FtsQuery, any, ask, everything, quote};
 use super::row::RowBuilder;
 use super::text;
 use super::{cursor, rollup, stream, task};
 use crate::project::time::{Level, pieces};
 use crate::search::{Ask, mark, snippet, term_of_word};
 use crate::sqlite::codec;
-use crate::sqlite::facts::Stored;
+use crate::sqlite::facts::StoredFact;
 use crate::store::{Answer, QueryError, SearchFilter};
 use crate::view::{Hit, Page};
 
@@ -31,7 +31,7 @@ const MOST_LOOKED_AT: usize = 2_000;
 const MOST_READ: usize = 1_000;
 
 /// The conditions of a search beside its words.
-struct Narrow {
+struct SearchConditions {
     tool: Option<String>,
     state: Option<CallState>,
     task: Option<i64>,
@@ -48,7 +48,7 @@ pub(crate) fn search(conn: &Connection, filter: &SearchFilter) -> Answer<Page<Hi
 /// The same, with other bounds to the ways in which the index is asked.
 pub(super) fn search_within(conn: &Connection, filter: &SearchFilter, bounds: Bounds) -> Answer<Page<Hit>> {
     let ask = ask(&filter.q);
-    let place = cursor::place::<2>(cursor::List::Search, &filter.range.paging)?;
+    let place = cursor::page_start::<2>(cursor::List::Search, &filter.range.paging)?;
     let state = match &filter.state {
         Some(state) => Some(CallState::parse(state).ok_or_else(|| bad_state(state))?),
         None => None,
@@ -60,7 +60,7 @@ pub(super) fn search_within(conn: &Connection, filter: &SearchFilter, bounds: Bo
         },
         None => None,
     };
-    let narrow = Narrow {
+    let narrow = SearchConditions {
         tool: filter.tool.clone(),
         state,
         task: filter.task.as_ref().map(|id| task::number(conn, id)).transpose()?,
@@ -68,7 +68,7 @@ pub(super) fn search_within(conn: &Connection, filter: &SearchFilter, bounds: Bo
         since: filter.range.since.map_or(i64::MIN, |at| at.0),
         until: filter.range.until.map_or(i64::MAX, |at| at.0),
     };
-    let Some(FtsQuery { mut all, is_exact }) = FtsQuery::of(conn, &ask, bounds)? else {
+    let Some(FtsQuery { mut all, is_exact }) = FtsQuery::build(conn, &ask, bounds)? else {
         return Ok(Page::whole(Vec::new()));
     };
     all.extend(marks(conn, filter, &narrow)?);
@@ -79,13 +79,13 @@ pub(super) fn search_within(conn: &Connection, filter: &SearchFilter, bounds: Bo
         all.push(everything());
     }
     let wanted = HitFilter { filter, narrow, ask, is_exact, expression: all.join(" AND ") };
-    collect(conn, &wanted, place.map(|[occurred, id]| Place { occurred, id }))
+    collect(conn, &wanted, place.map(|[occurred, id]| HitPosition { occurred, id }))
 }
 
 /// The conditions that a hit must meet.
 struct HitFilter<'filter> {
     filter: &'filter SearchFilter,
-    narrow: Narrow,
+    narrow: SearchConditions,
     ask: Ask,
     /// Every document that the index finds has the words.
     is_exact: bool,
@@ -98,20 +98,24 @@ fn bad_state(state: &str) -> QueryError {
     QueryError::Bad(format!("`state` cannot be `{state}`\nhint: it is one of `{}`", known.join("`, `")))
 }
 
-/// The marks that a document must have.
-fn marks(conn: &Connection, filter: &SearchFilter, narrow: &Narrow) -> rusqlite::Result<Vec<String>> {
+/// Returns the marks that a document must have.
+fn marks(
+    conn: &Connection,
+    filter: &SearchFilter,
+    narrow: &SearchConditions,
+) -> rusqlite::Result<Vec<String>> {
     let mut marks = Vec::new();
     if let Some(tool) = &narrow.tool {
-        marks.push(quoted(&mark('t', tool)));
+        marks.push(quote(&mark('t', tool)));
     }
     if let Some(state) = narrow.state {
-        marks.push(quoted(&mark('s', state as i64)));
+        marks.push(quote(&mark('s', state as i64)));
     }
     if let Some(kind) = filter.kind {
-        marks.push(quoted(&mark('k', kind as i64)));
+        marks.push(quote(&mark('k', kind as i64)));
     }
     if let Some(task) = narrow.task {
-        marks.push(quoted(&mark('i', task)));
+        marks.push(quote(&mark('i', task)));
     }
     if narrow.since > i64::MIN || narrow.until < i64::MAX {
         let mut days = Vec::new();
@@ -119,20 +123,20 @@ fn marks(conn: &Connection, filter: &SearchFilter, narrow: &Narrow) -> rusqlite:
             for piece in pieces(narrow.since.max(first), narrow.until.min(last), Level::Day) {
                 let mut at = piece.from;
                 while at < piece.to {
-                    days.push(quoted(&day_mark(piece.level, at)));
+                    days.push(quote(&day_mark(piece.level, at)));
                     at = piece.level.end(at);
                 }
             }
         }
         // A range without any day has no rows: a mark that no document has.
-        marks.push(if days.is_empty() { quoted(&mark('d', "none")) } else { any(days.into_iter()) });
+        marks.push(if days.is_empty() { quote(&mark('d', "none")) } else { any(days.into_iter()) });
     }
     Ok(marks)
 }
 
 /// The position of a hit in the list: its time, then its number in the fact table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct HitPosition {
     occurred: i64,
     id: i64,
 }
@@ -141,7 +145,7 @@ struct Place {
 struct Candidate {
     number: i64,
     /// None if the row is gone or stands at another moment, and the index does not know it yet.
-    place: Option<Place>,
+    place: Option<HitPosition>,
     is_wanted: bool,
 }
 
@@ -179,7 +183,9 @@ fn candidates(
         |row| {
             let number = row.get(0)?;
             let place = row.get::<_, Option<i64>>(1)?.zip(row.get::<_, Option<i64>>(2)?);
-            let place = place.map(|(id, occurred)| Place { occurred, id });
+            let place = place.map(|(id, occurred)| HitPosition { occurred, id });
+            // A row that moved in time has another number now. The old document stays until the follower comes by and
+            // must not be shown twice.
             let place = place.filter(|place| document_number(place.occurred, place.id) == number);
             let is_wanted = row.get::<_, Option<bool>>(3)?.unwrap_or(false);
             Ok(Candidate { number, place, is_wanted })
@@ -189,7 +195,7 @@ fn candidates(
 }
 
 /// Documents in the order of the list.
-struct Part {
+struct HitPart {
     candidates: Vec<Candidate>,
     /// Documents that were looked at.
     looked_at: usize,
@@ -197,7 +203,7 @@ struct Part {
     rest: Option<i64>,
 }
 
-impl Part {
+impl HitPart {
     /// Looks at about so many documents below a number, and at all others of the last second among them.
     fn below(conn: &Connection, wanted: &HitFilter<'_>, below: i64, step: usize) -> rusqlite::Result<Self> {
         let mut found = candidates(conn, wanted, 1..below, step)?;
@@ -215,7 +221,7 @@ impl Part {
     }
 }
 
-fn collect(conn: &Connection, wanted: &HitFilter<'_>, after: Option<Place>) -> Answer<Page<Hit>> {
+fn collect(conn: &Connection, wanted: &HitFilter<'_>, after: Option<HitPosition>) -> Answer<Page<Hit>> {
     let filter = wanted.filter;
     let limit = cursor::limit(&filter.range.paging);
     // Every step opens the lists of all terms anew: where many documents will not do, it looks at many at once.
@@ -228,15 +234,15 @@ fn collect(conn: &Connection, wanted: &HitFilter<'_>, after: Option<Place>) -> A
     let mut builder = RowBuilder::new(conn);
     let (mut looked_at, mut read) = (0, 0);
     let mut hits = Vec::new();
-    let mut reached = Place { occurred: i64::MAX, id: i64::MAX };
+    let mut reached = HitPosition { occurred: i64::MAX, id: i64::MAX };
     // The second of the last hit may hold more of them: it is read again, and what was shown is left out.
     let mut below = after.map_or(i64::MAX, |place| end_of_second(place.occurred));
-    let so_far = |hits, reached: Place| {
+    let so_far = |hits, reached: HitPosition| {
         let key = [reached.occurred, reached.id];
         Ok(Page { items: hits, next_cursor: Some(cursor::write(cursor::List::Search, &key)) })
     };
     loop {
-        let part = Part::below(conn, wanted, below, step)?;
+        let part = HitPart::below(conn, wanted, below, step)?;
         for candidate in &part.candidates {
             let Some(place) = candidate.place else { continue };
             if after.is_some_and(|after| place >= after) {
@@ -273,7 +279,7 @@ fn collect(conn: &Connection, wanted: &HitFilter<'_>, after: Option<Place>) -> A
         looked_at += part.looked_at;
         if looked_at >= MOST_LOOKED_AT {
             // All of the last second was looked at, also if no row of it is left.
-            return so_far(hits, Place { occurred: moment_before(rest), id: i64::MAX });
+            return so_far(hits, HitPosition { occurred: moment_before(rest), id: i64::MAX });
         }
         step = step.saturating_mul(2).min(MOST_LOOKED_AT - looked_at);
     }
@@ -303,8 +309,8 @@ fn title_of(conn: &Connection, task: i64) -> rusqlite::Result<String> {
 fn is_wanted(
     conn: &Connection,
     filter: &SearchFilter,
-    narrow: &Narrow,
-    stored: &Stored,
+    narrow: &SearchConditions,
+    stored: &StoredFact,
 ) -> rusqlite::Result<bool> {
     let row = &stored.row;
     if narrow.tool.as_ref().is_some_and(|tool| !row.tool.as_deref().is_some_and(|own| is_same(own, tool))) {

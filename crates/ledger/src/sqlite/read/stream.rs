@@ -11,7 +11,7 @@ use rusqlite::{Connection, params};
 
 use super::cursor;
 use crate::project::List;
-use crate::sqlite::facts::{self, Stored};
+use crate::sqlite::facts::{self, StoredFact};
 use crate::store::{Answer, RowFilter};
 use crate::view::Page;
 
@@ -33,7 +33,7 @@ pub(crate) struct Source {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StreamFilter {
     /// The place after which (in the direction of reading) to begin.
-    pub(crate) after: Option<Place>,
+    pub(crate) after: Option<StreamPosition>,
     /// At or after this.
     pub(crate) since: i64,
     /// Before this.
@@ -48,7 +48,7 @@ pub(crate) struct StreamFilter {
 
 /// The position of a row in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct StreamPosition {
     /// The moment.
     pub(crate) occurred: i64,
     /// Breaks ties between equal times.
@@ -59,12 +59,12 @@ pub(crate) struct Place {
     pub(crate) task: i64,
 }
 
-impl Place {
+impl StreamPosition {
     fn key(self) -> [i64; 4] {
         [self.occurred, self.order, self.fact, self.task]
     }
 
-    fn of([occurred, order, fact, task]: [i64; 4]) -> Self {
+    fn new([occurred, order, fact, task]: [i64; 4]) -> Self {
         Self { occurred, order, fact, task }
     }
 }
@@ -79,7 +79,7 @@ impl StreamFilter {
     pub(crate) fn of(filter: &RowFilter) -> Answer<Self> {
         let list = list_of(filter.newest_first);
         Ok(Self {
-            after: cursor::place(list, &filter.paging)?.map(Place::of),
+            after: cursor::page_start(list, &filter.paging)?.map(StreamPosition::new),
             since: filter.since.map_or(i64::MIN, |at| at.0),
             until: filter.until.map_or(i64::MAX, |at| at.0),
             newest_first: filter.newest_first,
@@ -93,8 +93,8 @@ fn list_of(newest_first: bool) -> cursor::List {
     if newest_first { cursor::List::RowsNewestFirst } else { cursor::List::Rows }
 }
 
-/// A page of the rows of some streams.
-pub(crate) fn page(conn: &Connection, sources: &[Source], filter: &RowFilter) -> Answer<Page<Stored>> {
+/// Returns a page of the rows of some streams.
+pub(crate) fn page(conn: &Connection, sources: &[Source], filter: &RowFilter) -> Answer<Page<StoredFact>> {
     let wanted = StreamFilter::of(filter)?;
     let limit = cursor::limit(&filter.paging);
     let found = merge(conn, sources, &wanted, limit + 1)?;
@@ -106,8 +106,8 @@ pub(crate) fn page(conn: &Connection, sources: &[Source], filter: &RowFilter) ->
     Ok(Page { items, next_cursor: page.next_cursor })
 }
 
-/// The row with this number in the table.
-pub(crate) fn by_id(conn: &Connection, id: i64) -> rusqlite::Result<Option<Stored>> {
+/// Returns the row with this number in the table.
+pub(crate) fn by_id(conn: &Connection, id: i64) -> rusqlite::Result<Option<StoredFact>> {
     Ok(facts::select(conn, "WHERE f.id = ?1", [id])?.pop())
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn merge(
     sources: &[Source],
     wanted: &StreamFilter,
     limit: usize,
-) -> rusqlite::Result<Vec<(Place, i64)>> {
+) -> rusqlite::Result<Vec<(StreamPosition, i64)>> {
     // One stream is read at once. Of many, most give nothing to the page: they are read in small steps.
     let step = if sources.len() == 1 { limit } else { (limit / sources.len().max(1)).clamp(4, limit.max(4)) };
     let mut heads = BinaryHeap::with_capacity(sources.len());
@@ -125,14 +125,14 @@ pub(crate) fn merge(
         let mut stream =
             Stream { source: *source, wanted: *wanted, ahead: VecDeque::new(), step, is_done: false };
         stream.fill(conn)?;
-        heads.extend(Head::of(stream));
+        heads.extend(Head::new(stream));
     }
     let mut found = Vec::with_capacity(limit.min(1_024));
     while found.len() < limit {
         let Some(mut head) = heads.pop() else { break };
         found.push((head.place, head.id));
         head.stream.fill(conn)?;
-        heads.extend(Head::of(head.stream));
+        heads.extend(Head::new(head.stream));
     }
     Ok(found)
 }
@@ -141,21 +141,21 @@ pub(crate) fn merge(
 struct Stream {
     source: Source,
     wanted: StreamFilter,
-    ahead: VecDeque<(Place, i64)>,
+    ahead: VecDeque<(StreamPosition, i64)>,
     step: usize,
     is_done: bool,
 }
 
 /// A stream by its next row; the greatest is the next of all.
 struct Head {
-    place: Place,
+    place: StreamPosition,
     id: i64,
     newest_first: bool,
     stream: Stream,
 }
 
 impl Head {
-    fn of(mut stream: Stream) -> Option<Self> {
+    fn new(mut stream: Stream) -> Option<Self> {
         let (place, id) = stream.ahead.pop_front()?;
         Some(Self { place, id, newest_first: stream.wanted.newest_first, stream })
     }
@@ -229,7 +229,8 @@ impl Stream {
                 i64::try_from(self.step).unwrap_or(i64::MAX),
             ],
             |row| {
-                let place = Place { occurred: row.get(0)?, order: row.get(1)?, fact: row.get(2)?, task };
+                let place =
+                    StreamPosition { occurred: row.get(0)?, order: row.get(1)?, fact: row.get(2)?, task };
                 Ok((place, row.get(3)?))
             },
         )?;
@@ -240,15 +241,15 @@ impl Stream {
         Ok(())
     }
 
-    /// The place after which the next read begins, and the other end.
-    fn bounds(&self) -> (Place, i64) {
+    /// Returns the place after which the next read begins, and the other end.
+    fn bounds(&self) -> (StreamPosition, i64) {
         let wanted = &self.wanted;
         let task = self.source.task;
         let newest_first = wanted.newest_first;
         let edge = if newest_first {
-            Place { occurred: wanted.until, order: i64::MIN, fact: i64::MIN, task }
+            StreamPosition { occurred: wanted.until, order: i64::MIN, fact: i64::MIN, task }
         } else {
-            Place { occurred: wanted.since.saturating_sub(1), order: i64::MAX, fact: i64::MAX, task }
+            StreamPosition { occurred: wanted.since.saturating_sub(1), order: i64::MAX, fact: i64::MAX, task }
         };
         let bound = if newest_first { wanted.since } else { wanted.until };
         let Some(mut after) = wanted.after else { return (edge, bound) };

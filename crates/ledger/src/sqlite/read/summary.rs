@@ -42,7 +42,7 @@ pub(crate) fn at_end(conn: &Connection, root: i64) -> rusqlite::Result<Option<Va
 
 /// The part of a summary that is derived from the task's own facts, and is lost with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct OfFacts {
+pub(crate) struct FactSummary {
     /// Time in which a turn ran and no person was waited for.
     pub(crate) active_ms: i64,
     /// Different files that it read.
@@ -55,7 +55,7 @@ pub(crate) struct OfFacts {
     pub(crate) compactions: i64,
 }
 
-impl OfFacts {
+impl FactSummary {
     /// Reads the facts of a task, and the values that were kept of dropped ones.
     pub(crate) fn read(conn: &Connection, task: i64) -> rusqlite::Result<Self> {
         let sealed = Self::sealed(conn, task)?;
@@ -133,13 +133,13 @@ fn numbers(conn: &Connection, own: &TaskRow, is_running: bool) -> rusqlite::Resu
         sealed_wait += sealed_wait_ms(conn, *member)?;
         calls += row.calls;
         failures += row.failures;
-        let sealed = OfFacts::sealed(conn, *member)?;
+        let sealed = FactSummary::sealed(conn, *member)?;
         was_hooked |= is_sealed(conn, *member)? && row.reported.is_from(&[Channel::Hook, Channel::Http]);
         asked += sealed.permissions + permissions(conn, *member)?;
         files_read += count(sealed.files_read);
         files_changed += count(sealed.files_changed);
     }
-    let sealed = OfFacts::sealed(conn, root)?;
+    let sealed = FactSummary::sealed(conn, root)?;
     let turns = turns_of(conn, root)?;
     // A turn may end later than anything that happened in it: at its limit, or when its process was found gone.
     last = turns.iter().filter_map(|(_, ended)| *ended).fold(last, i64::max);

@@ -10,7 +10,7 @@ use super::row::agent_at;
 use super::staleness::STATUSES;
 use super::text::Texts;
 use super::usage_sum::{UsageSum, count};
-use crate::project::presenters::{Seen, TreeSums};
+use crate::project::presenters::{TaskSurroundings, TreeSums};
 use crate::project::task_fields::TaskFields;
 use crate::shipment::TaskSpend;
 use crate::sqlite::codec;
@@ -241,7 +241,8 @@ fn view(
     let transcript_path = row.reported.text(attributes::TRANSCRIPT_PATH).map(str::to_owned);
     let task = outgoing::derived_task(texts, row, 0)?;
     let has_open_call = task.may_be_stale(now) && has_open_call(conn, id)?;
-    let shown = task.present(Seen { now, has_open_call, children: count(children), tree, owner: None });
+    let shown =
+        task.present(TaskSurroundings { now, has_open_call, children: count(children), tree, owner: None });
     Ok(Task { transcript_path, ..shown })
 }
 

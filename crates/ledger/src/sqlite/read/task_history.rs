@@ -23,7 +23,7 @@ pub struct TaskHistory {
 }
 
 impl TaskHistory {
-    pub(crate) fn of(store: &Arc<SqliteStore>) -> Self {
+    pub(crate) fn new(store: &Arc<SqliteStore>) -> Self {
         Self { store: Arc::clone(store), coming: None }
     }
 
@@ -148,7 +148,7 @@ impl TaskHistory {
             let limit = i64::try_from(most).unwrap_or(i64::MAX);
             let mut rows = Vec::new();
             for list in ACTIONS {
-                rows.extend(facts::outlines(
+                rows.extend(facts::read_outlines(
                     conn,
                     &format!(
                         "WHERE f.task = ?1 AND f.{} AND f.state IS NOT ?2 ORDER BY f.occurred DESC, f.ord DESC, f.fact DESC LIMIT ?3",

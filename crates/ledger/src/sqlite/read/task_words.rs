@@ -21,9 +21,9 @@ pub(crate) struct TaskWords {
 
 impl TaskWords {
     /// Reads a question; none if no task can have its words.
-    pub(crate) fn of(conn: &Connection, question: &str, bounds: Bounds) -> rusqlite::Result<Option<Self>> {
+    pub(crate) fn parse(conn: &Connection, question: &str, bounds: Bounds) -> rusqlite::Result<Option<Self>> {
         let ask = ask(question);
-        let sought = FtsQuery::of(conn, &ask, bounds)?.filter(|_| !ask.is_empty());
+        let sought = FtsQuery::build(conn, &ask, bounds)?.filter(|_| !ask.is_empty());
         Ok(sought.map(|FtsQuery { all, is_exact }| Self {
             ask,
             expression: Some(all.join(" AND ")).filter(|all| !all.is_empty()),
@@ -36,8 +36,12 @@ impl TaskWords {
         !self.is_exact
     }
 
-    /// The numbers of all tasks that have the words; none if they may be more than `most`.
-    pub(crate) fn all(&self, conn: &Connection, most: usize) -> rusqlite::Result<Option<HashSet<i64>>> {
+    /// Returns the numbers of all tasks that have the words; none if they may be more than `most`.
+    pub(crate) fn find_tasks(
+        &self,
+        conn: &Connection,
+        most: usize,
+    ) -> rusqlite::Result<Option<HashSet<i64>>> {
         let Some(expression) = &self.expression else { return Ok(None) };
         let mut find =
             conn.prepare_cached("SELECT rowid FROM search WHERE search MATCH ?1 AND rowid < 0 LIMIT ?2")?;
@@ -51,8 +55,12 @@ impl TaskWords {
         self.having(conn, found).map(Some)
     }
 
-    /// Those of some tasks that have the words.
-    pub(crate) fn among(&self, conn: &Connection, mut tasks: Vec<i64>) -> rusqlite::Result<HashSet<i64>> {
+    /// Returns those of some tasks that have the words.
+    pub(crate) fn filter_tasks(
+        &self,
+        conn: &Connection,
+        mut tasks: Vec<i64>,
+    ) -> rusqlite::Result<HashSet<i64>> {
         let Some(expression) = &self.expression else {
             return self.having(conn, tasks.into_iter().collect());
         };

@@ -25,7 +25,7 @@ struct Conditions {
 
 impl Conditions {
     /// Adds `AND <before> ?n <behind>`.
-    fn and(&mut self, before: &str, value: impl Into<Value>, behind: &str) {
+    fn add_value(&mut self, before: &str, value: impl Into<Value>, behind: &str) {
         self.values.push(value.into());
         self.text.push_str(&format!(" AND {before} ?{}{behind}", self.values.len()));
     }
@@ -60,19 +60,19 @@ fn within(conditions: &mut Conditions, stretch: &StatusWindow) -> String {
 }
 
 /// The places of a page: when a task was last active, and its number.
-pub(crate) type Places = Vec<(i64, i64)>;
+pub(crate) type TaskPositions = Vec<(i64, i64)>;
 
 /// A page of tasks.
 pub(crate) fn tasks(conn: &Connection, now: Millis, filter: &TaskFilter) -> Answer<Page<Task>> {
     let limit = cursor::limit(&filter.paging);
-    let before = cursor::place::<2>(cursor::List::Tasks, &filter.paging)?;
+    let before = cursor::page_start::<2>(cursor::List::Tasks, &filter.paging)?;
     let (places, reached) = match filter.q.as_deref().filter(|question| !fts_query::ask(question).is_empty())
     {
         Some(question) => {
-            let words = TaskWords::of(conn, question, Bounds::USUAL)?;
+            let words = TaskWords::parse(conn, question, Bounds::USUAL)?;
             found_by_words(conn, now, filter, (words, FEW), before, limit + 1)?
         }
-        None => (listed(conn, now, filter, before, limit + 1)?, None),
+        None => (tasks_behind(conn, now, filter, before, limit + 1)?, None),
     };
     let page = cursor::cut(cursor::List::Tasks, limit, places, |(last, id)| [*last, *id]);
     let ids: Vec<i64> = page.items.iter().map(|(_, id)| *id).collect();
@@ -86,7 +86,7 @@ pub(crate) fn in_range(
     range: &Range,
     before: Option<[i64; 2]>,
     limit: usize,
-) -> Answer<Places> {
+) -> Answer<TaskPositions> {
     let filter = TaskFilter {
         since: range.since,
         until: range.until,
@@ -96,17 +96,17 @@ pub(crate) fn in_range(
         ..TaskFilter::default()
     };
     // What time it is matters to where tasks stand, which no one asks for here.
-    listed(conn, Millis(0), &filter, before, limit)
+    tasks_behind(conn, Millis(0), &filter, before, limit)
 }
 
-/// The places of tasks behind a place, whatever their words.
-fn listed(
+/// Returns the places of tasks behind a place, whatever their words.
+fn tasks_behind(
     conn: &Connection,
     now: Millis,
     filter: &TaskFilter,
     before: Option<[i64; 2]>,
     limit: usize,
-) -> Answer<Places> {
+) -> Answer<TaskPositions> {
     match conditions(conn, filter, before)? {
         Some(conditions) => find(conn, now, filter, conditions, limit),
         None => Ok(Vec::new()),
@@ -164,16 +164,16 @@ fn conditions(
         all.add(&format!(" AND (last, id) < ({last}, {id})"));
     }
     if let Some(since) = filter.since {
-        all.and("last >=", since.0, "");
+        all.add_value("last >=", since.0, "");
     }
     if let Some(until) = filter.until {
-        all.and("started <", until.0, "");
+        all.add_value("started <", until.0, "");
     }
     if let Some(agent) = filter.agent {
-        all.and("agent =", agent.place() as i64, "");
+        all.add_value("agent =", agent.place() as i64, "");
     }
     if let Some(kind) = filter.kind {
-        all.and("background =", i64::from(kind == TaskKind::Background), "");
+        all.add_value("background =", i64::from(kind == TaskKind::Background), "");
     }
     if filter.failed_calls {
         all.add(WITH_FAILURES);
@@ -183,12 +183,12 @@ fn conditions(
     {
         if let Some(wanted) = wanted {
             let Some(word) = text::number(conn, wanted)? else { return Ok(None) };
-            all.and(&format!("{column} ="), word, "");
+            all.add_value(&format!("{column} ="), word, "");
         }
     }
     if let Some(parent) = &filter.parent {
         let parent = task::number(conn, parent)?;
-        all.and("parent =", parent, "");
+        all.add_value("parent =", parent, "");
     }
     Ok(Some(all))
 }
@@ -199,7 +199,7 @@ fn find(
     filter: &TaskFilter,
     mut all: Conditions,
     limit: usize,
-) -> Answer<Places> {
+) -> Answer<TaskPositions> {
     let stretches = staleness::stretches(&filter.status, now.0);
     let is_narrowed_by_status = !filter.status.is_empty();
     if is_narrowed_by_status && stretches.is_empty() {
@@ -209,7 +209,7 @@ fn find(
         && let Some(failing) = with_failures(conn, MOST_FAILING)?
     {
         narrow(&mut all, &stretches);
-        return among(conn, &failing, all, limit);
+        return filter_tasks(conn, &failing, all, limit);
     }
     // What runs or waits now are few tasks of the last day, whatever else they are narrowed by.
     let is_only_alive = is_narrowed_by_status
@@ -230,7 +230,7 @@ fn find(
         let mut places = Vec::new();
         for stretch in &stretches {
             let mut own = all.clone();
-            own.and("status =", stretch.status as i64, "");
+            own.add_value("status =", stretch.status as i64, "");
             let within = within(&mut own, stretch);
             own.add(&within);
             places.extend(walk(conn, "task_status", own, limit)?);
@@ -252,9 +252,15 @@ pub(crate) const LONG_MS: i64 = 86_400_000;
 
 /// Walks over tasks that began before a moment without a look at all that came after it: first the long ones that went
 /// on for more than a day from then, then those that ended within that day, then those that had ended.
-fn walk_until(conn: &Connection, index: &str, all: &Conditions, until: i64, limit: usize) -> Answer<Places> {
+fn walk_until(
+    conn: &Connection,
+    index: &str,
+    all: &Conditions,
+    until: i64,
+    limit: usize,
+) -> Answer<TaskPositions> {
     let a_day_later = until.saturating_add(LONG_MS);
-    let mut places = Places::new();
+    let mut places = TaskPositions::new();
     for (index, from, to) in [
         ("task_long", Some(a_day_later), None),
         (index, Some(until), Some(a_day_later)),
@@ -268,10 +274,10 @@ fn walk_until(conn: &Connection, index: &str, all: &Conditions, until: i64, limi
             own.add(&format!(" AND last - started > {LONG_MS}"));
         }
         if let Some(from) = from {
-            own.and("last >=", from, "");
+            own.add_value("last >=", from, "");
         }
         if let Some(to) = to {
-            own.and("last <", to, "");
+            own.add_value("last <", to, "");
         }
         places.extend(walk(conn, index, own, limit - places.len())?);
     }
@@ -292,7 +298,7 @@ fn narrow(all: &mut Conditions, stretches: &[StatusWindow]) {
     }
 }
 
-fn walk(conn: &Connection, index: &str, mut all: Conditions, limit: usize) -> Answer<Places> {
+fn walk(conn: &Connection, index: &str, mut all: Conditions, limit: usize) -> Answer<TaskPositions> {
     let limit = all.value(i64::try_from(limit).unwrap_or(i64::MAX));
     let mut statement = conn.prepare_cached(&format!(
         "SELECT last, id FROM task INDEXED BY {index} WHERE {} ORDER BY last DESC, id DESC LIMIT {limit}",
@@ -322,25 +328,25 @@ fn found_by_words(
     (words, few): (Option<TaskWords>, usize),
     before: Option<[i64; 2]>,
     limit: usize,
-) -> Answer<(Places, Option<[i64; 2]>)> {
-    let nothing = || Ok((Places::new(), None));
+) -> Answer<(TaskPositions, Option<[i64; 2]>)> {
+    let nothing = || Ok((TaskPositions::new(), None));
     let Some(words) = words else { return nothing() };
-    if let Some(found) = words.all(conn, few)? {
+    if let Some(found) = words.find_tasks(conn, few)? {
         let Some(mut all) = conditions(conn, filter, before)? else { return nothing() };
         let stretches = staleness::stretches(&filter.status, now.0);
         if !filter.status.is_empty() && stretches.is_empty() {
             return nothing();
         }
         narrow(&mut all, &stretches);
-        return Ok((among(conn, &found, all, limit)?, None));
+        return Ok((filter_tasks(conn, &found, all, limit)?, None));
     }
     // Many have them, so the first of the list that do come soon.
-    let (mut places, mut before, mut part) = (Places::new(), before, FIRST_PART);
+    let (mut places, mut before, mut part) = (TaskPositions::new(), before, FIRST_PART);
     let mut left = if words.must_be_read() { MOST_READ } else { usize::MAX };
     loop {
-        let next = listed(conn, now, filter, before, part)?;
+        let next = tasks_behind(conn, now, filter, before, part)?;
         let ids: Vec<i64> = next.iter().map(|(_, id)| *id).collect();
-        let having = words.among(conn, ids)?;
+        let having = words.filter_tasks(conn, ids)?;
         places.extend(next.iter().filter(|(_, id)| having.contains(id)));
         if places.len() >= limit || next.len() < part {
             places.truncate(limit);
@@ -355,8 +361,15 @@ fn found_by_words(
     }
 }
 
-/// Those of some tasks that meet the conditions, newest first.
-fn among(conn: &Connection, found: &HashSet<i64>, mut all: Conditions, limit: usize) -> Answer<Places> {
+/// Returns those of some tasks that meet the conditions, newest first.
+fn filter_tasks(
+    conn: &Connection,
+    found: &HashSet<i64>,
+    mut all: Conditions,
+    limit: usize,
+) -> Answer<TaskPositions> {
+    // One parameter for any number of ids. A list in the text would be a statement of its own for each length,
+    // prepared anew.
     let ids = all.value(serde_json::to_string(found).unwrap_or_default());
     let mut statement = conn.prepare_cached(&format!(
         "SELECT last, id FROM task WHERE id IN (SELECT value FROM json_each({ids})) AND +{}",
@@ -364,7 +377,7 @@ fn among(conn: &Connection, found: &HashSet<i64>, mut all: Conditions, limit: us
     ))?;
     let rows =
         statement.query_map(rusqlite::params_from_iter(all.values), |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let mut places = rows.collect::<rusqlite::Result<Places>>()?;
+    let mut places = rows.collect::<rusqlite::Result<TaskPositions>>()?;
     places.sort_unstable_by(|one, two| two.cmp(one));
     places.truncate(limit);
     Ok(places)
@@ -425,7 +438,7 @@ mod tests {
         let filter = TaskFilter { failed_calls: true, ..TaskFilter::default() };
         let mut before = None;
         for _page in 0..3 {
-            let listed = listed(&conn, Millis(0), &filter, before, 100).unwrap();
+            let listed = tasks_behind(&conn, Millis(0), &filter, before, 100).unwrap();
             let all = conditions(&conn, &filter, before).unwrap().unwrap();
             assert_eq!(listed, walk(&conn, "task_newest", all, 100).unwrap());
             before = listed.last().map(|(last, id)| [*last, *id]);
@@ -445,7 +458,7 @@ mod tests {
         let count = move || counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == usize::MAX;
         conn.progress_handler(100, Some(count)).unwrap();
         let filter = TaskFilter { failed_calls: true, ..TaskFilter::default() };
-        assert_eq!(listed(&conn, Millis(0), &filter, None, 51).unwrap(), []);
+        assert_eq!(tasks_behind(&conn, Millis(0), &filter, None, 51).unwrap(), []);
         // A walk takes some ten instructions for each task.
         assert!(steps.load(std::sync::atomic::Ordering::Relaxed) < 20, "{steps:?} hundred instructions");
     }
@@ -468,7 +481,7 @@ mod tests {
         ] {
             for question in ["retry", "index", "retry index", "nothing"] {
                 let by = |bounds, few, before, limit| {
-                    let words = TaskWords::of(&conn, question, bounds).unwrap();
+                    let words = TaskWords::parse(&conn, question, bounds).unwrap();
                     found_by_words(&conn, now, &filter, (words, few), before, limit).unwrap()
                 };
                 let (all, reached) = by(Bounds::USUAL, usize::MAX, None, usize::MAX);
@@ -476,7 +489,7 @@ mod tests {
                 assert_eq!(by(Bounds::USUAL, 0, None, 10_000).0, all, "{question} in {filter:?}");
                 // By the index, and by the titles.
                 for bounds in [Bounds::USUAL, Bounds { single: 0, merged: 0 }] {
-                    let (mut pages, mut at) = (Places::new(), None);
+                    let (mut pages, mut at) = (TaskPositions::new(), None);
                     loop {
                         let (next, reached) = by(bounds, 0, at, 37);
                         at = reached.or_else(|| next.last().map(|(last, id)| [*last, *id]));

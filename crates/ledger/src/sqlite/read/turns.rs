@@ -6,10 +6,10 @@ use rusqlite::{Connection, OptionalExtension};
 use super::row::RowBuilder;
 use super::usage_sum::{UsageSum, count, read_spend};
 use super::{cursor, task};
-use crate::project::presenters::{self, About, Called, TurnEdges};
+use crate::project::presenters::{self, About, TurnActivity, TurnEdges};
 use crate::project::spend::Spend;
 use crate::project::{FactRow, List};
-use crate::sqlite::facts::{self, Stored};
+use crate::sqlite::facts::{self, StoredFact};
 use crate::store::{Answer, Paging};
 use crate::view::{Page, Turn};
 
@@ -23,7 +23,8 @@ const MOST_NEAR: i64 = 4_000;
 pub(crate) fn turns(conn: &Connection, id: &TaskId, paging: &Paging) -> Answer<Page<Turn>> {
     let task = task::number(conn, id)?;
     let limit = cursor::limit(paging);
-    let [occurred, order, fact] = cursor::place::<3>(cursor::List::Turns, paging)?.unwrap_or([i64::MIN; 3]);
+    let [occurred, order, fact] =
+        cursor::page_start::<3>(cursor::List::Turns, paging)?.unwrap_or([i64::MIN; 3]);
     let list = List::Turn.code();
     let found = facts::select(
         conn,
@@ -54,7 +55,7 @@ pub(crate) fn turns(conn: &Connection, id: &TaskId, paging: &Paging) -> Answer<P
 fn edges(
     conn: &Connection,
     task: i64,
-    turns: &[Stored],
+    turns: &[StoredFact],
     next_begins: Option<i64>,
 ) -> rusqlite::Result<TurnEdges> {
     let Some(first) = turns.first().map(|turn| turn.row.occurred) else { return Ok(TurnEdges::default()) };
@@ -72,7 +73,7 @@ fn edges(
         )
     };
     let (prompts, ends) = (select(List::Prompt)?, select(List::Stop)?);
-    let rows = |stored: Vec<Stored>| stored.into_iter().map(|stored| stored.row);
+    let rows = |stored: Vec<StoredFact>| stored.into_iter().map(|stored| stored.row);
     Ok(TurnEdges::new(rows(prompts), rows(ends)))
 }
 
@@ -95,6 +96,6 @@ fn turn(
         .optional()?;
     let (calls, failures, spend) = sums.unwrap_or_default();
     let called =
-        Called { calls: count(calls), failures: count(failures), usage: UsageSum::from(spend).view() };
+        TurnActivity { calls: count(calls), failures: count(failures), usage: UsageSum::from(spend).view() };
     Ok(presenters::turn(about, row, number, edges.prompt(row), edges.end(row), called))
 }

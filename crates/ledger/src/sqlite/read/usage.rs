@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use super::bucket::{Bucket, Models};
 use super::cursor::{self, List};
 use super::insights::{Window, window};
-use super::rollup::{self, Members, Of, Scope};
+use super::rollup::{self, Members, ProjectChoice, Scope};
 use super::tasks;
 use crate::project::presenters::numbers::usage_bucket;
 use crate::project::spend::Spend;
@@ -33,9 +33,9 @@ pub(super) fn of_one_machine() -> QueryError {
 
 /// Returns the tasks with events in the range, newest first, each with everything that it spent.
 pub(super) fn by_task(conn: &Connection, range: &Range) -> Answer<Page<UsageBucket>> {
-    let before = cursor::place::<2>(List::Usage, &range.paging)?;
+    let before = cursor::page_start::<2>(List::Usage, &range.paging)?;
     let limit = cursor::limit(&range.paging);
-    if Scope::of(conn, range)?.is_none() {
+    if Scope::of_range(conn, range)?.is_none() {
         return Ok(Page::whole(Vec::new()));
     }
     let places = tasks::in_range(conn, range, before, limit.saturating_add(1))?;
@@ -66,14 +66,14 @@ pub(super) fn by_time(
     by: UsageBy,
     zone: &dyn Zone,
 ) -> Answer<Page<UsageBucket>> {
-    let after = cursor::place::<1>(List::Usage, &range.paging)?;
+    let after = cursor::page_start::<1>(List::Usage, &range.paging)?;
     let Some(Window { span: (from, to), scope }) = window(conn, range)? else {
         return Ok(Page::whole(Vec::new()));
     };
     let stretches = local_stretches(from, to, by, zone);
     let mut reader = Reader {
         conn,
-        of: Of::scope(&scope),
+        of: ProjectChoice::scope(&scope),
         members: Members::new(conn, &scope),
         models: Models::new(conn),
         edges: BTreeMap::new(),
@@ -102,7 +102,7 @@ pub(super) fn by_time(
 
 /// A day, week or month of the asker, as far as it is in the range.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Local {
+pub struct LocalStretch {
     /// The first day of it, as days since 1970 by the asker's calendar.
     pub at: i64,
     /// The name: `2026-11-16`, or `2026-11` for a month.
@@ -142,8 +142,8 @@ fn stretch_of(day: i64, by: UsageBy) -> (i64, i64) {
     }
 }
 
-/// The stretches of the asker between two moments, oldest first.
-pub fn local_stretches(from: i64, to: i64, by: UsageBy, zone: &dyn Zone) -> Vec<Local> {
+/// Returns the stretches of the asker between two moments, oldest first.
+pub fn local_stretches(from: i64, to: i64, by: UsageBy, zone: &dyn Zone) -> Vec<LocalStretch> {
     let (from, to) = Level::Quarter.around((from, to));
     let mut stretches = Vec::new();
     let mut day = local_day(from, zone);
@@ -155,7 +155,7 @@ pub fn local_stretches(from: i64, to: i64, by: UsageBy, zone: &dyn Zone) -> Vec<
         let letters = if by == UsageBy::Month { 7 } else { 10 };
         let name: String = name.chars().take(letters).collect();
         if ends > begins {
-            stretches.push(Local { at: first, name, from: begins, to: ends });
+            stretches.push(LocalStretch { at: first, name, from: begins, to: ends });
         }
         begins = ends;
         day = next;
@@ -171,7 +171,7 @@ fn nearest_day(at: i64) -> i64 {
 /// Reads sums and remembers those at the ends.
 struct Reader<'conn> {
     conn: &'conn Connection,
-    of: Of,
+    of: ProjectChoice,
     members: Members<'conn>,
     models: Models<'conn>,
     edges: BTreeMap<i64, Bucket>,
@@ -227,18 +227,18 @@ mod tests {
     use super::*;
     use crate::store::Utc;
 
-    struct Ahead(i32);
+    struct FixedOffset(i32);
 
-    impl Zone for Ahead {
+    impl Zone for FixedOffset {
         fn offset_seconds(&self, _: Millis) -> i32 {
             self.0
         }
     }
 
     /// Two hours ahead until a moment, one hour from then on.
-    struct Changing(i64);
+    struct OffsetSwitch(i64);
 
-    impl Zone for Changing {
+    impl Zone for OffsetSwitch {
         fn offset_seconds(&self, at: Millis) -> i32 {
             if at.0 < self.0 { 7_200 } else { 3_600 }
         }
@@ -248,7 +248,7 @@ mod tests {
         Millis::parse(text).unwrap().0
     }
 
-    fn names(stretches: &[Local]) -> Vec<&str> {
+    fn names(stretches: &[LocalStretch]) -> Vec<&str> {
         stretches.iter().map(|stretch| stretch.name.as_str()).collect()
     }
 
@@ -268,7 +268,7 @@ mod tests {
             at("2026-11-14T20:00:00Z"),
             at("2026-11-15T20:00:00Z"),
             UsageBy::Day,
-            &Ahead(19_800),
+            &FixedOffset(19_800),
         );
         assert_eq!(names(&days), ["2026-11-15", "2026-11-16"]);
         assert_eq!(days[0].to, at("2026-11-15T18:30:00Z"));
@@ -276,7 +276,7 @@ mod tests {
             at("2026-11-15T03:00:00Z"),
             at("2026-11-15T09:00:00Z"),
             UsageBy::Day,
-            &Ahead(-18_000),
+            &FixedOffset(-18_000),
         );
         assert_eq!(names(&west), ["2026-11-14", "2026-11-15"]);
         assert_eq!(west[0].to, at("2026-11-15T05:00:00Z"));
@@ -289,7 +289,7 @@ mod tests {
             at("2026-10-23T22:00:00Z"),
             at("2026-10-26T23:00:00Z"),
             UsageBy::Day,
-            &Changing(change),
+            &OffsetSwitch(change),
         );
         let hours: Vec<i64> = days.iter().map(|day| (day.to - day.from) / 3_600_000).collect();
         assert_eq!(names(&days), ["2026-10-24", "2026-10-25", "2026-10-26"]);

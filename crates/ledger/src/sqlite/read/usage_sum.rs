@@ -137,7 +137,7 @@ impl stored::Residual {
     }
 }
 
-fn present_model(line: &stored::Line) -> ResidualModel {
+fn present_model(line: &stored::ModelResidual) -> ResidualModel {
     let spend = &line.sums.spend;
     ResidualModel {
         model: line.model.clone(),

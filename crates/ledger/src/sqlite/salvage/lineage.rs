@@ -14,7 +14,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 
 use super::super::checkpoint::Checkpointer;
-use super::super::page_keeper::Move;
+use super::super::page_keeper::LogMove;
 use super::super::{AppendError, wal};
 use super::btree::Page;
 use super::pages::{PageNumber, Pages};
@@ -142,7 +142,7 @@ pub(in crate::sqlite) fn note_opening(conn: &Connection, log: &Path, checkpointe
     let is_quick = std::fs::metadata(log).map_or(0, |facts| facts.len()) <= QUICK_BYTES;
     let noted = count_openings(conn, 1)
         .map_err(AppendError::from)
-        .and_then(|()| if is_quick { checkpointer.checkpoint(Move::Passive) } else { Ok(()) })
+        .and_then(|()| if is_quick { checkpointer.checkpoint(LogMove::Passive) } else { Ok(()) })
         .and_then(|()| Ok(count_openings(conn, 1)?));
     drop(noted);
 }

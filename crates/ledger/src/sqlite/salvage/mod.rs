@@ -32,7 +32,7 @@ use super::{AppendError, Ledger, OpenError, Options};
 use lineage::Foreign;
 use pages::{PageNumber, Pages, number};
 pub use report::{LostSpan, Salvage, SalvageError};
-use rows::Taking;
+use rows::RowTransfer;
 
 /// The end of the name of a log, and that of a journal of posts.
 const LOG: &str = "-wal";
@@ -58,8 +58,9 @@ pub fn salvage(
     let pages = Pages::open_with_sums(from, own_log).map_err(SalvageError::Read)?;
     let roots = roots(&pages)?;
     watch("reading what can be read");
-    let conn = open::open_watched(to, &(std::sync::Arc::new(|_| ()) as super::upgrade::Watch))?;
-    let mut salvage = Taking::new(&conn, &pages, roots).and_then(Taking::run).map_err(OpenError::from)?;
+    let conn = open::open_watched(to, &(std::sync::Arc::new(|_| ()) as super::upgrade::UpgradeListener))?;
+    let mut salvage =
+        RowTransfer::new(&conn, &pages, roots).and_then(RowTransfer::run).map_err(OpenError::from)?;
     drop(conn);
     salvage.foreign_log = foreign.and_then(|foreign| match foreign {
         Foreign::Alone(_) => None,

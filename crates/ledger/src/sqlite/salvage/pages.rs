@@ -41,7 +41,7 @@ pub(super) struct Pages {
     /// Frames of the log that are used, and those that are damaged.
     pub(super) frames: u64,
     pub(super) frames_damaged: u64,
-    sums: Option<RefCell<Witness>>,
+    sums: Option<RefCell<SumComparison>>,
     /// A page that may be wrong was read since the flag was last cleared.
     pub(super) is_suspect: Cell<bool>,
     /// Pages in the order in which they were read.
@@ -50,14 +50,14 @@ pub(super) struct Pages {
 }
 
 /// The sums of the pages, and what came of comparing them.
-struct Witness {
+struct SumComparison {
     sums: PageSums,
     tries: Tries,
     /// Pages that do not have their sum: as they were, or none where that is not known.
     wrong: HashMap<PageNumber, Option<Vec<u8>>>,
 }
 
-impl Witness {
+impl SumComparison {
     /// Returns the page as it was written, and whether that is certain.
     fn judge(&mut self, number: PageNumber, bytes: Vec<u8>, is_from_log: bool) -> (Vec<u8>, bool) {
         let known = self.sums.get(number).unwrap_or(UNKNOWN);
@@ -90,9 +90,10 @@ impl Pages {
     }
 
     fn open_with(path: &Path, log: Option<&Path>, sums: Option<PageSums>) -> io::Result<Self> {
-        let witness = |sums| RefCell::new(Witness { sums, tries: Tries::default(), wrong: HashMap::new() });
-        let file = existing(path)?;
-        let log = log.map(existing).transpose()?.flatten();
+        let witness =
+            |sums| RefCell::new(SumComparison { sums, tries: Tries::default(), wrong: HashMap::new() });
+        let file = open_existing(path)?;
+        let log = log.map(open_existing).transpose()?.flatten();
         let length = file.as_ref().map_or(Ok(0), |file| file.metadata().map(|facts| facts.len()))?;
         let mut pages = Self {
             file,
@@ -190,7 +191,7 @@ impl Pages {
 
     /// Returns how many pages were read of which one bit was wrong.
     pub(super) fn mended(&self) -> u64 {
-        let count = |sums: &RefCell<Witness>| sums.borrow().wrong.values().flatten().count();
+        let count = |sums: &RefCell<SumComparison>| sums.borrow().wrong.values().flatten().count();
         self.sums.as_ref().map_or(0, count) as u64
     }
 
@@ -200,7 +201,7 @@ impl Pages {
     }
 }
 
-fn existing(path: &Path) -> io::Result<Option<File>> {
+fn open_existing(path: &Path) -> io::Result<Option<File>> {
     match File::open(path) {
         Ok(file) if file.metadata()?.is_file() => Ok(Some(file)),
         Ok(_) => Err(io::Error::new(

@@ -59,7 +59,7 @@ pub(super) const TABLES: &[SalvagedTable] = &[
 
 /// The values that a column may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ValueKind {
     Integer,
     Real,
     Text,
@@ -68,7 +68,7 @@ enum Kind {
 
 struct Column {
     name: String,
-    kind: Kind,
+    kind: ValueKind,
     is_nullable: bool,
     has_default: bool,
 }
@@ -89,10 +89,10 @@ impl Table {
         let mut find = conn.prepare(&format!("PRAGMA table_info({})", wanted.name))?;
         let columns = find.query_map([], |row| {
             let kind = match row.get::<_, String>(2)?.as_str() {
-                "TEXT" => Kind::Text,
-                "BLOB" => Kind::Blob,
-                "REAL" => Kind::Real,
-                _ => Kind::Integer,
+                "TEXT" => ValueKind::Text,
+                "BLOB" => ValueKind::Blob,
+                "REAL" => ValueKind::Real,
+                _ => ValueKind::Integer,
             };
             let is_key = row.get::<_, i64>(5)? > 0;
             Ok(Column {
@@ -112,10 +112,10 @@ impl Table {
         let suits = |(place, (value, column)): (usize, (&Value, &Column))| match (value, column.kind) {
             // Where the row id stands, nothing is written.
             (Value::Null, _) => column.is_nullable || (self.has_row_ids && place == 0),
-            (Value::Integer(_), Kind::Integer | Kind::Real) => !(self.has_row_ids && place == 0),
-            (Value::Real(_), Kind::Real) | (Value::Text(_), Kind::Text) | (Value::Blob(_), Kind::Blob) => {
-                true
-            }
+            (Value::Integer(_), ValueKind::Integer | ValueKind::Real) => !(self.has_row_ids && place == 0),
+            (Value::Real(_), ValueKind::Real)
+            | (Value::Text(_), ValueKind::Text)
+            | (Value::Blob(_), ValueKind::Blob) => true,
             _ => false,
         };
         values.len() <= self.columns.len()
@@ -149,7 +149,7 @@ impl Table {
 }
 
 /// Takes rows from the pages of one store into another, which is new.
-pub(super) struct Taking<'a> {
+pub(super) struct RowTransfer<'a> {
     conn: &'a Connection,
     pages: &'a Pages,
     roots: HashMap<String, PageNumber>,
@@ -161,7 +161,7 @@ pub(super) struct Taking<'a> {
     salvage: Salvage,
 }
 
-impl<'a> Taking<'a> {
+impl<'a> RowTransfer<'a> {
     pub(super) fn new(
         conn: &'a Connection,
         pages: &'a Pages,

@@ -21,7 +21,7 @@ enum Base {
     /// The beginning of the tree.
     Tree,
     /// The last end in an agent until then.
-    Ends(usize),
+    LastEnd(usize),
     /// The beginning of a call.
     Call(usize),
 }
@@ -61,7 +61,7 @@ type StepOrder = (i64, u8, Reverse<usize>, usize);
 
 /// Holds the last end in an agent so far, with the edge that gave it.
 #[derive(Clone, Copy, Debug)]
-struct Ends {
+struct LastEnd {
     at: i64,
     cause: Option<Event>,
 }
@@ -98,7 +98,7 @@ impl Times {
 }
 
 impl Schedule {
-    pub(super) fn of(agents: &[PathAgent<'_>], begin: i64) -> Self {
+    pub(super) fn new(agents: &[PathAgent<'_>], begin: i64) -> Self {
         let mut nodes = Vec::new();
         let mut calls = vec![HashMap::new(); agents.len()];
         let mut lasts: Vec<Option<i64>> = vec![None; agents.len()];
@@ -237,7 +237,7 @@ impl Schedule {
         let mut agent = agent;
         loop {
             if let Some(at) = ends.get(agent).copied().flatten() {
-                return Some((Base::Ends(agent), at));
+                return Some((Base::LastEnd(agent), at));
             }
             let member = agents.get(agent)?;
             let call = self.call_of(member).filter(|call| begun.get(*call) == Some(&true));
@@ -260,9 +260,9 @@ impl Schedule {
             latest: self.begin,
             last: None,
         };
-        let mut ends = vec![Ends { at: i64::MIN, cause: None }; self.calls.len()];
+        let mut ends = vec![LastEnd { at: i64::MIN, cause: None }; self.calls.len()];
         let earlier: HashMap<usize, usize> = together.iter().map(|(one, other)| (*other, *one)).collect();
-        let raise = |ends: &mut Vec<Ends>, agent: usize, new: Ends| {
+        let raise = |ends: &mut Vec<LastEnd>, agent: usize, new: LastEnd| {
             if let Some(end) = ends.get_mut(agent).filter(|end| new.at > end.at) {
                 *end = new;
             }
@@ -281,9 +281,9 @@ impl Schedule {
                             (times.start(*earlier), Some(Event { node: *earlier, is_end: false }))
                         }
                         (None, Base::Tree) => (self.begin.saturating_add(node.lag), None),
-                        (None, Base::Ends(agent)) => {
+                        (None, Base::LastEnd(agent)) => {
                             let end =
-                                ends.get(agent).copied().unwrap_or(Ends { at: self.begin, cause: None });
+                                ends.get(agent).copied().unwrap_or(LastEnd { at: self.begin, cause: None });
                             (end.at.saturating_add(node.lag), end.cause)
                         }
                         (None, Base::Call(call)) => (
@@ -307,7 +307,7 @@ impl Schedule {
                     };
                     set(&mut times.ends, index, at);
                     set(&mut times.end_causes, index, cause);
-                    raise(&mut ends, node.key.agent, Ends { at, cause: Some(event) });
+                    raise(&mut ends, node.key.agent, LastEnd { at, cause: Some(event) });
                     if times.last.is_none() || at > times.latest {
                         (times.latest, times.last) = (at, Some(event));
                     }
@@ -353,7 +353,7 @@ impl Schedule {
                     let at = own.min(begins.get(index).copied().unwrap_or(i64::MAX)).saturating_sub(node.lag);
                     match node.base {
                         Base::Tree => {}
-                        Base::Ends(agent) => lower(&mut allowed, agent, at),
+                        Base::LastEnd(agent) => lower(&mut allowed, agent, at),
                         Base::Call(call) => lower(&mut begins, call, at),
                     }
                 }

@@ -43,7 +43,7 @@ fn parallel_calls() -> AgentTime {
 #[test]
 fn path_runs_over_the_call_that_was_waited_for() {
     let time = parallel_calls();
-    let path = PathTree::of(vec![main_of(&time)]).critical_path();
+    let path = PathTree::new(vec![main_of(&time)]).critical_path();
     let parts: Vec<(Option<usize>, i64, i64)> =
         path.segments.iter().map(|segment| (segment.activity, segment.from, segment.to)).collect();
     assert_eq!(
@@ -64,7 +64,7 @@ fn path_runs_over_the_call_that_was_waited_for() {
 #[test]
 fn without_permissions_the_next_longest_way_decides() {
     let time = parallel_calls();
-    let tree = PathTree::of(vec![main_of(&time)]);
+    let tree = PathTree::new(vec![main_of(&time)]);
     // 100 to write, 30 for the read that had ended before the call began, 50 for the call, 10 until the next request,
     // 100 to write.
     assert_eq!(tree.end_with(&pace(Class::Permission, 0)), Some(290));
@@ -93,7 +93,7 @@ fn two_subagents() -> [AgentTime; 3] {
 
 fn tree_of(agents: &[AgentTime; 3]) -> PathTree<'_> {
     let [main, one, other] = agents;
-    PathTree::of(vec![
+    PathTree::new(vec![
         main_of(main),
         PathAgent { time: one, parent: Some(0), call: Some(2) },
         PathAgent { time: other, parent: Some(0), call: Some(4) },
@@ -133,7 +133,7 @@ fn subagent_that_outlives_its_call_holds_up_what_began_after_it() {
         activity(4, (205, 230), Class::Writing, Rank::Work),
     ]);
     let sub = agent(vec![activity(1, (14, 200), tool("Bash"), Rank::Work)]);
-    let tree = PathTree::of(vec![main_of(&main), PathAgent { time: &sub, parent: Some(0), call: Some(2) }]);
+    let tree = PathTree::new(vec![main_of(&main), PathAgent { time: &sub, parent: Some(0), call: Some(2) }]);
     assert_eq!(tree.end_with(&pace(tool("Bash"), 500)), Some(137));
     assert_eq!(tree.critical_path().slack.get(&ActivityKey { agent: 0, activity: 2 }), Some(&150));
 }
@@ -141,11 +141,11 @@ fn subagent_that_outlives_its_call_holds_up_what_began_after_it() {
 #[test]
 fn tree_without_activities_is_one_distance() {
     let time = AgentTime { life: (5, 25), turns: Vec::new(), activities: Vec::new() };
-    let tree = PathTree::of(vec![main_of(&time)]);
+    let tree = PathTree::new(vec![main_of(&time)]);
     let whole = Segment { agent: 0, activity: None, from: 5, to: 25 };
     assert_eq!(tree.critical_path().segments, [whole]);
     assert_eq!(tree.end_with(&Assumptions::default()), Some(25));
-    assert_eq!(PathTree::of(Vec::new()).critical_path(), CriticalPath::default());
+    assert_eq!(PathTree::new(Vec::new()).critical_path(), CriticalPath::default());
 }
 
 /// The same constraints, each looked up among all activities, without any order or sum that is kept.
@@ -340,7 +340,7 @@ proptest! {
             scales: [(Class::Permission, permission), (tool("Bash"), bash)].into(),
             together: Vec::new(),
         };
-        let tree = PathTree::of(agents.clone());
+        let tree = PathTree::new(agents.clone());
         prop_assert_eq!(tree.end_with(&Assumptions::default()), Some(tree.end));
         let expected = brute_force(&agents, |_, it| assumptions.duration(it), &[]);
         prop_assert_eq!(tree.end_with(&assumptions), Some(expected));
@@ -368,7 +368,7 @@ proptest! {
         agents in any_agents(),
     ) {
         let agents = tree_members(&agents);
-        let tree = PathTree::of(agents.clone());
+        let tree = PathTree::new(agents.clone());
         let path = tree.critical_path();
         let mut at = tree.begin;
         for segment in &path.segments {
