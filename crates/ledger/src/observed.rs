@@ -74,7 +74,7 @@ pub struct Batch {
 const LATEST: Millis = Millis(4_102_444_800_000);
 
 impl Batch {
-    /// The same batch, with everything in a time that can be: from 1970 to 2100.
+    /// Returns the same batch, with everything in a time that can be: from 1970 to 2100.
     ///
     /// Some clocks are wrong, and some who tell are hostile. One event in the year 1 would make every list of days
     /// begin there; so what cannot be is taken to have happened when it reached us.

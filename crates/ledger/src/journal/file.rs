@@ -311,7 +311,7 @@ impl JournalFile {
         self.file.sync_data()
     }
 
-    /// Another handle, to read beside its writer.
+    /// Returns another handle, to read beside its writer.
     pub(super) fn reader(&self) -> io::Result<Self> {
         let file = self.file.try_clone()?;
         Ok(Self { file, number: self.number, end: self.end, length: self.length, torn: None })

@@ -217,7 +217,7 @@ mod tests {
 
     type Answer = io::Result<Receipt>;
 
-    /// A writer that knows what is in this list, and notes what it was asked for at once.
+    /// Returns a writer that knows what is in this list, and notes what it was asked for at once.
     fn writer(path: &Path, known: &'static [&'static str]) -> (GroupWriter, Arc<Mutex<Vec<Vec<String>>>>) {
         let file = JournalFile::open(file::create(path).unwrap(), JournalPosition::default()).unwrap();
         let shared = Arc::new(Shared::new(&file, file::HEAD));

@@ -269,7 +269,7 @@ impl Journal {
         self.shared.waiting() > 0 || self.shared.was_used_lately()
     }
 
-    /// Bytes that wait to be folded.
+    /// Returns the number of bytes that wait to be folded.
     pub(crate) fn waiting(&self) -> u64 {
         self.shared.waiting()
     }

@@ -52,7 +52,7 @@ pub struct Pace {
     pub at_end: f64,
 }
 
-/// The pace of a window that was opened by its first piece and holds so much now.
+/// Returns the pace of a window that was opened by its first piece and holds so much now.
 #[must_use]
 pub fn pace(first: i64, to: i64, now: i64, amount: f64) -> Option<Pace> {
     if now >= to || now < first {

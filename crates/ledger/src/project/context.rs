@@ -21,7 +21,7 @@ pub fn is_measure(kind: Option<Kind>, list: List) -> bool {
     kind == Some(Kind::ContextSnapshot) || list == List::Response
 }
 
-/// The point of a row, if it is one.
+/// Returns the point of a row, if it is one.
 #[must_use]
 pub fn point(id: String, row: &FactRow) -> Option<ContextPoint> {
     let kind = match row.kind? {

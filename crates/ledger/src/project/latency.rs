@@ -11,7 +11,7 @@ const GAMMA: f64 = 1.02;
 /// No duration has a bucket behind this one.
 pub const LAST: usize = 2_303;
 
-/// The bucket of a duration in milliseconds.
+/// Returns the bucket of a duration in milliseconds.
 #[must_use]
 pub fn bucket(ms: u64) -> i64 {
     match ms {
@@ -21,7 +21,7 @@ pub fn bucket(ms: u64) -> i64 {
     }
 }
 
-/// The duration that a bucket stands for, in milliseconds.
+/// Returns the duration that a bucket stands for, in milliseconds.
 #[must_use]
 pub fn value(bucket: i64) -> f64 {
     match bucket {
@@ -31,7 +31,7 @@ pub fn value(bucket: i64) -> f64 {
     }
 }
 
-/// The duration that this share of all calls did not exceed, from buckets in ascending order with their counts.
+/// Returns the duration that this share of all calls did not exceed, from buckets in ascending order with their counts.
 #[must_use]
 pub fn quantile(buckets: &[(i64, u64)], share: f64) -> Option<f64> {
     let total: u64 = buckets.iter().map(|(_, count)| count).sum();

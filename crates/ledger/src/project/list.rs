@@ -13,7 +13,7 @@ macro_rules! lists {
         pub enum List { $($(#[$doc])* $name = $code,)+ }
 
         impl List {
-            /// From its stored number; unknown numbers are [`List::Other`].
+            /// Returns the list with a stored number; unknown numbers are [`List::Other`].
             #[must_use]
             pub const fn from_code(code: i64) -> Self {
                 match code { $($code => Self::$name,)+ _ => Self::Other }
@@ -86,20 +86,20 @@ impl List {
     /// The lists of facts that may be one of a series.
     pub const IN_SERIES: [Self; 2] = [Self::Prompt, Self::Stop];
 
-    /// Its stored number.
+    /// Returns its stored number.
     #[must_use]
     pub const fn code(self) -> i64 {
         self as i64
     }
 
-    /// The list of a fact.
+    /// Returns the list of a fact.
     #[must_use]
     pub fn of(fact: &Fact) -> Self {
         let Some(kind) = fact.kind() else { return Self::Turn };
         Self::of_fields(kind, fact.tool_name.as_deref(), fact.lane, &fact.metadata)
     }
 
-    /// The list of an event, by the fields that decide it.
+    /// Returns the list of an event, by the fields that decide it.
     pub(crate) fn of_fields(kind: Kind, tool: Option<&str>, lane: Option<Lane>, metadata: &Metadata) -> Self {
         let text = |key: &str| metadata.get(key).and_then(Value::as_str);
         match kind {

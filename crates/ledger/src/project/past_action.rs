@@ -81,17 +81,17 @@ impl PastSpending {
 
 /// A row as rules about the past see it: of the store, or as it is presented.
 pub trait HistoryRow {
-    /// The list to which it belongs.
+    /// Returns the list to which it belongs.
     fn list(&self) -> List;
-    /// The moment when it began.
+    /// Returns the moment when it began.
     fn at(&self) -> Millis;
-    /// The tool.
+    /// Returns the tool.
     fn tool(&self) -> Option<&str>;
-    /// The state of a call.
+    /// Returns the state of a call.
     fn state(&self) -> Option<CallState>;
-    /// The longer text.
+    /// Returns the longer text.
     fn body(&self) -> Option<&str>;
-    /// The files that it concerns.
+    /// Returns the files that it concerns.
     fn file_paths(&self) -> &[String];
     /// Returns a value of the metadata.
     fn value(&self, key: &str) -> Option<&Value>;

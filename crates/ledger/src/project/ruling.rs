@@ -33,13 +33,13 @@ pub fn rule_number(name: &str) -> i64 {
     (xxh3_64(name.as_bytes()) >> 10).cast_signed()
 }
 
-/// The signature of a decision.
+/// Returns the signature of a decision.
 #[must_use]
 pub fn signature(rule: &str, status: Option<&str>, outcome: Option<&str>) -> i64 {
     (rule_number(rule) << 8) | (word_index(&STATUSES, status) << 4) | word_index(&OUTCOMES, outcome)
 }
 
-/// One bit for each of these words; no words mean all.
+/// Returns one bit for each of these words; no words mean all.
 fn bits(all: &[&str], words: &[String]) -> i64 {
     if words.is_empty() {
         return -1;
@@ -67,7 +67,7 @@ pub struct RuleKey {
 }
 
 impl RuleKey {
-    /// The key of a decision; none if the row is none.
+    /// Returns the key of a decision; none if the row is none.
     #[must_use]
     pub fn of(row: &FactRow) -> Option<Self> {
         if row.list != super::List::Rule {
@@ -82,14 +82,14 @@ impl RuleKey {
         })
     }
 
-    /// As one text.
+    /// Returns the key as one text.
     #[must_use]
     pub fn text(&self) -> String {
         let Self { rule, project, status, outcome } = self;
         format!("{rule}{SEPARATOR}{status}{SEPARATOR}{outcome}{SEPARATOR}{project}")
     }
 
-    /// From its text.
+    /// Reads a key from its text.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut parts = text.splitn(4, SEPARATOR).map(str::to_owned);

@@ -323,7 +323,7 @@ fn change<T: Default>(map: &mut HashMap<String, T>, key: &str, change: impl FnOn
     }
 }
 
-/// Program and subcommand of the step that decides.
+/// Returns program and subcommand of the step that decides.
 fn command_of(row: &FactRow) -> Option<String> {
     let analysis = row.meta(attributes::COMMAND_ANALYSIS)?;
     let steps = analysis.get("steps")?.as_array()?;
@@ -479,7 +479,7 @@ impl Tally {
         change(self.rollups.entry(finest).or_default(), key, |sums| *sums += measures);
     }
 
-    /// The sums of every stretch, for each project and for all of them.
+    /// Returns the sums of every stretch, for each project and for all of them.
     #[must_use]
     pub fn rolled(&self) -> HashMap<SumAddress<'_>, Measures> {
         let mut rolled: HashMap<SumAddress<'_>, Measures> = HashMap::new();
@@ -497,7 +497,7 @@ impl Tally {
         rolled
     }
 
-    /// The durations of every stretch that they are kept for.
+    /// Returns the durations of every stretch that they are kept for.
     #[must_use]
     pub fn durations(&self) -> Durations<'_> {
         let mut durations = Durations::new();

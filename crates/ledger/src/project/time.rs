@@ -18,7 +18,7 @@ impl Level {
     /// All of them, finest first.
     pub const ALL: [Self; 3] = [Self::Quarter, Self::Day, Self::Month];
 
-    /// Its stored number.
+    /// Returns its stored number.
     #[must_use]
     pub const fn code(self) -> i64 {
         self as i64
@@ -52,7 +52,7 @@ impl Level {
     }
 }
 
-/// The beginning of the UTC month that holds this moment.
+/// Returns the beginning of the UTC month that holds this moment.
 const fn month_start(at: i64) -> i64 {
     let days = at.div_euclid(DAY_MS);
     // Days since 1 March 0000, in 400-year eras, each of 146,097 days; years that begin in March put the leap day last.
@@ -135,7 +135,7 @@ pub fn signed_pieces(from: i64, to: i64, finest: Level) -> Vec<(Piece, i64)> {
     pieces
 }
 
-/// The beginning of a stretch that is nearest to a moment.
+/// Returns the beginning of a stretch that is nearest to a moment.
 fn nearest(at: i64, level: Level) -> i64 {
     let (before, behind) = (level.start(at), level.end(at));
     if at.abs_diff(before) <= at.abs_diff(behind) { before } else { behind }

@@ -7,8 +7,8 @@ use super::terms::{Piece, parts, pieces, term_of_word};
 const BEFORE: usize = 40;
 const AFTER: usize = 120;
 
-/// The part of the first of these texts in which a word matches, with every matching word between `⟦` and `⟧`; the
-/// beginning of the first text if none does.
+/// Returns the part of the first of these texts in which a word matches, with every matching word between `⟦` and `⟧`;
+/// the beginning of the first text if none does.
 pub fn snippet<'text>(ask: &Ask, texts: impl IntoIterator<Item = &'text str>) -> String {
     let mut first = None;
     for text in texts {
@@ -48,12 +48,12 @@ fn mark_words(ask: &Ask, text: &str) -> Option<String> {
     Some(tidy(&shown, from > 0, to < text.len()))
 }
 
-/// The byte behind so many characters.
+/// Returns the byte behind so many characters.
 fn boundary(text: &str, characters: usize) -> usize {
     text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at)
 }
 
-/// One line, with dots where something was left out.
+/// Returns one line, with dots where something was left out.
 fn tidy(text: &str, is_cut_before: bool, is_cut_behind: bool) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     format!("{}{line}{}", if is_cut_before { "…" } else { "" }, if is_cut_behind { "…" } else { "" })

@@ -68,12 +68,12 @@ impl Terms {
         behind.next().is_some_and(|term| term.starts_with(beginning))
     }
 
-    /// All terms that are made of text.
+    /// Returns all terms that are made of text.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         self.terms.iter().map(String::as_str).filter(|term| !term.starts_with("__"))
     }
 
-    /// All of them, as a store takes them.
+    /// Returns all of them, as a store takes them.
     pub fn document(&self) -> String {
         let mut document = String::with_capacity(self.terms.iter().map(|term| term.len() + 1).sum());
         for term in &self.terms {
@@ -84,7 +84,7 @@ impl Terms {
     }
 }
 
-/// A term that is not made of text: a letter that says what it is about, and a value.
+/// Returns a term that is not made of text: a letter that says what it is about, and a value.
 pub fn mark(about: char, value: impl std::fmt::Display) -> String {
     format!("__{about}{}", term_of_word(&value.to_string()))
 }
@@ -129,7 +129,7 @@ fn is_unspaced(letter: char) -> bool {
         | 0xac00..=0xd7ff | 0xf900..=0xfaff | 0xff66..=0xff9f | 0x1b000..=0x1b16f | 0x20000..=0x3ffff)
 }
 
-/// The pieces of a text, in order.
+/// Returns the pieces of a text, in order.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut letters = text.char_indices().peekable();
     std::iter::from_fn(move || {
@@ -150,7 +150,7 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// The term of a whole word.
+/// Returns the term of a whole word.
 pub fn term_of_word(word: &str) -> String {
     let mut term = String::with_capacity(word.len());
     for letter in word.chars().flat_map(char::to_lowercase) {
@@ -174,8 +174,8 @@ fn put_letter(term: &mut String, letter: char) {
     }
 }
 
-/// The parts of a word: between underscores, where a capital follows a small letter or begins a capitalised word behind
-/// capitals (`HTTPServer`), and where digits end.
+/// Returns the parts of a word: between underscores, where a capital follows a small letter or begins a capitalised
+/// word behind capitals (`HTTPServer`), and where digits end.
 pub(super) fn parts(word: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     for piece in word.split('_') {
@@ -208,7 +208,7 @@ pub(super) fn characters(run: &str) -> impl Iterator<Item = String> {
     run.chars().map(|letter| term_of_word(letter.encode_utf8(&mut [0; 4])))
 }
 
-/// Each pair of neighbours of a run.
+/// Returns each pair of neighbours of a run.
 pub(super) fn pairs(run: &str) -> impl Iterator<Item = String> {
     run.chars().zip(run.chars().skip(1)).map(|(one, two)| term_of_word(&format!("{one}{two}")))
 }

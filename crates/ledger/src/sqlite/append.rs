@@ -157,7 +157,7 @@ impl<'c> FoldTransaction<'c> {
         }
     }
 
-    /// Takes a batch. Sums and standings follow in [`Apply::finish`].
+    /// Takes a batch. Sums and standings follow in [`FoldTransaction::finish`].
     pub(super) fn batch(&mut self, prepared: &mut Prepared) -> rusqlite::Result<Receipt> {
         let Prepared { batch, ready } = prepared;
         let mut receipt = Receipt::default();

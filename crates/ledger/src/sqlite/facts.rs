@@ -25,7 +25,7 @@ pub(crate) struct StoredFact {
 pub(crate) const COLUMNS: &str = "f.id, f.task, f.changed, f.fact, f.kind, f.list, f.lane, f.occurred, f.ord, f.ended, \
     f.state, f.open, f.tool, f.turn, f.duration, f.error, f.signature, f.certainty, f.channels, f.data, f.derived";
 
-/// The word at this place of a closed set.
+/// Returns the word at this place of a closed set.
 pub(crate) fn word_at<T: Copy>(all: &[T], place: i64) -> Option<T> {
     usize::try_from(place).ok().and_then(|place| all.get(place)).copied()
 }
@@ -73,7 +73,7 @@ pub(crate) fn read(conn: &Connection, row: &Row<'_>) -> rusqlite::Result<StoredF
     })
 }
 
-/// The condition that a row of the fact table stands in a list, with the list as a part of the text.
+/// Returns the condition that a row of the fact table stands in a list, with the list as a part of the text.
 ///
 /// As a parameter it would cost far more than the look-up itself: there is an index of one list alone, so SQLite asks
 /// which list the parameter is and makes a new plan whenever another one is bound.
@@ -96,7 +96,7 @@ pub(crate) fn read_outlines(
     rows.collect()
 }
 
-/// All rows that a query over [`COLUMNS`] gives.
+/// Returns all rows that a query over [`COLUMNS`] gives.
 pub(crate) fn select(
     conn: &Connection,
     rest: &str,

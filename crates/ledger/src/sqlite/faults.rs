@@ -85,13 +85,13 @@ impl Faults {
         self.inner().failing = Some(error);
     }
 
-    /// The store takes something.
+    /// Notes that the store takes something.
     pub(crate) fn write_succeeded(&self) {
         // A lock that is free costs less than the write did.
         self.inner().failing = None;
     }
 
-    /// Why the store takes nothing now.
+    /// Returns the reason for which the store takes nothing now.
     pub(crate) fn failing(&self) -> Option<AppendError> {
         self.inner().failing.clone()
     }

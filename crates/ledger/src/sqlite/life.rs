@@ -183,12 +183,12 @@ impl Life {
         self.marks.session_end.is_some()
     }
 
-    /// The newest end of its process.
+    /// Returns the newest end of its process.
     pub(crate) fn session_end(&self) -> Option<i64> {
         self.marks.session_end
     }
 
-    /// The newest of what may end a call without a recorded end.
+    /// Returns the newest of what may end a call without a recorded end.
     pub(crate) fn newest_boundary(&self) -> Option<i64> {
         let marks = &self.marks;
         let stop = marks.stop.map(|(at, _)| at).max(marks.failure);
@@ -215,7 +215,7 @@ impl Life {
         Ok(current)
     }
 
-    /// The newest moments, with what waits among them.
+    /// Returns the newest moments, with what waits among them.
     pub(crate) fn marks(&self) -> Marks {
         let mut marks = self.marks.clone();
         let went_on = marks
@@ -246,7 +246,7 @@ pub(super) fn blocks_end(rule: &FactRow) -> bool {
 /// More facts of one list than this are not looked through for one that matters.
 const MOST_LOOKED: i64 = 64;
 
-/// The newest moment of a fact that matters.
+/// Returns the newest moment of a fact that matters.
 fn newest_of(
     conn: &Connection,
     task: i64,
@@ -264,7 +264,7 @@ fn newest_of(
     Ok(newest.iter().find(|stored| matters(&stored.row)).map(|stored| stored.row.occurred))
 }
 
-/// A failure and an answer can share a turn; the newest few tell which came last.
+/// Reads the newest stops: a failure and an answer can share a turn, and the newest few tell which came last.
 fn read_stops(conn: &Connection, task: i64, marks: &mut Marks) -> rusqlite::Result<()> {
     let list = facts::in_list(List::Stop);
     let stops = facts::select(

@@ -70,7 +70,7 @@ impl Packer {
     }
 }
 
-/// Four bytes as a number; behind the end there are none.
+/// Returns four bytes as a number; behind the end there are none.
 fn word(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + SHORTEST).and_then(|four| four.try_into().ok()).map_or(0, u32::from_le_bytes)
 }
@@ -93,7 +93,7 @@ fn alike(window: &[u8], left: usize, right: usize) -> usize {
     eights + rest.take_while(|(one, two)| one == two).count()
 }
 
-/// Bytes as they are, then what is repeated: how far back it stands and how long it is.
+/// Appends bytes as they are, then what is repeated: how far back it stands and how long it is.
 fn put_sequence(block: &mut Vec<u8>, plain: &[u8], repeated: Option<(usize, usize)>) {
     let longer = repeated.map_or(0, |(_, length)| length - SHORTEST);
     let nibble = |length: usize| u8::try_from(length.min(15)).unwrap_or(15);

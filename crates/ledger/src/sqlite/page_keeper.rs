@@ -536,7 +536,7 @@ impl PageKeeper {
         Ok(bytes)
     }
 
-    /// The same, and names pages that the disk cannot read: one of them says nothing about those beside it.
+    /// Returns the same, and names pages that the disk cannot read: one of them says nothing about those beside it.
     fn read_around(&self, from: u32, count: usize) -> io::Result<(Vec<u8>, HashSet<u32>)> {
         match self.read(from, count) {
             Err(error) if !is_passing(&error) => {}
@@ -607,7 +607,7 @@ mod tests {
         assert!(keeper.in_log.is_empty(), "they are read from the file");
     }
 
-    /// A store with rows whose log is empty, and its keeper.
+    /// Returns a store with rows whose log is empty, and its keeper.
     fn store_with_keeper(path: &Path) -> (Connection, PageKeeper) {
         let conn = super::super::open::open(path).unwrap();
         for number in 0..500 {

@@ -63,7 +63,7 @@ impl PreparedEntry {
         }
     }
 
-    /// The task of the entry.
+    /// Returns the task of the entry.
     pub(crate) fn task(&self) -> &TaskKey {
         match &self.entry {
             EntryState::Whole(entry) => &entry.task,
@@ -90,7 +90,7 @@ impl PreparedEntry {
     }
 }
 
-/// The number of an entry: of the observation and its place in it.
+/// Returns the number of an entry: of the observation and its place in it.
 pub(super) fn uid(observation: &str, index: u32) -> i64 {
     xxh3_64(EntryId::derive(observation, index).as_str().as_bytes()).cast_signed()
 }
@@ -119,7 +119,7 @@ impl Prepared {
         Self { ready: ready.collect(), batch }
     }
 
-    /// The batch as it was brought, whatever a transaction that failed took of it.
+    /// Returns the batch as it was brought, whatever a transaction that failed took of it.
     pub(super) fn into_batch(mut self) -> Batch {
         for (observed, mut ready) in self.batch.observed.iter_mut().zip(self.ready) {
             if let Verdict::Read(reading) = &mut observed.verdict {

@@ -56,8 +56,8 @@ impl Ledger {
         self.purge_with(tasks, now, |_| {})
     }
 
-    /// Like [`Ledger::purge`], with a report of the progress after each step. Other writes wait for one step, not for
-    /// all of them; only the last step, which writes the whole store again, delays every write until its end.
+    /// Works like [`Ledger::purge`], with a report of the progress after each step. Other writes wait for one step, not
+    /// for all of them; only the last step, which writes the whole store again, delays every write until its end.
     ///
     /// # Errors
     /// If the store could not be written. Some of the tasks may be deleted by then, and another call continues.
@@ -164,7 +164,7 @@ impl Ledger {
         })?
     }
 
-    /// Every task that was ever deleted on purpose.
+    /// Returns every task that was ever deleted on purpose.
     ///
     /// # Errors
     /// If the store cannot answer.
@@ -172,7 +172,7 @@ impl Ledger {
         self.ids("SELECT task FROM tombstone")
     }
 
-    /// Every task there is, also those of which no event is known.
+    /// Returns every task there is, also those of which no event is known.
     ///
     /// # Errors
     /// If the store cannot answer.
@@ -257,7 +257,7 @@ impl Ledger {
 }
 
 impl Writer {
-    /// The next tasks that are deleted together: as many as a step has room for, one at least.
+    /// Returns the next tasks that are deleted together: as many as a step has room for, one at least.
     fn next_part(&self, left: &mut VecDeque<TaskId>) -> Result<Vec<TaskId>, AppendError> {
         let (mut part, mut events) = (Vec::new(), 0);
         while let Some(task) = left.pop_front() {

@@ -43,7 +43,7 @@ impl FoldTransaction<'_> {
         self.settle_summaries()
     }
 
-    /// All entries of a fact.
+    /// Returns all entries of a fact.
     pub(crate) fn entries(conn: &Connection, task: i64, fact: i64) -> rusqlite::Result<Vec<SourcedEntry>> {
         let Some(key) = tasks::key(conn, task)? else { return Ok(Vec::new()) };
         let mut find =

@@ -153,7 +153,7 @@ impl FoldTransaction<'_> {
         Ok(residual::residual(&account, &base, &reported, reasons, at, self.pricer))
     }
 
-    /// The tasks that a task names under this beginning.
+    /// Returns the tasks that a task names under this beginning.
     pub(super) fn others(&mut self, task: i64, beginning: &str) -> rusqlite::Result<Vec<i64>> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
             return Ok(Vec::new());
@@ -281,7 +281,7 @@ impl FoldTransaction<'_> {
         Ok(copies)
     }
 
-    /// The last account of the session that this one was forked from, as it was then.
+    /// Returns the last account of the session that this one was forked from, as it was then.
     fn parents_account(&mut self, task: i64, account: &Account) -> rusqlite::Result<Option<ByModel>> {
         let parent: Option<i64> = self
             .conn

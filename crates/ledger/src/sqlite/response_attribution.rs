@@ -22,12 +22,12 @@ use crate::project::{FactRow, List};
 /// Marks a holder that was given a copy which is not reported.
 const UNTOLD: i64 = 0;
 
-/// The number of a provider's id of a response.
+/// Returns the number of a provider's id of a response.
 fn number(id: &str) -> i64 {
     xxh3_64(id.as_bytes()).cast_signed()
 }
 
-/// The number of a row's response. Only rows of files are ever copied, and they name the message.
+/// Returns the number of a row's response. Only rows of files are ever copied, and they name the message.
 pub(super) fn response_of(row: &FactRow) -> Option<i64> {
     if row.list != List::Response {
         return None;
@@ -84,7 +84,7 @@ impl FoldTransaction<'_> {
         Ok(())
     }
 
-    /// The last response that a session was given a copy of, as far as that is reported.
+    /// Returns the last response that a session was given a copy of, as far as that is reported.
     fn claim(&mut self, task: i64) -> rusqlite::Result<Option<i64>> {
         let known = self.memory.tasks.load(self.conn, &mut self.memory.words, task)?;
         let copied = known.and_then(|known| known.reported.get("account:copied"));
@@ -92,7 +92,7 @@ impl FoldTransaction<'_> {
         Ok(last.filter(|id| !id.is_empty()).map(number))
     }
 
-    /// The task that a session was forked from, by the last response that it was given a copy of.
+    /// Returns the task that a session was forked from, by the last response that it was given a copy of.
     pub(super) fn claimed(&mut self, task: i64) -> rusqlite::Result<Option<i64>> {
         let Some(response) = self.claim(task)? else { return Ok(None) };
         self.add_holder(response, task, UNTOLD)?;
@@ -108,7 +108,7 @@ impl FoldTransaction<'_> {
         }
     }
 
-    /// Everybody who holds a response; those without a row were given an untold copy.
+    /// Returns all holders of a response; those without a row were given an untold copy.
     fn holders(&mut self, response: i64) -> rusqlite::Result<Vec<Holder>> {
         let mut find = self.conn.prepare_cached("SELECT task, fact FROM holder WHERE response = ?1")?;
         let found: Vec<(i64, i64)> = find
@@ -128,14 +128,14 @@ impl FoldTransaction<'_> {
         Ok(holders)
     }
 
-    /// The sessions that were given an untold copy of a response.
+    /// Returns the sessions that were given an untold copy of a response.
     fn claimants(&self, response: i64) -> rusqlite::Result<Vec<i64>> {
         let mut find =
             self.conn.prepare_cached("SELECT task FROM holder WHERE response = ?1 AND fact = ?2")?;
         find.query_map([response, UNTOLD], |row| row.get(0))?.collect()
     }
 
-    /// The task that owns a response.
+    /// Returns the task that owns a response.
     fn owner(&mut self, holders: &[Holder]) -> rusqlite::Result<Option<i64>> {
         if let [only] = holders {
             return Ok(Some(only.task));

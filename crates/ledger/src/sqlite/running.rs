@@ -20,7 +20,7 @@ pub struct RunningProcess {
 }
 
 impl Ledger {
-    /// The processes of all tasks that have not ended.
+    /// Returns the processes of all tasks that have not ended.
     ///
     /// # Errors
     /// If the store cannot answer.

@@ -86,7 +86,7 @@ impl FoldTransaction<'_> {
             .exists([source, uid])
     }
 
-    /// All entries of a series, in order.
+    /// Returns all entries of a series, in order.
     fn members(&self, task: i64, series: i64) -> rusqlite::Result<Vec<Member>> {
         let is_of =
             |entry: &Entry| entry.series.as_ref().is_some_and(|known| row::number(&known.name) == series);
@@ -225,7 +225,7 @@ impl Anchor {
     }
 }
 
-/// The first fact of this key that no one has: two channels number the same key alike.
+/// Returns the first fact of this key that no one has: two channels number the same key alike.
 fn free_fact(key: &str, taken: &BTreeSet<i64>) -> i64 {
     let own = row::number(key);
     if !taken.contains(&own) {
@@ -235,7 +235,7 @@ fn free_fact(key: &str, taken: &BTreeSet<i64>) -> i64 {
     (2..).map(numbered).find(|fact| !taken.contains(fact)).unwrap_or(own)
 }
 
-/// For each telling, in order, the place of the anchor that is the same.
+/// Returns for each telling, in order, the place of the anchor that is the same.
 fn pair(reported: &[&Member], anchors: &[Anchor]) -> Vec<Option<usize>> {
     let mut pairs: Vec<Option<usize>> = vec![None; reported.len()];
     let mut named = BTreeSet::new();

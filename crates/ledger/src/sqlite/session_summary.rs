@@ -158,7 +158,7 @@ impl FoldTransaction<'_> {
         self.write_end(stored, summary, None)
     }
 
-    /// The same, and how and when the subagent ended that a row tells of, if the row says that it runs.
+    /// Writes the row, and how and when the subagent ended that a row tells of, if the row says that it runs.
     fn write_end(
         &mut self,
         stored: &StoredFact,

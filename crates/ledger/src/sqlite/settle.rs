@@ -141,7 +141,7 @@ impl FoldTransaction<'_> {
         self.settle_owners(&responses)
     }
 
-    /// The tasks whose calls a boundary may end: its own, and for the end of a process all that it started.
+    /// Returns the tasks whose calls a boundary may end: its own, and for the end of a process all that it started.
     fn reach(&self, task: i64, list: List) -> rusqlite::Result<Vec<i64>> {
         if list == List::SessionEnd { descendants(self.conn, task) } else { Ok(vec![task]) }
     }
@@ -313,7 +313,7 @@ impl FoldTransaction<'_> {
         Ok(facts::load(self.conn, task, fact)?.map(Rc::new))
     }
 
-    /// In a turn of which the provider's own account tells, what others say of its responses does not count.
+    /// Discounts what others say of a turn's responses where the provider's own account tells of the turn.
     fn settle_responses(&mut self, task: i64, turn: i64) -> rusqlite::Result<()> {
         let rows = facts::select(
             self.conn,
@@ -372,7 +372,7 @@ fn open_calls(conn: &Connection, task: i64) -> rusqlite::Result<Vec<(i64, i64)>>
     find.query_map([task], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
-/// A task and all tasks below it, parents before children.
+/// Returns a task and all tasks below it, parents before children.
 pub(super) fn descendants(conn: &Connection, task: i64) -> rusqlite::Result<Vec<i64>> {
     let mut all = vec![task];
     let mut seen = HashSet::from([task]);

@@ -27,7 +27,7 @@ pub(super) fn forget(derived: &mut Metadata) {
     }
 }
 
-/// The turn and the skill of a row that activated one.
+/// Returns the turn and the skill of a row that activated one.
 fn activated(row: &FactRow) -> Option<(i64, &str)> {
     row.turn.zip(row.skill()).filter(|_| !row.is_failure())
 }

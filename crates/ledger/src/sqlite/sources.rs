@@ -97,7 +97,7 @@ impl FoldTransaction<'_> {
         Ok(self.conn.last_insert_rowid())
     }
 
-    /// The source of an observation of its own, which says this.
+    /// Returns the source of an observation of its own, which says this.
     pub(super) fn source(
         &mut self,
         observed: &Observed,

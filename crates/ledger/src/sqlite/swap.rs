@@ -201,7 +201,7 @@ mod tests {
         fs::read_to_string(path).ok()
     }
 
-    /// Old and new files of a store.
+    /// Writes old and new files of a store.
     fn lay(folder: &Path, old: &[&str]) -> (PathBuf, PathBuf) {
         let store = folder.join("ledger.db");
         for end in old {

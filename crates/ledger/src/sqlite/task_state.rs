@@ -132,7 +132,7 @@ impl FoldTransaction<'_> {
         Ok(())
     }
 
-    /// The number of a task that another one names: it gets one, unless it was deleted on purpose.
+    /// Returns the number of a task that another one names: it gets one, unless it was deleted on purpose.
     fn named_task(&mut self, key: &TaskKey) -> rusqlite::Result<Option<i64>> {
         let is_deleted = self
             .conn
@@ -143,8 +143,8 @@ impl FoldTransaction<'_> {
         if is_deleted { Ok(None) } else { self.task(key).map(Some) }
     }
 
-    /// A task that gets another parent leaves one behind, which may run only because of it; and what it started itself
-    /// now ends with others. Gives the parent that it had.
+    /// Settles the parent that a task leaves behind when it gets another: it may run only because of it; and what it
+    /// started itself now ends with others. Gives the parent that it had.
     fn settle_moved(&mut self, task: i64, parent: Option<i64>) -> rusqlite::Result<Option<i64>> {
         let left = self.known_task(task)?.and_then(|known| known.parent);
         if left == parent {
@@ -232,7 +232,7 @@ impl FoldTransaction<'_> {
         Ok(())
     }
 
-    /// The tasks above a task, nearest first.
+    /// Returns the tasks above a task, nearest first.
     pub(super) fn above(&mut self, task: i64) -> rusqlite::Result<Vec<i64>> {
         let mut chain = Vec::new();
         let mut at = task;
@@ -262,7 +262,7 @@ impl FoldTransaction<'_> {
         Ok(first)
     }
 
-    /// Tasks of the same process: one of them may continue this one.
+    /// Returns the tasks of the same process: one of them may continue this one.
     fn same_process(&self, task: i64) -> rusqlite::Result<Vec<i64>> {
         let mut find = self.conn.prepare_cached(
             "SELECT other.id FROM task mine JOIN task other ON other.pid = mine.pid \
@@ -371,7 +371,7 @@ impl FoldTransaction<'_> {
             .optional()
     }
 
-    /// The newest moments of a task and of those that it depends on.
+    /// Returns the newest moments of a task and of those that it depends on.
     fn marks(&mut self, task: i64) -> rusqlite::Result<Marks> {
         let mut marks = self.life(task)?.map(|life| life.marks()).unwrap_or_default();
         let Some(known) = self.known_task(task)? else { return Ok(marks) };
@@ -407,7 +407,7 @@ impl FoldTransaction<'_> {
         Ok(if is_ours { sums.client_cost } else { 0 })
     }
 
-    /// The task whose context was cleared to begin this one: the same process ended it just before.
+    /// Returns the task whose context was cleared to begin this one: the same process ended it just before.
     fn continued(&self, task: i64, at: i64) -> rusqlite::Result<Option<i64>> {
         self.conn
             .prepare_cached(concat!(

@@ -61,7 +61,7 @@ const COLUMNS: &str = "id, uid, agent, told, project, agent_type, parent, backgr
     EXISTS (SELECT 1 FROM task child WHERE child.parent = task.id)";
 
 impl Tasks {
-    /// The number of a task; it gets one if it has none.
+    /// Returns the number of a task; it gets one if it has none.
     pub(crate) fn number(
         &mut self,
         conn: &Connection,
@@ -98,7 +98,7 @@ impl Tasks {
         Ok(id)
     }
 
-    /// A task by its number.
+    /// Returns a task by its number.
     pub(crate) fn load(
         &mut self,
         conn: &Connection,
@@ -128,7 +128,7 @@ impl Tasks {
     }
 }
 
-/// The agent of a task and the agent's name of its session.
+/// Returns the agent of a task and the agent's name of its session.
 pub(crate) fn key(conn: &Connection, id: i64) -> rusqlite::Result<Option<TaskKey>> {
     conn.prepare_cached("SELECT agent, session FROM task WHERE id = ?1")?
         .query_row([id], |row| {
@@ -178,7 +178,7 @@ fn find(conn: &Connection, words: &mut Words, id: i64) -> rusqlite::Result<Optio
     Ok(Some(known))
 }
 
-/// The word under which the sums of an agent's type are filed.
+/// Returns the word under which the sums of an agent's type are filed.
 pub(crate) fn actor(agent: Agent, agent_type: &str) -> String {
     format!("{agent}/{agent_type}")
 }

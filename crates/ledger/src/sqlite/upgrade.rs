@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(version, SCHEMA);
     }
 
-    /// The tables with their columns, whatever their order, their keys and their indexes.
+    /// Returns the tables with their columns, whatever their order, their keys and their indexes.
     fn shape(conn: &Connection) -> Vec<(String, String)> {
         let mut find = conn
             .prepare(

@@ -99,8 +99,8 @@ impl Ledger {
         self.retain_with(retention, |_| true)
     }
 
-    /// Like [`Ledger::retain`], with a report of the progress after each step, which can end it early. Other writes
-    /// wait for one step, not for all of them.
+    /// Works like [`Ledger::retain`], with a report of the progress after each step, which can end it early. Other
+    /// writes wait for one step, not for all of them.
     ///
     /// # Errors
     /// If the store could not be written. The events of completed steps stay dropped, and another call continues.
@@ -156,7 +156,7 @@ impl Ledger {
         .map_err(AppendError::from)
     }
 
-    /// Retained bytes of hooks after a place, oldest first, at most so many.
+    /// Returns retained bytes of hooks after a place, oldest first, at most so many.
     ///
     /// # Errors
     /// If the store cannot answer.
@@ -413,7 +413,7 @@ impl FoldTransaction<'_> {
         Ok((done, next))
     }
 
-    /// The latest moment that any entry of a task tells of.
+    /// Returns the latest moment that any entry of a task tells of.
     fn newest_reported(&self, task: i64) -> rusqlite::Result<i64> {
         let Some(key) = tasks::key(self.conn, task)? else { return Ok(0) };
         let mut find = self.conn.prepare_cached("SELECT data FROM entry WHERE task = ?1")?;

@@ -350,7 +350,7 @@ impl Log {
         }
     }
 
-    /// The same of a file that is open.
+    /// Does the same with a file that is open.
     pub(super) fn read(file: Arc<File>) -> io::Result<Option<Self>> {
         let mut head = [0; HEAD];
         match file.read_exact_at(&mut head, 0) {
@@ -436,7 +436,7 @@ pub(super) fn frames(log: &File, each: impl FnMut(FrameImage)) -> io::Result<()>
     }
 }
 
-/// The same, also where the head is damaged or gone and the frames tell what it was.
+/// Reads the frames also where the head is damaged or gone and the frames tell what it was.
 pub(super) fn frames_behind_damage(log: &File, store: &Path, each: impl FnMut(FrameImage)) -> io::Result<()> {
     let mut bytes = [0; HEAD];
     if log.read_exact_at(&mut bytes, 0).is_err() {
@@ -542,7 +542,7 @@ mod tests {
 
     use super::*;
 
-    /// A log of so many commits of one page each, as a process leaves it that is gone.
+    /// Returns a log of so many commits of one page each, as a process leaves it that is gone.
     fn log(commits: usize) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("made.db");

@@ -14,7 +14,7 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// The number of a text; it gets one if it has none.
+    /// Returns the number of a text; it gets one if it has none.
     pub(crate) fn id(&mut self, conn: &Connection, text: &str) -> rusqlite::Result<i64> {
         if let Some(id) = self.known.get(text) {
             return Ok(*id);
@@ -40,7 +40,7 @@ impl Words {
     }
 }
 
-/// The text of a word.
+/// Returns the text of a word.
 pub(crate) fn text(conn: &Connection, id: i64) -> rusqlite::Result<Option<String>> {
     conn.prepare_cached("SELECT text FROM word WHERE id = ?1")?.query_row([id], |row| row.get(0)).optional()
 }

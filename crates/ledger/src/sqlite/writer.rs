@@ -313,8 +313,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Like [`Writer::change`], for observations that are on disk in the journal. The commit does not wait for the
-    /// disk: if it is lost, they are folded from the journal again.
+    /// Works like [`Writer::change`], for observations that are on disk in the journal. The commit does not wait for
+    /// the disk: if it is lost, they are folded from the journal again.
     pub(super) fn change_from_journal<T>(
         &mut self,
         work: impl FnOnce(&mut FoldTransaction<'_>) -> rusqlite::Result<T>,

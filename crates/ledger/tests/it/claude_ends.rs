@@ -320,7 +320,7 @@ fn a_question_waits_as_long_as_the_person_takes() {
     }
 }
 
-/// A ledger to which these payloads were brought, a second apart.
+/// Returns a ledger to which these payloads were brought, a second apart.
 fn reported(payloads: &[Value]) -> World {
     let mut observed = Vec::new();
     for (place, payload) in payloads.iter().enumerate() {

@@ -83,7 +83,7 @@ fn no_in_a_dialog_is_a_refusal_with_the_time_that_it_took() {
     }
 }
 
-/// Each call: tool and state.
+/// Returns each call: tool and state.
 fn states(world: &World, thread: &str) -> Vec<(String, CallState)> {
     calls(world, thread).into_iter().map(|call| (call.tool_name, call.state)).collect()
 }

@@ -55,7 +55,7 @@ impl Folder {
         reader
     }
 
-    /// The same files in another folder, as they are now. While a ledger has them open, only under a [`Self::hold`].
+    /// Copies the files to another folder, as they are now. While a ledger has them open, only under a [`Self::hold`].
     fn copy(&self) -> Self {
         let copy = Self::new();
         for name in FILES.iter().filter(|name| self.path(name).exists()) {
@@ -103,7 +103,7 @@ fn bring(ledger: &Ledger, history: &mut History, events: usize) {
     ledger.append(Batch { observed, ..Batch::default() }).unwrap();
 }
 
-/// A store that was closed, with so many events.
+/// Returns a store that was closed, with so many events.
 fn closed(events: usize) -> Folder {
     let folder = Folder::new();
     let ledger = folder.open();
@@ -309,7 +309,7 @@ fn a_store_that_begins_beside_the_sums_of_another_is_well() {
 /// A way to break something in a folder.
 type Breakage<'a> = &'a dyn Fn(&Folder);
 
-/// A bit of a text or blob of a table's last page.
+/// Returns a bit of a text or blob of a table's last page.
 fn bit_of(folder: &Folder, table: &str) -> (u32, u64) {
     let conn = Connection::open(folder.path("ledger.db")).unwrap();
     let find = "SELECT max(pageno) FROM dbstat WHERE name = ?1 AND pagetype = 'leaf'";
@@ -456,7 +456,7 @@ fn damage_of_more_than_a_bit_in_a_store_that_was_stopped_is_reported_until_it_is
     assert_eq!(World::rows_of(&folder.path("ledger.db")), rows);
 }
 
-/// A store as a process leaves it that is killed, with most of its events in the log, and all its rows.
+/// Returns a store as a process leaves it that is killed, with most of its events in the log, and all its rows.
 fn killed() -> (Folder, Vec<String>) {
     let folder = closed(200);
     let ledger = folder.open();

@@ -22,7 +22,7 @@ fn every(store: &dyn Store, limit: u32, filter: &DecisionFilter) -> Vec<RuleDeci
     }
 }
 
-/// Two sessions in which three rules speak in turn.
+/// Returns two sessions in which three rules speak in turn.
 fn world(rounds: usize) -> World {
     let mut story = HistoryBuilder::new(1);
     let mut one = story.asks("one", BEGIN);

@@ -10,7 +10,7 @@ use agent_tracer_ledger::{AppendError, Batch, Cursor, Observed, Receipt, Verdict
 
 use crate::world::World;
 
-/// One event of a session.
+/// Returns one event of a session.
 fn observed(session: &str, number: usize) -> Observed {
     let (task, at) = (TaskKey::new(Agent::CLAUDE_CODE, session), Millis(1_790_000_000_000 + number as i64));
     let subject = Subject::Event(Kind::ToolUsed);
@@ -29,14 +29,14 @@ fn observed(session: &str, number: usize) -> Observed {
     }
 }
 
-/// Events of a session that is well, with one of a session that is not at each of these places.
+/// Returns events of a session that is well, with one of a session that is not at each of these places.
 fn batch(count: usize, poison: &[usize]) -> Batch {
     let session = |number| if poison.contains(&number) { "poison" } else { "well" };
     let observed = (0..count).map(|number| observed(session(number), number)).collect();
     Batch { observed, ..Batch::default() }
 }
 
-/// From now on nothing of the session `poison` can be written, as if its pages were damaged.
+/// Makes every write of the session `poison` fail, as if its pages were damaged.
 fn poison(world: &World) {
     world
         .connection()
@@ -52,7 +52,7 @@ fn heal(world: &World) {
     world.connection().execute_batch("DROP TRIGGER IF EXISTS poison; DROP TRIGGER IF EXISTS sick").unwrap();
 }
 
-/// From now on nothing at all can be written.
+/// Makes every write fail.
 fn sicken(world: &World) {
     world
         .connection()

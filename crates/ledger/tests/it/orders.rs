@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::world::World;
 
-/// The same in another order, the same for the same seed.
+/// Returns the same in another order, the same for the same seed.
 pub(crate) fn shuffled(observed: &[Observed], seed: u64) -> Vec<Observed> {
     let mut all = observed.to_vec();
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -57,7 +57,7 @@ fn every_order_of_one_channel_alone_ends_in_the_same_rows() {
     }
 }
 
-/// The same as another session would have reported it.
+/// Returns the same as another session would have reported it.
 fn reported_by(observed: &[Observed], session: &str) -> Vec<Observed> {
     const CAPTURED: &str = "2ebc5ab6-4a16-4d07-8e32-a49967836261";
     let mut all = observed.to_vec();

@@ -13,7 +13,7 @@ fn failures(newest_first: &[PastAction]) -> u64 {
     ended.take_while(|state| matches!(state, CallState::Failed | CallState::Denied)).count() as u64
 }
 
-/// Everything that rules ask of the past of a task, about the calls and files that an observation names.
+/// Returns everything that rules ask of the past of a task, about the calls and files that an observation names.
 fn answers(past: &TaskHistory, id: &TaskId, reading: &Reading) -> Vec<String> {
     let mut answers = vec![
         format!("{:?}", past.actions(id, Millis(0), 16)),

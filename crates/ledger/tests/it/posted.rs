@@ -82,8 +82,8 @@ fn what_is_posted_while_the_writer_is_busy_is_acknowledged_before_it_is_folded()
     assert_eq!(world.rows(), World::with(&all, usize::MAX).rows());
 }
 
-/// A world in which everything but the first of these was acknowledged while the writer was busy, and the files as a
-/// process that was gone at that moment left them.
+/// Returns a world in which everything but the first of these was acknowledged while the writer was busy, and the files
+/// as a process that was gone at that moment left them.
 fn left_behind(all: &[Observed]) -> (World, tempfile::TempDir) {
     let (first, rest) = all.split_first().unwrap();
     let world = World::new();

@@ -16,7 +16,7 @@ use crate::world::World;
 const TASKS: u64 = 120;
 const CALLS: u64 = 25;
 
-/// The calls of all tasks: each has a word of its own, `probe<number>`, and every third says `cargo`.
+/// Returns the calls of all tasks: each has a word of its own, `probe<number>`, and every third says `cargo`.
 fn calls() -> impl Iterator<Item = u64> {
     0..TASKS * CALLS
 }
@@ -29,7 +29,7 @@ fn at(call: u64) -> i64 {
     BEGIN + call as i64 * 60_000
 }
 
-/// Tasks with titles `Mend ticket<number>`, and their calls.
+/// Returns tasks with titles `Mend ticket<number>`, and their calls.
 fn reported() -> Vec<Observed> {
     let evidence = || Evidence { certainty: Certainty::Measured, reason: String::new() };
     let tell = |call: u64| {

@@ -19,7 +19,7 @@ fn task_ids(world: &World) -> Vec<TaskId> {
     world.ledger.every_task().unwrap()
 }
 
-/// An event of a session that says this everywhere that an event can say something.
+/// Returns an event of a session that says this everywhere that an event can say something.
 fn said(session: &str, number: usize, mark: &str) -> Observed {
     let task = TaskKey::new(Agent::CLAUDE_CODE, session);
     let at = Millis(1_794_777_004_000 + i64::try_from(number).unwrap());

@@ -50,7 +50,7 @@ pub(crate) fn id(task: &Task) -> TaskId {
     TaskId::parse(&task.id).unwrap()
 }
 
-/// All parts of a list.
+/// Returns all parts of a list.
 pub(crate) fn every<T>(mut ask: impl FnMut(Paging) -> Result<Page<T>, QueryError>) -> Vec<T> {
     every_of(137, &mut ask)
 }
@@ -78,7 +78,7 @@ impl RecordedHistory {
         self.tasks.iter().max_by_key(|task| task.event_count).unwrap()
     }
 
-    /// The task with the largest family.
+    /// Returns the task with the largest family.
     pub(crate) fn root(&self) -> &Task {
         let families = self.tasks.iter().map(|task| (self.descendants(&task.id).len(), task));
         let (members, root) = families.max_by_key(|(members, task)| (*members, task.id.clone())).unwrap();
@@ -103,7 +103,7 @@ impl RecordedHistory {
         }
     }
 
-    /// Rows in a range, with the task of each.
+    /// Returns rows in a range, with the task of each.
     pub(crate) fn rows_in<'a>(&'a self, range: &Range) -> Vec<(&'a Row, &'a Task)> {
         let tasks = self.task_of();
         self.rows

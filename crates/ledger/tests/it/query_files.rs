@@ -14,7 +14,7 @@ const DAY: i64 = 86_400_000;
 /// 2026-11-01.
 const NOVEMBER: i64 = 1_793_491_200_000;
 
-/// A file that was read once at this moment, in a project.
+/// Returns a file that was read once at this moment, in a project.
 fn read(number: usize, at: i64, project: &str, path: &str) -> Observed {
     let payload = json!({
         "session_id": format!("5b1c7e36-2d7e-4f6c-9a53-{:012}", project.len()), "cwd": project,
@@ -26,7 +26,7 @@ fn read(number: usize, at: i64, project: &str, path: &str) -> Observed {
     hook(Agent::CLAUDE_CODE, &name, Millis(at + number as i64), false, payload.to_string().as_bytes())
 }
 
-/// Every page of the files of a range, so many at a time.
+/// Returns every page of the files of a range, so many at a time.
 fn files(world: &World, range: &Range, limit: u32) -> Vec<FileStat> {
     let store = world.ledger.store();
     let (mut all, mut cursor) = (Vec::new(), None);

@@ -68,7 +68,7 @@ fn tasks_that_began_before_a_moment_are_found_however_long_they_went_on() {
     }
 }
 
-/// Tasks and types of agents in a range, out of those that began before its end.
+/// Compares tasks and types of agents in a range with those computed out of those that began before its end.
 fn ask_of_range(store: &dyn Store, range: &Range, begun: &[&Task]) {
     let is_in = |task: &&&Task| range.since.is_none_or(|since| task.last_event_at >= since);
     let expected: Vec<&Task> = begun.iter().filter(is_in).copied().collect();

@@ -75,7 +75,7 @@ impl HistoryBuilder {
         Self { dice: Dice::new(seed), observed: Vec::new(), serial: 0 }
     }
 
-    /// So many sessions, each with some turns and some subagents.
+    /// Returns so many sessions, each with some turns and some subagents.
     pub(crate) fn of(seed: u64, sessions: u64, turns: u64) -> Self {
         let mut story = Self::new(seed);
         for number in 0..sessions {
@@ -211,7 +211,7 @@ impl HistoryBuilder {
         parent.now = parent.now.max(child.now);
     }
 
-    /// A prompt, some calls, responses in between, an answer.
+    /// Adds a prompt, some calls, responses in between, an answer.
     pub(crate) fn turn(&mut self, session: &mut Session, number: u64) {
         let agent = session.key.agent;
         let name = format!("p{number}");
@@ -387,7 +387,7 @@ impl HistoryBuilder {
         }
     }
 
-    /// So many equal calls that begin and end at the same moments.
+    /// Adds so many equal calls that begin and end at the same moments.
     pub(crate) fn at_once(&mut self, session: &mut Session, calls: u64) {
         for number in 0..calls {
             let key = format!("tool:once-{number}");
@@ -409,7 +409,7 @@ impl HistoryBuilder {
         self.tell(session.key.agent, Channel::Transcript, vec![prompt]);
     }
 
-    /// A prompt, and a call that ended.
+    /// Adds a prompt, and a call that ended.
     pub(crate) fn works(&mut self, session: &mut Session) {
         let prompt = self.entry(
             session,
@@ -426,7 +426,7 @@ impl HistoryBuilder {
         self.tell(session.key.agent, Channel::Hook, vec![prompt, close]);
     }
 
-    /// A prompt and its answer.
+    /// Adds a prompt and its answer.
     pub(crate) fn rests(&mut self, session: &mut Session) {
         self.works(session);
         session.now += 1_000;
@@ -440,7 +440,7 @@ impl HistoryBuilder {
         self.tell(session.key.agent, Channel::Hook, vec![said]);
     }
 
-    /// A rule that spoke about a call of a session, a second after whatever was before.
+    /// Adds a rule that spoke about a call of a session, a second after whatever was before.
     pub(crate) fn decides(&mut self, session: &mut Session, rule: &str, status: &str, outcome: &str) {
         session.now += 1_000;
         let mut decision = self.entry(
@@ -457,7 +457,7 @@ impl HistoryBuilder {
         self.tell(session.key.agent, Channel::Hook, vec![decision]);
     }
 
-    /// A session that now waits for a permission.
+    /// Returns a session that now waits for a permission.
     pub(crate) fn asks(&mut self, name: &str, now: i64) -> Session {
         let mut session = self.session(Agent::CLAUDE_CODE, name, now, PROJECTS[0]);
         session.now += 1_000;

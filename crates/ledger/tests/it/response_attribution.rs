@@ -37,7 +37,7 @@ fn with_account(observed: &[Observed], session: &str, change: impl Fn(&mut Value
     all
 }
 
-/// As if the session had been compacted for so many tokens before.
+/// Changes a payload as if the session had been compacted for so many tokens before.
 fn more(tokens: u64) -> impl Fn(&mut Value) {
     move |account| {
         let input = &mut account["models"]["claude-opus-5-5"]["inputTokens"];
@@ -165,7 +165,7 @@ fn an_account_that_began_after_a_kill_covers_only_what_came_after_it() {
     assert_eq!(after[session].usage.tokens.input, whole.usage.tokens.input + 11);
 }
 
-/// The rows of a session as a client wrote them that did not say what it copied: under another session's name.
+/// Returns the rows of a session as a client wrote them that did not say what it copied: under another session's name.
 fn copied_blindly(observed: &[Observed], session: &str, to: &str) -> Vec<Observed> {
     let mut all = observed.to_vec();
     for observed in &mut all {

@@ -32,7 +32,7 @@ fn count(world: &World) -> (usize, usize, usize) {
     (rows(world, Kind::UserMessage).len(), rows(world, Kind::AssistantResponse).len(), turns(world).len())
 }
 
-/// A payload at so many milliseconds after the beginning.
+/// Returns a payload at so many milliseconds after the beginning.
 fn hook(level: Level, at: i64, event: &str, prompt: Option<&str>, more: Value) -> Observed {
     let mut payload = json!({"hook_event_name": event, "session_id": "s", "cwd": "/w"});
     payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -105,7 +105,7 @@ impl File {
 const OLD: &str = "2.1.150";
 const NEW: &str = "2.1.326";
 
-/// The ledger of hooks and rows together; fails unless every order of them ends in the same rows.
+/// Returns the ledger of hooks and rows together; fails unless every order of them ends in the same rows.
 fn in_every_order(hooks: &[Observed], rows: &[Observed]) -> World {
     let all: Vec<Observed> = hooks.iter().chain(rows).cloned().collect();
     let world = World::with(&all, usize::MAX);
@@ -120,7 +120,7 @@ fn in_every_order(hooks: &[Observed], rows: &[Observed]) -> World {
     world
 }
 
-/// Two turns with one text and one answer, and a third with another.
+/// Returns two turns with one text and one answer, and a third with another.
 fn two_alike() -> File {
     File::new(OLD)
         .prompt(0, "p1", "Go on")

@@ -28,7 +28,7 @@ fn summary(world: &World, task: &Task) -> TaskSummary {
     world.ledger.store().summary(Millis(0), &TaskId::parse(&task.id).unwrap()).unwrap()
 }
 
-/// The numbers of a task as a row carries them.
+/// Returns the numbers of a task as a row carries them.
 fn carried(world: &World, task: &Task) -> Value {
     let mut reported = serde_json::to_value(summary(world, task)).unwrap();
     reported.as_object_mut().unwrap().remove("sessions");
@@ -99,7 +99,7 @@ fn a_summary_says_what_happened() {
     }
 }
 
-/// A session that was resumed goes on: what it came to is not known before it ends again.
+/// Follows a session that was resumed: what it came to is not known before it ends again.
 #[test]
 fn a_task_that_goes_on_has_come_to_nothing_yet() {
     let hooks = scenario("2.1.325/bash_ok").observed(Some(Channel::Hook));

@@ -13,7 +13,7 @@ use crate::world::World;
 
 const FOREVER: Millis = Millis(4_000_000_000_000);
 
-/// Every scenario in which the client names a skill.
+/// Returns every scenario in which the client names a skill.
 fn with_skills() -> Vec<Scenario> {
     let names = |observed: &Observed| match &observed.verdict {
         Verdict::Read(reading) => {
@@ -24,7 +24,7 @@ fn with_skills() -> Vec<Scenario> {
     scenarios().into_iter().filter(|scenario| scenario.observed(None).iter().any(names)).collect()
 }
 
-/// The same from a client that does not say which skill a response was given for.
+/// Returns the same from a client that does not say which skill a response was given for.
 fn untold(observed: &[Observed]) -> Vec<Observed> {
     let mut all = observed.to_vec();
     for observed in &mut all {
@@ -120,7 +120,7 @@ fn the_parts_of_a_task_are_its_whole() {
     }
 }
 
-/// A session that goes on after retention has dropped its beginning.
+/// Follows a session that goes on after retention has dropped its beginning.
 #[test]
 fn parts_that_were_sealed_are_counted_once_whatever_is_folded_anew() {
     let all = scenario("2.1.325/rc_resume").observed(None);

@@ -29,7 +29,8 @@ fn tasks(world: &World) -> Vec<Task> {
     every(|paging| store.tasks(Millis(0), &TaskFilter { paging, ..TaskFilter::default() }))
 }
 
-/// Every total there is: of each task, its own and its tree's; over time by whatever it can be distinguished by.
+/// Returns every total there is: of each task, its own and its tree's; over time by whatever it can be distinguished
+/// by.
 fn totals(world: &World) -> BTreeMap<String, UsageView> {
     let store = world.ledger.store();
     let mut all = BTreeMap::new();
@@ -90,7 +91,7 @@ fn totals_do_not_depend_on_order_repetition_parts_or_mixture_of_channels() {
     assert!(with_telemetry > 60, "{with_telemetry}");
 }
 
-/// A response that only telemetry tells of counts too, and the same record a second time does not.
+/// Counts a response that only telemetry tells of, and the same record a second time does not.
 #[test]
 fn telemetry_alone_counts_each_request_once() {
     let mut compared = 0;
@@ -114,7 +115,7 @@ fn telemetry_alone_counts_each_request_once() {
     assert!(compared >= 6, "{compared}");
 }
 
-/// The stream events and metrics of Codex repeat the tokens of a response without naming it.
+/// Ignores stream events and metrics of Codex, which repeat the tokens of a response without naming it.
 #[test]
 fn stream_events_of_codex_never_count() {
     let mut seen = 0;
@@ -134,7 +135,7 @@ fn is_usage_from(observed: &Observed, source: &str) -> bool {
     reading.entries.iter().any(|entry| entry.metadata.get("usageSource").is_some_and(|from| from == source))
 }
 
-/// The turn of a response that this source tells of.
+/// Returns the turn of a response that this source tells of.
 fn turn_of(observed: &Observed, source: &str) -> Option<String> {
     let Verdict::Read(reading) = &observed.verdict else { return None };
     let from = |entry: &&Entry| entry.metadata.get("usageSource").is_some_and(|from| from == source);
@@ -146,7 +147,7 @@ fn responses(world: &World) -> u64 {
     tasks(world).iter().map(|task| task.usage.provenance.responses).sum()
 }
 
-/// A thread that keeps no file is known by its hooks alone.
+/// Counts a thread that keeps no file and is known by its hooks alone.
 #[test]
 fn a_thread_without_a_file_spent_what_its_hooks_say() {
     let ephemeral = scenario("codex/0.166.0/ephemeral");
@@ -194,7 +195,8 @@ fn a_turn_of_codex_counts_its_records_if_it_has_any_and_else_its_hooks() {
     assert!(compared > 5, "{compared}");
 }
 
-/// Codex begins a new file when a thread is taken back to an earlier point; the old one stays, and what it spent too.
+/// Checks both files, because Codex begins a new file when a thread is taken back to an earlier point; the old one
+/// stays, and what it spent too.
 #[test]
 fn a_thread_that_was_reverted_has_spent_what_both_its_files_say() {
     let path = fixtures().join("codex/0.166.0/rollouts/hello.jsonl");

@@ -196,7 +196,8 @@ fn what_is_deleted_in_steps_does_not_come_back_between_them() {
     assert_eq!(terms, 0, "nothing is left to be found");
 }
 
-/// Search follows behind the writer: what is deleted before it came by must not be found afterwards.
+/// Checks that search, which follows behind the writer, forgets as well: what is deleted before it came by must not be
+/// found afterwards.
 #[test]
 fn what_is_deleted_while_search_is_away_is_never_found() {
     let world = World::with(&scenario("2.1.325/agent_nested").observed(None), usize::MAX);

@@ -22,7 +22,7 @@ impl World {
         Self { ledger, folder }
     }
 
-    /// A ledger to which these were brought, so many at a time.
+    /// Returns a ledger to which these were brought, so many at a time.
     pub(crate) fn with(observed: &[Observed], at_a_time: usize) -> Self {
         let world = Self::new();
         world.bring(observed, at_a_time);
@@ -51,12 +51,12 @@ impl World {
         Connection::open(self.path()).unwrap()
     }
 
-    /// Every row of every projection, in words, without the numbers that depend on the order of delivery.
+    /// Returns every row of every projection, in words, without the numbers that depend on the order of delivery.
     pub(crate) fn rows(&self) -> Vec<String> {
         Self::rows_of(&self.path())
     }
 
-    /// The same of any file.
+    /// Returns the rows of any file.
     pub(crate) fn rows_of(path: &Path) -> Vec<String> {
         let conn = Connection::open(path).unwrap();
         let mut rows = Vec::new();

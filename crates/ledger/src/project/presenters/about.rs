@@ -34,7 +34,7 @@ pub struct About {
     pub resumed: Vec<i64>,
 }
 
-/// A task's id from its text.
+/// Returns a task's id from its text.
 #[must_use]
 pub fn task_id(text: &str) -> TaskId {
     // A stored text may be damaged, and a sender may call its task anything: it still needs some id that opens nothing.
@@ -48,20 +48,20 @@ pub fn resumes<'row>(starts: impl IntoIterator<Item = &'row FactRow>, started: i
 }
 
 impl About {
-    /// The stay of the process in which something at this moment happened.
+    /// Returns the stay of the process in which something at this moment happened.
     #[must_use]
     pub fn stay(&self, at: i64) -> SessionId {
         let resumes = self.resumed.partition_point(|resumed| *resumed <= at);
         SessionId::derive(&self.uid, &format!("stay:{}", resumes + 1))
     }
 
-    /// The id of one of its rows.
+    /// Returns the id of one of its rows.
     #[must_use]
     pub fn row_id(&self, fact: i64) -> String {
         FactId::from_number(&self.uid, fact.cast_unsigned()).to_string()
     }
 
-    /// The id of one of its turns.
+    /// Returns the id of one of its turns.
     #[must_use]
     pub fn turn_id(&self, turn: i64) -> String {
         TurnId::from_number(&self.uid, turn.cast_unsigned()).to_string()
@@ -73,7 +73,7 @@ impl About {
         own.unwrap_or_else(|| self.agent_type.clone())
     }
 
-    /// The row of a fact that last changed at `seq`.
+    /// Returns the row of a fact that last changed at `seq`.
     #[must_use]
     pub fn row(&self, fact: &FactRow, seq: u64) -> Row {
         let data = &fact.data;

@@ -60,7 +60,8 @@ impl ColumnGrid {
         Ok(Self { from, to, width: width.clamp(1, WIDEST), last })
     }
 
-    /// Rows that begin before this moment are in it: the last moment of a life is, the end of a part is not.
+    /// Returns the moment before which a row must begin to be in it: the last moment of a life is in it, the end of a
+    /// part is not.
     #[must_use]
     pub const fn end(&self) -> i64 {
         self.to.saturating_add((self.to == self.last) as i64)
@@ -86,14 +87,14 @@ impl ColumnGrid {
         (first, self.column(end).max(first))
     }
 
-    /// The moment at which a column begins.
+    /// Returns the moment at which a column begins.
     fn at(&self, column: usize) -> i64 {
         let length = i128::from(self.to) - i128::from(self.from);
         let offset = length * column as i128 / i128::from(self.width);
         i64::try_from(i128::from(self.from) + offset).unwrap_or(self.to)
     }
 
-    /// The long stretches of columns in which nothing happened.
+    /// Returns the long stretches of columns in which nothing happened.
     fn gaps(&self, covered: &[bool]) -> Vec<[i64; 2]> {
         let shortest = (covered.len() / GAP_PART).max(2);
         let mut gaps = Vec::new();
@@ -290,13 +291,13 @@ pub trait Names<T> {
     /// Why something has no name.
     type Error;
 
-    /// The text of a tool.
+    /// Returns the text of a tool.
     ///
     /// # Errors
     /// If the store cannot answer.
     fn tool(&mut self, tool: &T) -> Result<String, Self::Error>;
 
-    /// The titles of rows that stand alone, in the same order; empty if a row has none or cannot be read.
+    /// Returns the titles of rows that stand alone, in the same order; empty if a row has none or cannot be read.
     ///
     /// # Errors
     /// If the store cannot answer.
@@ -304,7 +305,7 @@ pub trait Names<T> {
 }
 
 impl<T: Clone + PartialEq> Drawing<T> {
-    /// An empty picture.
+    /// Returns an empty picture.
     #[must_use]
     pub fn new(picture: ColumnGrid) -> Self {
         Self {
@@ -352,7 +353,7 @@ impl<T: Clone + PartialEq> Drawing<T> {
         Ok(())
     }
 
-    /// The picture.
+    /// Returns the picture.
     #[must_use]
     pub fn end(self) -> LaneBins {
         LaneBins {

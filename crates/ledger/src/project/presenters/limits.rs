@@ -53,7 +53,7 @@ fn snapshot(row: &FactRow, window: &Window) -> Option<LimitSnapshot> {
     Some((row.occurred, used, resets))
 }
 
-/// Every limit that an agent reported lately, out of snapshots of the context.
+/// Returns every limit that an agent reported lately, out of snapshots of the context.
 pub fn limits<'row>(snapshots: impl IntoIterator<Item = (Agent, &'row FactRow)>, now: Millis) -> Vec<Limit> {
     let mut points: BTreeMap<(usize, usize), (Agent, Vec<LimitSnapshot>)> = BTreeMap::new();
     for (agent, row) in snapshots {

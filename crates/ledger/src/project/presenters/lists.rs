@@ -12,7 +12,7 @@ use crate::view::{CommandRun, Exploration, Permission, Question, ToolCall, WebLo
 pub const CALLS: [List; 6] =
     [List::Question, List::Todo, List::Command, List::Exploration, List::Web, List::Call];
 
-/// A whole number of the metadata that cannot be negative.
+/// Returns a whole number of the metadata that cannot be negative.
 #[must_use]
 pub fn number(row: &FactRow, key: &str) -> Option<u64> {
     row.meta(key)?.as_u64()
@@ -32,7 +32,7 @@ fn error_class(row: &FactRow) -> Option<String> {
     row.error.map(|class| class.to_string()).or_else(|| owned(row, attributes::ERROR_CLASS))
 }
 
-/// A tool call; what has no tool or no state is none.
+/// Returns a tool call; what has no tool or no state is none.
 #[must_use]
 pub fn tool_call(about: &About, row: &FactRow) -> Option<ToolCall> {
     Some(ToolCall {
@@ -55,7 +55,7 @@ pub fn tool_call(about: &About, row: &FactRow) -> Option<ToolCall> {
     })
 }
 
-/// A shell command.
+/// Returns a shell command.
 #[must_use]
 pub fn command_run(about: &About, row: &FactRow) -> CommandRun {
     let analysis = |key: &str| row.meta(attributes::COMMAND_ANALYSIS).and_then(|analysis| analysis.get(key));
@@ -75,7 +75,7 @@ pub fn command_run(about: &About, row: &FactRow) -> CommandRun {
     }
 }
 
-/// A read, a search or a look-up.
+/// Returns a read, a search or a look-up.
 #[must_use]
 pub fn exploration(about: &About, row: &FactRow) -> Exploration {
     Exploration {
@@ -99,7 +99,7 @@ pub fn exploration(about: &About, row: &FactRow) -> Exploration {
     }
 }
 
-/// A look-up in the web.
+/// Returns a look-up in the web.
 #[must_use]
 pub fn web_lookup(about: &About, row: &FactRow) -> WebLookup {
     // A search keeps its query where a fetch keeps its address; only addresses are shown as such.
@@ -125,7 +125,7 @@ pub fn web_lookup(about: &About, row: &FactRow) -> WebLookup {
     }
 }
 
-/// A permission that was asked for.
+/// Returns a permission that was asked for.
 #[must_use]
 pub fn permission(about: &About, row: &FactRow) -> Permission {
     Permission {
@@ -153,7 +153,7 @@ fn phase(row: &FactRow) -> &str {
     }
 }
 
-/// A question to a person; the answer to a server's question is none.
+/// Returns a question to a person; the answer to a server's question is none.
 #[must_use]
 pub fn question(about: &About, row: &FactRow) -> Option<Question> {
     if row.meta(attributes::ELICITATION_RESULT) == Some(&Value::Bool(true)) {
@@ -188,7 +188,7 @@ fn texts(row: &FactRow, name: &str) -> Vec<String> {
     }
 }
 
-/// The host of an address.
+/// Returns the host of an address.
 fn host(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;

@@ -22,14 +22,14 @@ const QUARTER_MS: i64 = 900_000;
 /// Windows are looked for in so many days at most: the newest.
 const MOST_DAYS: i64 = 400;
 
-/// The two parts of a key.
+/// Returns the two parts of a key.
 #[must_use]
 pub fn split(key: &str) -> (String, String) {
     let (one, two) = key.split_once(SEPARATOR).unwrap_or((key, ""));
     (one.to_owned(), two.to_owned())
 }
 
-/// A tool: how often, how well, how long. Without durations the time is unknown.
+/// Returns a tool: how often, how well, how long. Without durations the time is unknown.
 #[must_use]
 pub fn tool_stat(tool: String, sums: &Measures, durations: Option<&BTreeMap<i64, u64>>) -> ToolStat {
     let buckets: Vec<(i64, u64)> = durations.into_iter().flatten().map(|(bucket, n)| (*bucket, *n)).collect();
@@ -62,7 +62,7 @@ pub fn tool_durations(
     tools
 }
 
-/// A shell command.
+/// Returns a shell command.
 #[must_use]
 pub fn command_stat(command: String, sums: &Measures) -> CommandStat {
     CommandStat {
@@ -74,7 +74,7 @@ pub fn command_stat(command: String, sums: &Measures) -> CommandStat {
     }
 }
 
-/// A tool of an MCP server.
+/// Returns a tool of an MCP server.
 #[must_use]
 pub fn mcp_stat(key: &str, sums: &Measures) -> McpStat {
     let (server, tool) = split(key);
@@ -82,7 +82,7 @@ pub fn mcp_stat(key: &str, sums: &Measures) -> McpStat {
     McpStat { server, tool, count: n, failures, total_ms: count(sums.ms) }
 }
 
-/// A skill, given what everything cost.
+/// Returns a skill, given what everything cost.
 #[must_use]
 pub fn skill_stat(skill: String, sums: &Measures, whole: i64) -> SkillStat {
     SkillStat {
@@ -94,7 +94,7 @@ pub fn skill_stat(skill: String, sums: &Measures, whole: i64) -> SkillStat {
     }
 }
 
-/// A type of agents: how many tasks and how long they ran, what they called, what they spent.
+/// Returns a type of agents: how many tasks and how long they ran, what they called, what they spent.
 #[must_use]
 pub fn agent_stat(
     agent_type: String,
@@ -113,7 +113,7 @@ pub fn agent_stat(
     }
 }
 
-/// A stretch of time: what happened in it.
+/// Returns a stretch of time: what happened in it.
 #[must_use]
 pub fn activity_bucket(at: i64, sums: &Measures) -> ActivityBucket {
     let spend = sums.spend;
@@ -138,7 +138,7 @@ pub fn usage_bucket(key: String, bucket: &Bucket) -> UsageBucket {
     UsageBucket { key, label: None, owner: None, usage: bucket.usage().view() }
 }
 
-/// A page of what was spent: most expensive first, then most tokens, then by name.
+/// Returns a page of what was spent: most expensive first, then most tokens, then by name.
 ///
 /// # Errors
 /// If the cursor is none of this list.
@@ -156,7 +156,7 @@ pub fn usage_page(
     Ok(page.map(|(_, (key, bucket))| usage_bucket(key, &bucket)))
 }
 
-/// The span in which windows of a range are looked for: one may have opened before the range begins.
+/// Returns the span in which windows of a range are looked for: one may have opened before the range begins.
 #[must_use]
 pub fn block_span((from, to): (i64, i64)) -> (i64, i64) {
     (from.saturating_sub(BLOCK_MS).max(to.saturating_sub(MOST_DAYS * 86_400_000)), to)

@@ -11,7 +11,7 @@ use crate::project::measures::Measures;
 use crate::project::ruling::RuleKey;
 use crate::view::{RuleDecision, RuleInputs, RuleStat};
 
-/// One decision.
+/// Returns one decision.
 #[must_use]
 pub fn decision(about: &About, row: &FactRow) -> RuleDecision {
     let owned = |key: &str| row.text(key).map(str::to_owned);

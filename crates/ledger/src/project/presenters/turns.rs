@@ -64,13 +64,13 @@ impl TurnEdges {
         edges
     }
 
-    /// The prompt of a turn.
+    /// Returns the prompt of a turn.
     #[must_use]
     pub fn prompt(&self, turn: &FactRow) -> Option<&FactRow> {
         self.prompts.get(&turn.fact).or_else(|| self.nameless_prompts.get(&turn.occurred))
     }
 
-    /// The last word of a turn.
+    /// Returns the last word of a turn.
     #[must_use]
     pub fn end(&self, turn: &FactRow) -> Option<&FactRow> {
         self.ends.get(&turn.fact).or_else(|| self.nameless_ends.get(&turn.ended?))
@@ -81,7 +81,7 @@ fn shown_text(row: &FactRow) -> Option<String> {
     row.data.body.clone().or_else(|| Some(row.data.title.clone())).filter(|text| !text.is_empty())
 }
 
-/// A turn, with what was said at its beginning and at its end.
+/// Returns a turn, with what was said at its beginning and at its end.
 #[must_use]
 pub fn turn(
     about: &About,
@@ -119,8 +119,8 @@ pub fn turn(
     }
 }
 
-/// The runs of a subagent, out of the moments at which it was asked or began and of those at which it ended, each in their
-/// order. Its turn is its first run alone: it may be asked again after it has ended.
+/// Returns the runs of a subagent, out of the moments at which it was asked or began and of those at which it ended,
+/// each in their order. Its turn is its first run alone: it may be asked again after it has ended.
 #[must_use]
 pub fn runs(starts: &[i64], ends: &[i64]) -> Vec<(i64, Option<i64>)> {
     let mut runs: Vec<(i64, Option<i64>)> = Vec::new();
@@ -146,7 +146,8 @@ pub fn compactions<'row>(reported: impl IntoIterator<Item = &'row FactRow>) -> u
     by_channel.into_values().max().unwrap_or(0)
 }
 
-/// The stays of the process: each begins with the task or with a resume, and ends with the last end before the next.
+/// Returns the stays of the process: each begins with the task or with a resume, and ends with the last end before the
+/// next.
 pub fn sessions<'row>(
     about: &About,
     started: i64,
@@ -185,7 +186,7 @@ pub fn sessions<'row>(
     sessions
 }
 
-/// To-dos out of their changes, oldest first, in the order in which they first came up.
+/// Builds to-dos from their changes, oldest first, in the order in which they first came up.
 pub fn todos<'row>(about: &About, changes: impl IntoIterator<Item = &'row FactRow>) -> Vec<Todo> {
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut todos: Vec<Todo> = Vec::new();

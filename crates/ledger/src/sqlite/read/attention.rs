@@ -11,7 +11,7 @@ use crate::sqlite::facts;
 use crate::store::{Answer, MAX_LIMIT};
 use crate::view::{Attention, Page, TaskStatus, WaitingReason};
 
-/// Everybody who waits, those whose work is held up first, each group the longest wait first.
+/// Returns all tasks that wait for a person: those whose work is held up first, each group the longest wait first.
 pub(crate) fn attention(conn: &Connection, now: Millis) -> Answer<Page<Attention>> {
     let mut find = conn.prepare_cached(
         "SELECT id, uid, title, agent, agent_type, project, waiting, waiting_since, waiting_fact, last \

@@ -19,7 +19,7 @@ impl<'conn> Models<'conn> {
         Self { texts: Texts::new(conn), known: HashMap::new() }
     }
 
-    /// The model of a key, and the reason if it is what an account knows alone.
+    /// Returns the model of a key, and the reason if it is what an account knows alone.
     pub(crate) fn of(&mut self, key: i64) -> rusqlite::Result<(&str, Option<&str>)> {
         if !self.known.contains_key(&key) {
             let text = self.texts.word(key)?;

@@ -12,8 +12,9 @@ use crate::sqlite::facts::word_at;
 use crate::store::{Answer, Paging};
 use crate::view::{ContextPoint, Page};
 
-/// A page of the chart, oldest first. Without a cursor and a limit it is the whole chart: if there are more snapshots
-/// than a chart can show, every n-th of them, and always the first and the last; every other mark is always there.
+/// Returns a page of the chart, oldest first. Without a cursor and a limit it is the whole chart: if there are more
+/// snapshots than a chart can show, every n-th of them, and always the first and the last; every other mark is always
+/// there.
 pub(crate) fn context(conn: &Connection, id: &TaskId, paging: &Paging) -> Answer<Page<ContextPoint>> {
     let task = task::number(conn, id)?;
     let after = cursor::page_start::<3>(cursor::List::Context, paging)?;

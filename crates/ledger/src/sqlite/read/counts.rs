@@ -32,7 +32,7 @@ struct Parts {
     sums: Vec<(u32, i64, i64)>,
 }
 
-/// The first stretch that begins at a moment or behind it.
+/// Returns the first stretch that begins at a moment or behind it.
 fn from_stretch(at: i64, bits: u32) -> i64 {
     (at >> bits) + i64::from(at.trailing_zeros() < bits)
 }

@@ -43,7 +43,7 @@ pub enum List {
     Visits = 12,
 }
 
-/// A number for a name that stands in cursors: the same in every store and every process.
+/// Returns a number for a name that stands in cursors: the same in every store and every process.
 #[must_use]
 pub fn stable(name: &str) -> i64 {
     xxh3_64(name.as_bytes()).cast_signed()
@@ -55,7 +55,7 @@ pub fn limit(paging: &Paging) -> usize {
     limit as usize
 }
 
-/// The word for a place.
+/// Returns the word for a place.
 pub fn write(list: List, key: &[i64]) -> String {
     let mut bytes = vec![list as u8];
     for part in key {
@@ -75,7 +75,7 @@ pub fn write(list: List, key: &[i64]) -> String {
     word
 }
 
-/// The place that a word names.
+/// Returns the place that a word names.
 pub fn read<const N: usize>(list: List, word: &str) -> Answer<[i64; N]> {
     decode(list, word).ok_or_else(|| {
         QueryError::Bad(
@@ -119,7 +119,7 @@ fn decode<const N: usize>(list: List, word: &str) -> Option<[i64; N]> {
     Some(parts)
 }
 
-/// A page of a list that is known as a whole: sorted by its key, which no two items share.
+/// Returns a page of a list that is known as a whole: sorted by its key, which no two items share.
 pub fn page<T, const N: usize>(
     list: List,
     paging: &Paging,
@@ -132,7 +132,7 @@ pub fn page<T, const N: usize>(
     Ok(cut(list, limit(paging), items, key))
 }
 
-/// A page out of items that are in order, of which one more than the page holds may have been fetched.
+/// Returns a page out of items that are in order, of which one more than the page holds may have been fetched.
 pub fn cut<T, const N: usize>(
     list: List,
     limit: usize,
@@ -146,7 +146,7 @@ pub fn cut<T, const N: usize>(
 }
 
 impl<T> Page<T> {
-    /// The same page with other items.
+    /// Returns the same page with other items.
     pub fn map<U>(self, change: impl FnMut(T) -> U) -> Page<U> {
         Page { items: self.items.into_iter().map(change).collect(), next_cursor: self.next_cursor }
     }

@@ -22,7 +22,7 @@ const MOST_ENTRIES: i64 = 1_000;
 /// So many rows are sent at once, whatever is asked for.
 const MOST_CHANGES: u32 = 5_000;
 
-/// One event.
+/// Returns one event.
 pub(crate) fn event(conn: &Connection, id: &FactId) -> Answer<EventDetail> {
     let task = task::number(conn, &id.task())?;
     let stored = find(conn, task, id.number().cast_signed())?;
@@ -73,7 +73,7 @@ fn find(conn: &Connection, task: i64, number: i64) -> rusqlite::Result<Option<St
     alias.map_or(Ok(None), |fact| facts::load(conn, task, fact))
 }
 
-/// The id of an entry from its number in the store: the letter of entries and the number in base 32.
+/// Returns the id of an entry from its number in the store: the letter of entries and the number in base 32.
 fn entry_id(uid: i64) -> String {
     const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     let mut bits = uid.cast_unsigned();

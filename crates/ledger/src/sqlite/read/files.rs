@@ -28,7 +28,7 @@ struct FileUses {
     by: Vec<(i64, i64)>,
 }
 
-/// The files of a task, and of its subagents if they are wanted: those used most first.
+/// Returns the files of a task, and of its subagents if they are wanted: those used most first.
 pub(crate) fn of_task(conn: &Connection, id: &TaskId, tree: bool, paging: &Paging) -> Answer<Page<FileUse>> {
     let root = task::number(conn, id)?;
     let family = if tree { task::family(conn, root)? } else { vec![(root, 0)] };
@@ -134,7 +134,7 @@ impl RankedFile {
     }
 }
 
-/// The files used most in a range, rounded to UTC days, by the rule of [`ranking`].
+/// Returns the files used most in a range, rounded to UTC days, by the rule of [`ranking`].
 pub(crate) fn of_range(conn: &Connection, range: &Range) -> Answer<Page<FileStat>> {
     // A cursor that is none is refused, even where there is nothing to list.
     cursor::page_start::<2>(cursor::List::Ranked, &range.paging)?;
@@ -178,7 +178,7 @@ pub(crate) fn of_range(conn: &Connection, range: &Range) -> Answer<Page<FileStat
     Ok(Page { items, next_cursor: page.next_cursor })
 }
 
-/// The files used most in one stretch, as the index has them.
+/// Returns the files used most in one stretch, as the index has them.
 fn most_used_statement() -> String {
     format!(
         "SELECT key, actor, {FILE_READS}, {FILE_READS} + {FILE_CHANGES} FROM rollup INDEXED BY rollup_top \
@@ -187,8 +187,8 @@ fn most_used_statement() -> String {
     )
 }
 
-/// The condition that a row of the rollup is of files in a stretch of a project. The dimension is a part of the text,
-/// because the index is of this one alone.
+/// Returns the condition that a row of the rollup is of files in a stretch of a project. The dimension is a part of the
+/// text, because the index is of this one alone.
 fn in_stretch() -> String {
     format!("dim = {} AND level = ?1 AND at = ?2 AND project = ?3", Dim::File.code())
 }
@@ -225,7 +225,7 @@ impl Best {
         Ok(Self { stretch, sign, is_all, used: found.into_iter().collect() })
     }
 
-    /// So many entries of a stretch with the most uses.
+    /// Returns so many entries of a stretch with the most uses.
     fn most_used(
         conn: &Connection,
         (level, at): (i64, i64),

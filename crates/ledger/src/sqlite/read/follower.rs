@@ -235,7 +235,7 @@ fn reach(conn: &Connection, key: &str, place: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Rows that search does not know yet; more than this many are not counted.
+/// Counts the rows that search does not know yet, up to a limit.
 pub(crate) fn lag(conn: &Connection) -> rusqlite::Result<i64> {
     const ENOUGH: i64 = 100_000;
     conn.prepare_cached("SELECT count(*) FROM (SELECT 1 FROM fact WHERE changed > ?1 LIMIT ?2)")?
@@ -280,7 +280,7 @@ pub(crate) fn document(stored: &StoredFact) -> Terms {
     terms
 }
 
-/// The mark of the day or month that begins at, or holds, this moment.
+/// Returns the mark of the day or month that begins at, or holds, this moment.
 pub(crate) fn day_mark(level: Level, at: i64) -> String {
     const DAY_MS: i64 = 86_400_000;
     let letter = if level == Level::Month { 'm' } else { 'd' };
@@ -305,7 +305,7 @@ const KEYS: [&str; 14] = [
     attributes::MESSAGE,
 ];
 
-/// The texts of a row that are searched, the most telling first.
+/// Returns the texts of a row that are searched, the most telling first.
 pub fn texts(row: &FactRow) -> Vec<&str> {
     let data = &row.data;
     let mut texts = vec![data.title.as_str()];

@@ -58,7 +58,7 @@ impl FtsQuery {
         Ok(Some(sought))
     }
 
-    /// The ways in which a need can be met, each by all of its parts.
+    /// Returns the ways in which a need can be met, each by all of its parts.
     fn ways(&mut self, conn: &Connection, need: &Need, bounds: Bounds) -> rusqlite::Result<Vec<Vec<String>>> {
         let mut ways = Vec::new();
         for way in &need.ways {
@@ -121,7 +121,7 @@ pub(crate) fn quote(term: &str) -> String {
     format!("\"{term}\"")
 }
 
-/// One of these.
+/// Returns a query for any of these.
 pub(crate) fn any(ways: impl Iterator<Item = String>) -> String {
     format!("({})", ways.collect::<Vec<_>>().join(" OR "))
 }

@@ -19,14 +19,14 @@ const MOST_NAMES: i64 = 1_000;
 /// More reasons than this are not listed.
 const MOST_REASONS: usize = 50;
 
-/// A number of the whole.
+/// Returns a number of the whole.
 pub(crate) fn meta(conn: &Connection, key: &str) -> rusqlite::Result<Option<i64>> {
     conn.prepare_cached("SELECT value FROM meta WHERE key = ?1")?
         .query_row([key], |row| row.get(0))
         .optional()
 }
 
-/// The newest place in the order of delivery.
+/// Returns the newest place in the order of delivery.
 pub(crate) fn seq(conn: &Connection) -> Answer<u64> {
     Ok(count(meta(conn, "seq")?.unwrap_or(0)))
 }
@@ -52,7 +52,7 @@ pub(crate) fn outcomes(conn: &Connection) -> Answer<OutcomeCounts> {
     Ok(counts)
 }
 
-/// Why observations were malformed or refused, most frequent first.
+/// Returns the reasons for which observations were malformed or refused, most frequent first.
 pub(crate) fn reasons(conn: &Connection) -> Answer<Vec<OutcomeReason>> {
     let mut find = conn.prepare_cached(
         "SELECT outcome, channel, reason, n, last FROM outcome WHERE outcome = ?1 LIMIT ?2",
@@ -131,7 +131,7 @@ pub(crate) fn sources(conn: &Connection) -> Answer<Vec<SourceHealth>> {
     Ok(sources)
 }
 
-/// The store.
+/// Returns the store.
 pub(crate) fn health(conn: &Connection) -> Answer<StoreHealth> {
     let pragma = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let mut events = 0_i64;

@@ -15,7 +15,7 @@ use crate::sqlite::facts::word_at;
 use crate::store::Answer;
 use crate::view::LaneBins;
 
-/// The lanes between two moments; without them, of the whole life of the task and its subagents.
+/// Returns the lanes between two moments; without them, of the whole life of the task and its subagents.
 pub(crate) fn lanes(
     conn: &Connection,
     id: &TaskId,
@@ -37,7 +37,7 @@ pub(crate) fn lanes(
     Ok(drawing.end())
 }
 
-/// From when to when some tasks lived.
+/// Returns the first and the last moment of some tasks.
 fn life(conn: &Connection, tasks: &[i64]) -> rusqlite::Result<(i64, i64)> {
     let mut find = conn.prepare_cached("SELECT started, last FROM task WHERE id = ?1 AND events > 0")?;
     let (mut first, mut last) = (i64::MAX, i64::MIN);

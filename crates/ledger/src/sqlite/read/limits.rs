@@ -10,7 +10,7 @@ use crate::sqlite::facts;
 use crate::store::Answer;
 use crate::view::{Limit, Page};
 
-/// Every limit that an agent reported lately.
+/// Returns every limit that an agent reported lately.
 pub(crate) fn limits(conn: &Connection, now: Millis) -> Answer<Page<Limit>> {
     let mut find = conn.prepare_cached(
         "SELECT id, agent FROM task INDEXED BY task_newest WHERE events > 0 AND last <= ?1 \

@@ -13,7 +13,8 @@ use crate::project::{FactRow, List};
 use crate::store::{Answer, RowFilter};
 use crate::view::{CommandRun, Exploration, Page, Permission, Question, Row, ToolCall, WebLookup};
 
-/// The streams of these lists (none: the whole timeline) of a task, and of all its subagents if they are wanted.
+/// Returns the streams of these lists (none: the whole timeline) of a task, and of all its subagents if they are
+/// wanted.
 fn sources(conn: &Connection, id: &TaskId, lists: &[List], with_subagents: bool) -> Answer<Vec<Source>> {
     let root = task::number(conn, id)?;
     let family = if with_subagents { task::family(conn, root)? } else { vec![(root, 0)] };
@@ -27,7 +28,8 @@ fn sources(conn: &Connection, id: &TaskId, lists: &[List], with_subagents: bool)
     Ok(sources)
 }
 
-/// A page of rows out of some lists, each made into what the page shows. What the lists hold beside that is left out.
+/// Returns a page of rows out of some lists, each made into what the page shows. What the lists hold beside that is
+/// left out.
 fn page<T>(
     conn: &Connection,
     id: &TaskId,
@@ -45,7 +47,7 @@ fn page<T>(
     Ok(Page { items, next_cursor: page.next_cursor })
 }
 
-/// The timeline.
+/// Returns the timeline.
 pub(crate) fn timeline(conn: &Connection, id: &TaskId, filter: &RowFilter) -> Answer<Page<Row>> {
     let page = stream::page(conn, &sources(conn, id, &[], filter.tree)?, filter)?;
     let mut builder = RowBuilder::new(conn);
@@ -56,12 +58,12 @@ pub(crate) fn timeline(conn: &Connection, id: &TaskId, filter: &RowFilter) -> An
     Ok(Page { items, next_cursor: page.next_cursor })
 }
 
-/// Tool calls.
+/// Returns tool calls.
 pub(crate) fn tool_calls(conn: &Connection, id: &TaskId, filter: &RowFilter) -> Answer<Page<ToolCall>> {
     page(conn, id, &presenters::CALLS, filter, presenters::tool_call)
 }
 
-/// Shell commands.
+/// Returns shell commands.
 pub(crate) fn commands(conn: &Connection, id: &TaskId, filter: &RowFilter) -> Answer<Page<CommandRun>> {
     page(conn, id, &[List::Command], filter, |about, row| Some(presenters::command_run(about, row)))
 }
@@ -73,7 +75,7 @@ pub(crate) fn exploration(conn: &Connection, id: &TaskId, filter: &RowFilter) ->
     })
 }
 
-/// Look-ups in the web.
+/// Returns look-ups in the web.
 pub(crate) fn web(conn: &Connection, id: &TaskId, filter: &RowFilter) -> Answer<Page<WebLookup>> {
     page(conn, id, &[List::Web], filter, |about, row| Some(presenters::web_lookup(about, row)))
 }

@@ -92,7 +92,7 @@ impl Tasks {
         Ok(Some(Self { conditions, values }))
     }
 
-    /// The longest loops behind a place.
+    /// Returns the longest loops behind a place.
     fn longest(
         &self,
         conn: &Connection,
@@ -120,7 +120,7 @@ impl Tasks {
     }
 }
 
-/// All loops of some tasks.
+/// Returns all loops of some tasks.
 ///
 /// Tasks that lived at one time have neighbouring numbers, and few have loops: one walk from the first to the last finds
 /// them all without asking for each. Where other loops lie between, each is asked for.

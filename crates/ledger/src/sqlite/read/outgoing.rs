@@ -55,7 +55,7 @@ impl Outbox {
         self.between(after, u64::MAX, limit)
     }
 
-    /// The same, of what changed up to another place.
+    /// Returns the same of what changed up to another place.
     ///
     /// # Errors
     /// If the store cannot answer.
@@ -63,7 +63,7 @@ impl Outbox {
         self.store.ask(|conn| shipment(conn, self.pricer.as_ref(), after, newest, limit))
     }
 
-    /// The newest place in the order of delivery.
+    /// Returns the newest place in the order of delivery.
     ///
     /// # Errors
     /// If the store cannot answer.
@@ -79,7 +79,7 @@ impl Outbox {
         self.store.ask(|conn| Ok(count(health::meta(conn, "rebuilds")?.unwrap_or(0))))
     }
 
-    /// Every task that was purged, by its id, with the moment up to which nothing of it is left.
+    /// Returns every task that was purged, by its id, with the moment up to which nothing of it is left.
     ///
     /// # Errors
     /// If the store cannot answer.
@@ -92,7 +92,7 @@ impl Outbox {
         })
     }
 
-    /// The projects of some tasks, by the tasks' ids. Ids that name no task are left out.
+    /// Returns the projects of some tasks, by the tasks' ids. Ids that name no task are left out.
     ///
     /// # Errors
     /// If the store cannot answer.
@@ -163,8 +163,8 @@ fn shipment(conn: &Connection, pricer: &dyn Pricer, after: u64, newest: u64, lim
     Ok(shipment)
 }
 
-/// The place of the last of the next changes of a table, and whether there are no more behind it. The next are so many as
-/// the last of `within` says, or as many as hold `most` bytes.
+/// Returns the place of the last of the next changes of a table, and whether there are no more behind it. The next are
+/// so many as the last of `within` says, or as many as hold `most` bytes.
 fn reach(
     conn: &Connection,
     table: &str,
@@ -188,7 +188,7 @@ fn reach(
     Ok((last, count < limit))
 }
 
-/// For every fact of a task the numbers that others knew it by.
+/// Returns for every fact of a task the numbers that others knew it by.
 fn parts_of(conn: &Connection, task: i64) -> rusqlite::Result<HashMap<i64, Vec<i64>>> {
     let mut find = conn.prepare_cached("SELECT fact, key FROM alias WHERE task = ?1 AND key <> fact")?;
     let mut rows = find.query([task])?;

@@ -11,7 +11,7 @@ use crate::project::spend::Spend;
 use crate::store::{Answer, UsageBy};
 use crate::view::{Page, UsageBucket};
 
-/// The parts of a task, the dearest first. By time there is only one.
+/// Returns the parts of a task, the dearest first. By time there is only one.
 pub(crate) fn of_task(conn: &Connection, id: &TaskId, by: UsageBy) -> Answer<Page<UsageBucket>> {
     let root = task::number(conn, id)?;
     let parts = match by {

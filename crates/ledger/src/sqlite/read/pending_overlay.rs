@@ -52,7 +52,7 @@ impl PendingOverlay {
         Some(Self { reported: of_events.map(|entry| SourcedEntry { entry, channel }).collect() })
     }
 
-    /// The rows of a task that will be made, or made anew.
+    /// Returns the rows of a task that will be made, or made anew.
     pub(super) fn rows(
         &self,
         conn: &Connection,
@@ -91,7 +91,7 @@ impl PendingOverlay {
     }
 }
 
-/// The fact that an entry will belong to, and every name under which there may be entries of it.
+/// Returns the fact that an entry will belong to, and every name under which there may be entries of it.
 fn resolve(conn: &Connection, task: i64, entry: &Entry) -> rusqlite::Result<(i64, BTreeSet<i64>)> {
     let own = number(&entry.key);
     let mut names = BTreeSet::from([own]);

@@ -35,7 +35,7 @@ pub(super) fn watch(connection: &mut Connection) -> rusqlite::Result<()> {
     )
 }
 
-/// A ledger with a short history, and the folder that it is in.
+/// Returns a ledger with a short history, and the folder that it is in.
 fn ledger() -> (Ledger, tempfile::TempDir, i64) {
     let folder = tempfile::tempdir().unwrap();
     let ledger = Ledger::open(&folder.path().join("ledger.db"), Options::default()).unwrap();
@@ -50,7 +50,7 @@ fn ledger() -> (Ledger, tempfile::TempDir, i64) {
     (ledger, folder, now)
 }
 
-/// Every page of a list.
+/// Returns every page of a list.
 fn every<T>(mut ask: impl FnMut(Paging) -> crate::Answer<crate::view::Page<T>>) -> Vec<T> {
     let mut all = Vec::new();
     let mut cursor = None;
@@ -245,7 +245,7 @@ fn ask_of_decisions(store: &dyn Store, tasks: &[TaskId]) {
     assert!(!every(|paging| store.rules(&Range { paging, ..Range::default() })).is_empty());
 }
 
-/// Why a line of a plan is not allowed, if it is not.
+/// Returns the reason for which a line of a plan is not allowed, if there is one.
 fn complaint(statement: &str, line: &str) -> Option<&'static str> {
     // Tables whose size has nothing to do with how much happened.
     const SMALL: [&str; 5] =

@@ -32,7 +32,7 @@ fn moment(place: usize, shift: i64) -> Millis {
     Millis(1_790_000_000_000 + (scattered * 400 + shift) * if place.is_multiple_of(4) { 90_000 } else { 1 })
 }
 
-/// Facts with these texts, two kinds of them in turn, in three tasks whose titles are the first texts.
+/// Returns facts with these texts, two kinds of them in turn, in three tasks whose titles are the first texts.
 fn reported(texts: &[String], shift: i64) -> Vec<Observed> {
     let tell = |(place, text): (usize, &String)| {
         let task = TaskKey::new(Agent::CODEX, format!("session-{}", place % 3));
@@ -66,7 +66,7 @@ fn reported(texts: &[String], shift: i64) -> Vec<Observed> {
     texts.iter().enumerate().map(tell).collect()
 }
 
-/// The titles of all hits, over pages of this length.
+/// Returns the titles of all hits, over pages of this length.
 fn found(conn: &Connection, filter: &SearchFilter, bounds: Bounds, limit: u32) -> Vec<String> {
     let (mut titles, mut cursor) = (Vec::new(), None);
     loop {
@@ -80,7 +80,7 @@ fn found(conn: &Connection, filter: &SearchFilter, bounds: Bounds, limit: u32) -
     }
 }
 
-/// A word that begins like many others: plain, with parts, with digits, with letters of other scripts.
+/// Returns a word that begins like many others: plain, with parts, with digits, with letters of other scripts.
 fn word() -> impl Strategy<Value = String> {
     prop_oneof!["[ab]{1,4}[0-9]{0,2}", "[ab]{1,2}_[ab1]{1,2}", "[ab]{1,2}[AB][ab]{0,2}", "[aä検索]{1,3}"]
 }

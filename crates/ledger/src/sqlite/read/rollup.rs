@@ -56,7 +56,7 @@ impl Scope {
             && self.agent_type.as_ref().is_none_or(|wanted| wanted == agent_type)
     }
 
-    /// The words of everybody who ever acted and is in it.
+    /// Returns the words of everybody who ever acted and is in it.
     pub(crate) fn actors(&self, conn: &Connection) -> rusqlite::Result<Vec<i64>> {
         // Months have a handful of rows each in which everybody stands.
         let mut known = BTreeSet::new();
@@ -74,7 +74,7 @@ impl Scope {
     }
 }
 
-/// The agent and the type of agent in the name of an actor.
+/// Returns the agent and the type of agent in the name of an actor.
 pub(crate) fn split_actor(actor: &str) -> (&str, &str) {
     actor.split_once('/').unwrap_or(("", actor))
 }
@@ -94,7 +94,7 @@ fn every(level: Level) -> String {
     format!("dim = {} AND level = {}", Dim::Activity.code(), level.code())
 }
 
-/// The first and the last moment of which the store knows anything, as whole days: from, to.
+/// Returns the first and the last moment of which the store knows anything, as whole days: from, to.
 pub(crate) fn extent(conn: &Connection) -> rusqlite::Result<Option<(i64, i64)>> {
     let edge = |order: &str| {
         conn.prepare_cached(&format!(
@@ -119,7 +119,7 @@ pub(crate) fn newest(conn: &Connection) -> rusqlite::Result<Option<i64>> {
     Ok(find.query_row([], |row| row.get::<_, i64>(0)).optional()?.map(|at| Level::Quarter.end(at)))
 }
 
-/// A range, cut to what the store knows: from, to.
+/// Returns a range, cut to what the store knows: from, to.
 pub(crate) fn clipped(conn: &Connection, range: &Range) -> rusqlite::Result<Option<(i64, i64)>> {
     let Some((first, last)) = extent(conn)? else { return Ok(None) };
     let from = range.since.map_or(first, |since| since.0.max(first));
@@ -127,7 +127,7 @@ pub(crate) fn clipped(conn: &Connection, range: &Range) -> rusqlite::Result<Opti
     Ok((from < to).then_some((from, to)))
 }
 
-/// Every project that ever had anything, by its word.
+/// Returns every project that ever had anything, by its word.
 pub(crate) fn projects(conn: &Connection) -> rusqlite::Result<BTreeSet<i64>> {
     let mut projects = BTreeSet::new();
     visit_months(conn, ProjectChoice::Each, |rolled| {
@@ -169,7 +169,7 @@ pub(crate) fn visit_stretches(
     Ok(())
 }
 
-/// The first stretch from a moment on in which there is anything at all.
+/// Returns the first stretch from a moment on in which there is anything at all.
 pub(crate) fn next(conn: &Connection, level: Level, at: i64) -> rusqlite::Result<Option<i64>> {
     conn.prepare_cached("SELECT at FROM rollup WHERE level = ?1 AND at >= ?2 ORDER BY at LIMIT 1")?
         .query_row(params![level.code(), at], |row| row.get(0))
@@ -202,7 +202,7 @@ impl ProjectChoice {
         }
     }
 
-    /// Those of the scope, summed.
+    /// Selects the rows of the scope, summed.
     pub(crate) fn scope(scope: &Scope) -> Self {
         Self::One(scope.project.unwrap_or(ALL_PROJECTS))
     }
@@ -279,7 +279,7 @@ impl<'conn> Members<'conn> {
     }
 }
 
-/// The sums of a dimension by key, of those in the scope.
+/// Returns the sums of a dimension by key, of those in the scope.
 pub(crate) fn by_key(
     conn: &Connection,
     dim: Dim,
@@ -289,7 +289,7 @@ pub(crate) fn by_key(
     by_key_and(conn, dim, span, scope, |_| ())
 }
 
-/// The same, and shows every row, of any owner.
+/// Sums like [`by_key`], and shows every row, of any owner.
 pub(crate) fn by_key_and(
     conn: &Connection,
     dim: Dim,

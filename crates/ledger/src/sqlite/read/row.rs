@@ -20,7 +20,7 @@ pub(crate) struct RowBuilder<'conn> {
 }
 
 impl<'conn> RowBuilder<'conn> {
-    /// A builder that knows nothing yet. It must not outlive the transaction that it reads in.
+    /// Returns a builder that knows nothing yet. It must not outlive the transaction that it reads in.
     pub(crate) fn new(conn: &'conn Connection) -> Self {
         Self { conn, tasks: HashMap::new() }
     }
@@ -35,7 +35,7 @@ impl<'conn> RowBuilder<'conn> {
         Ok(about)
     }
 
-    /// The row of a fact that last changed at `seq`.
+    /// Returns the row of a fact that last changed at `seq`.
     pub(crate) fn row(&mut self, fact: &FactRow, task: i64, seq: i64) -> rusqlite::Result<Row> {
         Ok(self.about(task)?.row(fact, u64::try_from(seq).unwrap_or(0)))
     }
@@ -82,7 +82,7 @@ fn resumes(conn: &Connection, task: i64, started: i64) -> rusqlite::Result<Vec<i
     Ok(presenters::resumes(starts.iter().map(|start| &start.row), started))
 }
 
-/// The agent at a stored place.
+/// Returns the agent at a stored place.
 pub(crate) fn agent_at(place: i64) -> Agent {
     Agent::from_place(place).unwrap_or_default()
 }

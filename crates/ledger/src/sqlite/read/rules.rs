@@ -33,7 +33,7 @@ struct DecisionWalk {
     next: Option<DecisionPosition>,
 }
 
-/// A page of decisions.
+/// Returns a page of decisions.
 pub(crate) fn decisions(conn: &Connection, filter: &DecisionFilter) -> Answer<Page<RuleDecision>> {
     let after = cursor::page_start::<4>(Listing::Decisions, &filter.paging)?;
     let task = filter.task.as_ref().map(|id| task::number(conn, id)).transpose()?;

@@ -40,12 +40,12 @@ struct SearchConditions {
     until: i64,
 }
 
-/// A page of rows that hold the words.
+/// Returns a page of rows that hold the words.
 pub(crate) fn search(conn: &Connection, filter: &SearchFilter) -> Answer<Page<Hit>> {
     search_within(conn, filter, Bounds::USUAL)
 }
 
-/// The same, with other bounds to the ways in which the index is asked.
+/// Searches with other bounds to the ways in which the index is asked.
 pub(super) fn search_within(conn: &Connection, filter: &SearchFilter, bounds: Bounds) -> Answer<Page<Hit>> {
     let ask = ask(&filter.q);
     let place = cursor::page_start::<2>(cursor::List::Search, &filter.range.paging)?;

@@ -89,7 +89,7 @@ pub struct StatusWindow {
     pub to: i64,
 }
 
-/// The stored tasks that are shown with one of these statuses. No two stretches share a task.
+/// Returns the stored tasks that are shown with one of these statuses. No two stretches share a task.
 pub fn stretches(shown: &[TaskStatus], now: i64) -> Vec<StatusWindow> {
     // The last moment of which it is over by now, plus one.
     let edge = now.saturating_sub(OVER_MS).saturating_add(1);

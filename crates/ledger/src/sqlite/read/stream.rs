@@ -69,7 +69,7 @@ impl StreamPosition {
     }
 }
 
-/// The bits of a set of words; no words mean all.
+/// Returns the bits of a set of words; no words mean all.
 fn bits(places: impl ExactSizeIterator<Item = u32>) -> i64 {
     if places.len() == 0 { -1 } else { places.fold(0, |bits, place| bits | (1 << place)) }
 }
@@ -111,7 +111,7 @@ pub(crate) fn by_id(conn: &Connection, id: i64) -> rusqlite::Result<Option<Store
     Ok(facts::select(conn, "WHERE f.id = ?1", [id])?.pop())
 }
 
-/// The first `limit` places of all streams together, each with the row's number in the table.
+/// Returns the first `limit` places of all streams together, each with the row's number in the table.
 pub(crate) fn merge(
     conn: &Connection,
     sources: &[Source],

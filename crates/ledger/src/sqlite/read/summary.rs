@@ -14,7 +14,7 @@ use crate::sqlite::facts;
 use crate::store::{Answer, QueryError};
 use crate::view::{Page, SessionView, TaskStatus, TaskSummary, Todo};
 
-/// The numbers of a task with its subagents.
+/// Returns the numbers of a task with its subagents.
 pub(crate) fn summary(conn: &Connection, now: Millis, id: &TaskId) -> Answer<TaskSummary> {
     let root = task::number(conn, id)?;
     let own = task::load(conn, root)?.ok_or(QueryError::NotFound)?;
@@ -30,7 +30,7 @@ pub(crate) fn summary(conn: &Connection, now: Millis, id: &TaskId) -> Answer<Tas
     Ok(TaskSummary { sessions, ..numbers(conn, &own, is_running)? })
 }
 
-/// The numbers of a task that is over, as the row of its end carries them.
+/// Returns the numbers of a task that is over, as the row of its end carries them.
 pub(crate) fn at_end(conn: &Connection, root: i64) -> rusqlite::Result<Option<Value>> {
     let Some(own) = task::load(conn, root)? else { return Ok(None) };
     let mut reported = serde_json::to_value(numbers(conn, &own, false)?).unwrap_or_default();
@@ -115,7 +115,8 @@ fn is_hooked(conn: &Connection, tasks: &[i64]) -> rusqlite::Result<bool> {
     Ok(false)
 }
 
-/// Everything but the stays. Files of which only sums are left may be counted once for each task that used them.
+/// Returns everything but the stays. Files of which only sums are left may be counted once for each task that used
+/// them.
 fn numbers(conn: &Connection, own: &TaskRow, is_running: bool) -> rusqlite::Result<TaskSummary> {
     let root = own.id;
     let family: Vec<i64> = task::family(conn, root)?.into_iter().map(|(id, _)| id).collect();
@@ -232,7 +233,7 @@ fn compactions(conn: &Connection, task: i64) -> rusqlite::Result<u64> {
     Ok(presenters::compactions(reported.iter().map(|stored| &stored.row)))
 }
 
-/// The stays of the process.
+/// Returns the stays of the process.
 fn sessions(conn: &Connection, task: i64, about: &About, started: i64) -> rusqlite::Result<Vec<SessionView>> {
     let select = |list: List| {
         facts::select(
@@ -246,7 +247,7 @@ fn sessions(conn: &Connection, task: i64, about: &About, started: i64) -> rusqli
     Ok(presenters::sessions(about, started, starts.iter().map(|stored| &stored.row), ends))
 }
 
-/// The to-dos of a task, in the order in which they first came up.
+/// Returns the to-dos of a task, in the order in which they first came up.
 pub(crate) fn todos(conn: &Connection, id: &TaskId) -> Answer<Page<Todo>> {
     let task = task::number(conn, id)?;
     let mut changes = facts::select(

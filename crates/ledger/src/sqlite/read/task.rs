@@ -29,12 +29,12 @@ const REASONS: [WaitingReason; 5] = [
     WaitingReason::Idle,
 ];
 
-/// The reason at a stored place.
+/// Returns the reason at a stored place.
 pub(crate) fn reason_at(place: i64) -> Option<WaitingReason> {
     word_at(&REASONS, place)
 }
 
-/// The status at a stored place.
+/// Returns the status at a stored place.
 pub(crate) fn status_at(place: i64) -> TaskStatus {
     word_at(&STATUSES, place).unwrap_or(TaskStatus::Completed)
 }
@@ -121,7 +121,7 @@ impl TaskRow {
     }
 }
 
-/// The task with this number.
+/// Returns the task with this number.
 pub(crate) fn load(conn: &Connection, id: i64) -> rusqlite::Result<Option<TaskRow>> {
     let sums = TaskSpend::columns();
     conn.prepare_cached(&format!("SELECT {COLUMNS}, {sums} FROM task t WHERE t.id = ?1"))?
@@ -129,7 +129,7 @@ pub(crate) fn load(conn: &Connection, id: i64) -> rusqlite::Result<Option<TaskRo
         .optional()
 }
 
-/// The number of a task.
+/// Returns the number of a task.
 pub(crate) fn number(conn: &Connection, id: &TaskId) -> Answer<i64> {
     let found = conn
         .prepare_cached("SELECT id FROM task WHERE uid = ?1")?
@@ -138,8 +138,8 @@ pub(crate) fn number(conn: &Connection, id: &TaskId) -> Answer<i64> {
     found.ok_or(QueryError::NotFound)
 }
 
-/// A task and all its descendants, parents before children and siblings by when they began, each with how deep it
-/// stands. A ring of parents, which only wrong guesses could make, is walked once.
+/// Returns a task and all its descendants, parents before children and siblings by when they began, each with how deep
+/// it stands. A ring of parents, which only wrong guesses could make, is walked once.
 pub(crate) fn family(conn: &Connection, root: i64) -> rusqlite::Result<Vec<(i64, u32)>> {
     let mut statement = conn.prepare_cached(
         "WITH RECURSIVE family (id, depth) AS ( \
@@ -213,7 +213,7 @@ fn trees(conn: &Connection, roots: &[i64]) -> rusqlite::Result<HashMap<i64, Tree
     Ok(sums)
 }
 
-/// These tasks as they are shown at a moment, in the same order. Numbers that name no task are left out.
+/// Returns these tasks as they are shown at a moment, in the same order. Numbers that name no task are left out.
 pub(crate) fn show(conn: &Connection, now: Millis, ids: &[i64]) -> rusqlite::Result<Vec<Task>> {
     let trees = trees(conn, ids)?;
     let mut texts = Texts::new(conn);
@@ -255,13 +255,13 @@ pub(crate) fn is_background(conn: &Connection, task: i64) -> rusqlite::Result<bo
     conn.prepare_cached("SELECT 1 FROM task WHERE id = ?1 AND background = 1")?.exists([task])
 }
 
-/// One task.
+/// Returns one task.
 pub(crate) fn task(conn: &Connection, now: Millis, id: &TaskId) -> Answer<Task> {
     let number = number(conn, id)?;
     show(conn, now, &[number])?.pop().ok_or(QueryError::NotFound)
 }
 
-/// A task and its descendants, each below its parent.
+/// Returns a task and its descendants, each below its parent.
 pub(crate) fn tree(conn: &Connection, now: Millis, id: &TaskId) -> Answer<Vec<TreeNode>> {
     let root = number(conn, id)?;
     let family = family(conn, root)?;

@@ -27,7 +27,7 @@ impl TaskHistory {
         Self { store: Arc::clone(store), coming: None }
     }
 
-    /// The past as it will be once this is kept too.
+    /// Returns the past as it will be once this is kept too.
     #[must_use]
     pub fn with(&self, coming: PendingOverlay) -> Self {
         Self { store: Arc::clone(&self.store), coming: Some(Arc::new(coming)) }

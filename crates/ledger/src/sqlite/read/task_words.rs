@@ -80,7 +80,7 @@ impl TaskWords {
         self.having(conn, found)
     }
 
-    /// Those of the tasks that the index found which do have the words.
+    /// Returns those of the found tasks that do have the words.
     fn having(&self, conn: &Connection, mut found: HashSet<i64>) -> rusqlite::Result<HashSet<i64>> {
         if self.is_exact {
             return Ok(found);

@@ -40,7 +40,7 @@ impl Conditions {
     }
 }
 
-/// The condition that a task is in a stretch, without the status itself.
+/// Returns the condition that a task is in a stretch, without the status itself.
 fn within(conditions: &mut Conditions, stretch: &StatusWindow) -> String {
     let mut text = String::new();
     if stretch.from > i64::MIN {
@@ -62,7 +62,7 @@ fn within(conditions: &mut Conditions, stretch: &StatusWindow) -> String {
 /// The places of a page: when a task was last active, and its number.
 pub(crate) type TaskPositions = Vec<(i64, i64)>;
 
-/// A page of tasks.
+/// Returns a page of tasks.
 pub(crate) fn tasks(conn: &Connection, now: Millis, filter: &TaskFilter) -> Answer<Page<Task>> {
     let limit = cursor::limit(&filter.paging);
     let before = cursor::page_start::<2>(cursor::List::Tasks, &filter.paging)?;
@@ -80,7 +80,7 @@ pub(crate) fn tasks(conn: &Connection, now: Millis, filter: &TaskFilter) -> Answ
     Ok(Page { items: task::show(conn, now, &ids)?, next_cursor: page.next_cursor.or_else(behind) })
 }
 
-/// The places of tasks that had events in a range, newest first, behind a place.
+/// Returns the places of tasks that had events in a range, newest first, behind a place.
 pub(crate) fn in_range(
     conn: &Connection,
     range: &Range,
@@ -152,7 +152,7 @@ fn with_failures(conn: &Connection, most: usize) -> Answer<Option<HashSet<i64>>>
     Ok(Some(found))
 }
 
-/// Everything but the status and the words; none if no task can meet it.
+/// Returns all conditions but the status and the words; none if no task can meet them.
 fn conditions(
     conn: &Connection,
     filter: &TaskFilter,
@@ -320,7 +320,8 @@ const LARGEST_PART: usize = 6_400;
 /// then has a cursor to go on from.
 const MOST_READ: usize = 1_000;
 
-/// The places of tasks that have the words, and how far the list was walked if not to the end of it or of the page.
+/// Returns the places of tasks that have the words, and how far the list was walked if not to the end of it or of the
+/// page.
 fn found_by_words(
     conn: &Connection,
     now: Millis,

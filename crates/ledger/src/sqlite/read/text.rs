@@ -14,12 +14,12 @@ pub(crate) struct Texts<'conn> {
 }
 
 impl<'conn> Texts<'conn> {
-    /// Nothing looked up yet.
+    /// Returns a cache that is empty.
     pub(crate) fn new(conn: &'conn Connection) -> Self {
         Self { conn, words: HashMap::new(), tasks: HashMap::new() }
     }
 
-    /// The text of a word; empty if there is none.
+    /// Returns the text of a word; empty if there is none.
     pub(crate) fn word(&mut self, id: i64) -> rusqlite::Result<String> {
         if let Some(text) = self.words.get(&id) {
             return Ok(text.clone());
@@ -29,7 +29,7 @@ impl<'conn> Texts<'conn> {
         Ok(text)
     }
 
-    /// The id of a task.
+    /// Returns the id of a task.
     pub(crate) fn task(&mut self, id: Option<i64>) -> rusqlite::Result<Option<String>> {
         let Some(id) = id else { return Ok(None) };
         if let Some(uid) = self.tasks.get(&id) {
@@ -45,7 +45,7 @@ impl<'conn> Texts<'conn> {
     }
 }
 
-/// The number of a text that some word has.
+/// Returns the number of a text that some word has.
 pub(crate) fn number(conn: &Connection, text: &str) -> rusqlite::Result<Option<i64>> {
     conn.prepare_cached("SELECT id FROM word WHERE text = ?1")?.query_row([text], |row| row.get(0)).optional()
 }

@@ -19,7 +19,7 @@ const NEAR_MS: i64 = 60_000;
 /// More prompts and ends than this are not looked at for one page.
 const MOST_NEAR: i64 = 4_000;
 
-/// A page of turns, oldest first.
+/// Returns a page of turns, oldest first.
 pub(crate) fn turns(conn: &Connection, id: &TaskId, paging: &Paging) -> Answer<Page<Turn>> {
     let task = task::number(conn, id)?;
     let limit = cursor::limit(paging);

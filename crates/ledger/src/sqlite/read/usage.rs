@@ -113,7 +113,7 @@ pub struct LocalStretch {
     pub to: i64,
 }
 
-/// The beginning of an asker's day as a moment.
+/// Returns the beginning of an asker's day as a moment.
 fn moment_of(day: i64, zone: &dyn Zone) -> i64 {
     let local = day.saturating_mul(DAY_MS);
     // What the clock shows at the beginning of the day tells the offset, unless it changes just there.
@@ -126,7 +126,7 @@ fn local_day(at: i64, zone: &dyn Zone) -> i64 {
     at.saturating_add(i64::from(zone.offset_seconds(Millis(at))) * 1_000).div_euclid(DAY_MS)
 }
 
-/// The first day of the stretch that holds a day, and that of the next.
+/// Returns the first day of the stretch that holds a day, and that of the next.
 fn stretch_of(day: i64, by: UsageBy) -> (i64, i64) {
     match by {
         UsageBy::Week => {
@@ -163,7 +163,7 @@ pub fn local_stretches(from: i64, to: i64, by: UsageBy, zone: &dyn Zone) -> Vec<
     stretches
 }
 
-/// The beginning of the UTC day that is nearest to a moment.
+/// Returns the beginning of the UTC day that is nearest to a moment.
 fn nearest_day(at: i64) -> i64 {
     Level::Day.start(at.saturating_add(DAY_MS / 2))
 }
@@ -195,7 +195,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The sums of every UTC day around a range.
+    /// Returns the sums of every UTC day around a range.
     fn days(&mut self, from: i64, to: i64) -> rusqlite::Result<BTreeMap<i64, Bucket>> {
         let mut days: BTreeMap<i64, Bucket> = BTreeMap::new();
         let first = Level::Day.start(from.saturating_sub(DAY_MS));

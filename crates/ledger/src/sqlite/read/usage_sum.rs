@@ -23,7 +23,7 @@ pub struct UsageSum {
     pub residual: Option<Residual>,
 }
 
-/// Pico-dollars as dollars.
+/// Converts pico-dollars to dollars.
 pub fn dollars(pico: i64) -> f64 {
     pico as f64 / DOLLAR as f64
 }
@@ -33,7 +33,7 @@ fn pico(dollars: f64) -> i64 {
     (dollars * DOLLAR as f64).round() as i64
 }
 
-/// A stored count; a negative one would be a slip of the writer and shows as nothing.
+/// Returns a stored count; a negative one would be a slip of the writer and shows as nothing.
 pub fn count(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
@@ -89,7 +89,7 @@ impl TaskSpend {
 }
 
 impl UsageSum {
-    /// As it is shown. What only the client's account knows is in the sums.
+    /// Returns the sum as it is shown. What only the client's account knows is in the sums.
     pub fn view(&self) -> UsageView {
         let (spend, residual) = (&self.spend, self.residual.clone().unwrap_or_default());
         UsageView {

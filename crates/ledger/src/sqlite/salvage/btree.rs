@@ -39,7 +39,7 @@ impl Page {
         Self::parse(pages, page, &pages.read(page)?)
     }
 
-    /// The same from an image of the page.
+    /// Reads it from an image of the page.
     pub(super) fn parse(pages: &Pages, page: PageNumber, bytes: &[u8]) -> Option<Self> {
         let begin = if page == 1 { 100 } else { 0 };
         let kind = *bytes.get(begin)?;

@@ -123,7 +123,7 @@ impl Image<'_> {
     }
 }
 
-/// The numbers of the whole, as their page has them.
+/// Returns the numbers of the whole, as their page has them.
 fn counts(page: Page) -> Option<BTreeMap<String, i64>> {
     let Page::IndexLeaf(rows) = page else { return None };
     let counts = rows

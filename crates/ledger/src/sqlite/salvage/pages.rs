@@ -82,7 +82,7 @@ impl Pages {
         Self::open_with(path, log, None)
     }
 
-    /// The same, and believes no page that does not have its sum.
+    /// Opens them, and believes no page that does not have its sum.
     pub(super) fn open_with_sums(path: &Path, log: Option<&Path>) -> io::Result<Self> {
         // Without sums, or if they cannot be read, nothing can be said of what stands on a page.
         let sums = PageSums::read_only(&beside(path, ".sums"), PAGE_BYTES as u32).ok().flatten();

@@ -395,7 +395,7 @@ fn of_fifty_damaged_stores_everything_that_is_untouched_is_salvaged_and_nothing_
     assert!(kinds.len() == 13 && salvaged > 200, "{salvaged}");
 }
 
-/// Tasks that came, or went on, after the file was last brought up to date.
+/// Returns tasks that came, or went on, after the file was last brought up to date.
 fn log_tasks(original: &Original) -> BTreeSet<i64> {
     let path = original.folder.path().join("ledger.db");
     let pages = Pages::open(&path, None).unwrap();

@@ -29,7 +29,7 @@ fn pace(class: Class, thousandths: u32) -> Assumptions {
     Assumptions { scales: [(class, thousandths)].into(), together: Vec::new() }
 }
 
-/// A response asks for two calls, of which one waits for a permission; a second response follows both.
+/// Returns a response asks for two calls, of which one waits for a permission; a second response follows both.
 fn parallel_calls() -> AgentTime {
     agent(vec![
         activity(1, (0, 100), Class::Writing, Rank::Work),
@@ -73,7 +73,7 @@ fn without_permissions_the_next_longest_way_decides() {
     assert_eq!(tree.end_with(&Assumptions::default()), Some(560));
 }
 
-/// Two subagents, one after the other, each behind a call of the main agent.
+/// Returns two subagents, one after the other, each behind a call of the main agent.
 fn two_subagents() -> [AgentTime; 3] {
     [
         agent(vec![
@@ -181,7 +181,7 @@ impl BruteForce<'_> {
         (0..self.agents.len()).filter(move |child| self.agents[*child].parent == Some(agent))
     }
 
-    /// The last end in an agent until a moment, by a reading of ends.
+    /// Returns the last end in an agent until a moment, by a reading of ends.
     fn ends(&self, agent: usize, until: i64, end: &dyn Fn(ActivityKey, &Activity) -> i64) -> Option<i64> {
         let own = self.nodes(agent).filter(|(_, it)| it.to <= until).map(|(key, it)| end(key, it)).max();
         let joined = self.children(agent).filter(|child| {
@@ -289,7 +289,7 @@ fn any_agent() -> impl Strategy<Value = AnyAgent> {
     )
 }
 
-/// Some agents at random. Numbers of facts are unique in the tree, as in a store.
+/// Returns some agents at random. Numbers of facts are unique in the tree, as in a store.
 fn any_agents() -> impl Strategy<Value = Vec<AnyAgent>> {
     proptest::collection::vec(any_agent(), 1..6).prop_map(|mut agents| {
         for (place, (time, ..)) in (0_i64..).zip(&mut agents) {
@@ -301,7 +301,7 @@ fn any_agents() -> impl Strategy<Value = Vec<AnyAgent>> {
     })
 }
 
-/// The calls to agents that each agent made, in the order of their beginnings.
+/// Returns the calls to agents that each agent made, in the order of their beginnings.
 fn calls(agents: &[PathAgent<'_>]) -> Vec<Vec<(ActivityKey, i64)>> {
     let calls_of = |(agent, member): (usize, &PathAgent<'_>)| {
         let all = member.time.activities.iter().enumerate();
