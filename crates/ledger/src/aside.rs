@@ -98,9 +98,12 @@ impl Aside {
     pub(crate) fn keep_file(&self, kind: Kind, reason: &str, path: &Path) -> io::Result<()> {
         let mut from = File::open(path)?;
         let facts = from.metadata()?;
+        // It would push out everything else in the folder; the original stays where it is.
         if facts.len() > BYTES_MAX {
             return Ok(());
         }
+        // By its time and length instead of its content: hashing a log of hundreds of megabytes would delay the
+        // start.
         let stamp = format!("{:?}", facts.modified().unwrap_or(SystemTime::UNIX_EPOCH));
         let name = format!("{}{:016x}", kind.prefix(), xxh3_64(stamp.as_bytes()) ^ facts.len());
         self.put(&name, |to| io::copy(&mut from, to).map(drop))?;
@@ -125,6 +128,8 @@ impl Aside {
         write(&mut file)?;
         file.sync_all()?;
         fs::rename(&part, &path)?;
+        // POSIX does not promise that a new name is durable before its folder is synced, and the caller goes on to
+        // overwrite the original.
         File::open(&self.folder)?.sync_all()
     }
 
@@ -193,6 +198,7 @@ impl Aside {
         let size = |path: &PathBuf| fs::metadata(path).map_or(0, |facts| facts.len());
         let (mut count, mut bytes) = (files.len(), files.iter().map(size).sum::<u64>());
         for path in files {
+            // The newest is kept whatever its size: it is the one that the present fault is about.
             if count <= 1 || (count <= FILES_MAX && bytes <= BYTES_MAX) {
                 return;
             }
@@ -208,6 +214,7 @@ impl Aside {
 
     fn count_lost(&self) -> io::Result<()> {
         let path = self.folder.join(LOST);
+        // A byte for each, because an append of one byte is never torn; a number that is written anew can be.
         OpenOptions::new().append(true).create(true).mode(0o600).open(path)?.write_all(b".")
     }
 

@@ -118,6 +118,8 @@ fn content(entry: &Entry) -> String {
 
 /// Returns `true` if the subject `new` replaces `old`: a specific kind is never replaced by a vague one.
 fn says_more(new: Subject, old: Subject) -> bool {
+    // A reader that does not know a tool reports it as one all the same. A better account names it, whatever its
+    // certainty.
     let vague = |subject: Subject| matches!(subject, Subject::Event(Kind::ToolUsed | Kind::Unrecognised));
     !vague(new) || vague(old)
 }
@@ -133,6 +135,7 @@ fn earliest(
             Some((reported.entry.evidence.certainty, time(&reported.entry)?, reported.entry.order))
         })
     };
+    // Among the surest only: a guess that is early must not move the beginning that a hook measured.
     let best = candidates().map(|(certainty, _, _)| certainty).max()?;
     candidates().filter(|(certainty, _, _)| *certainty == best).map(|(_, at, order)| (at, order)).min()
 }
@@ -149,7 +152,10 @@ pub(crate) fn fold_unnamed(entries: Vec<SourcedEntry>) -> Option<Fact> {
 }
 
 fn fold_with(mut reported: Vec<SourcedEntry>, is_named: bool) -> Option<Fact> {
+    // Every key of the comparison is in the entry itself. Nothing of its arrival is, or the fold would depend on the
+    // order of delivery.
     reported.sort_by(authority);
+    // The same entry can come through two deliveries under two names, and is one statement.
     reported.dedup_by(|left, right| authority(left, right).is_eq());
     let began = earliest(&reported, Phase::Open, |entry| Some(entry.occurred_at))
         .or_else(|| reported.iter().map(|reported| (reported.entry.occurred_at, reported.entry.order)).min());
@@ -182,6 +188,7 @@ fn fold_with(mut reported: Vec<SourcedEntry>, is_named: bool) -> Option<Fact> {
         certainty: first.entry.evidence.certainty,
         series: None,
     };
+    // From the least authoritative on, so that each field ends with the value of the surest entry that has it.
     for reported in reported {
         if is_named {
             name_fields(&mut fact, &reported);
@@ -249,6 +256,7 @@ fn overlay(fact: &mut Fact, reported: SourcedEntry) {
         fact.series = Some(series.name);
     }
     fact.file_paths.extend(entry.file_paths);
+    // Most facts have one entry with metadata, whose map is moved here instead of being copied key by key.
     if fact.metadata.is_empty() {
         fact.metadata = entry.metadata;
     } else {

@@ -85,6 +85,8 @@ impl Batch {
             let Verdict::Read(reading) = &mut observed.verdict else { continue };
             for entry in &mut reading.entries {
                 if !(Millis(0)..=LATEST).contains(&entry.occurred_at) {
+                    // When it reached us is the best that is known. A moment far in the future would stand above
+                    // everything else for ever.
                     entry.occurred_at = arrived;
                 }
                 entry.ended_at = entry.ended_at.filter(|at| (Millis(0)..=LATEST).contains(at));

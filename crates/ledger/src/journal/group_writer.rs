@@ -47,6 +47,8 @@ impl Group {
             let is_written = record::write(observed, ready, number, &mut self.bytes);
             self.ends.push(is_written.then_some(self.bytes.len()));
             match observed.verdict {
+                // A record that is too long for the format would be found damaged later. It is refused now, while
+                // someone can be told.
                 _ if !is_written => Outcome::Malformed,
                 Verdict::Malformed(_) => Outcome::Malformed,
                 Verdict::Refused(_) => Outcome::Refused,
@@ -79,6 +81,8 @@ impl GroupWriter {
     pub(super) fn run(mut self, jobs: &Receiver<Job>) {
         let mut bytes = Vec::new();
         while let Ok(job) = jobs.recv() {
+            // The room of the last write is used again: a burst would otherwise allocate and free megabytes for each
+            // group.
             let mut group = Group { bytes, ..Group::default() };
             let mut rest = Some(job);
             while let Some(Job::Take(batch, done)) = rest {
@@ -171,6 +175,8 @@ impl GroupWriter {
             return Err(AppendError::Gone("the journal of posts was cut short".to_owned()));
         }
         let from = self.file.end;
+        // Checked again behind the write: a file that lost its name takes writes and syncs without an error, and
+        // everything in it is lost.
         self.file.append(bytes)?;
         self.watch.files.check().inspect_err(|_| self.file.take_back(from))
     }

@@ -32,10 +32,14 @@ impl HandoffBuffer {
         if self.records.is_empty() {
             (self.from, self.to) = (from, from);
         }
+        // A gap would break the promise that the records here are a run. The file has them, so letting them go costs
+        // only a read.
         if self.to != from {
             return;
         }
         for record in records {
+            // Measured by the bytes in the file, because the size of decoded entries is not known without walking
+            // them.
             if record.1.saturating_sub(self.from) > MOST {
                 return;
             }

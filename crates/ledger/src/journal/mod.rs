@@ -184,6 +184,8 @@ impl Shared {
 /// of the writer after its last fold, and `comes_more` is `true` while posts keep coming.
 fn patience(waiting: u64, waited: Duration, rest: Duration, comes_more: bool) -> Duration {
     match waiting {
+        // Each fold leaves less processor to those who post and wait for an answer. Rest is capped, so that a long
+        // fold does not delay what follows.
         BURST_BYTES..PRESSING if comes_more => rest.saturating_sub(waited).min(LATELY),
         BURST_BYTES.. => Duration::ZERO,
         _ => OLD.saturating_sub(waited),
@@ -233,10 +235,14 @@ impl Journal {
         settle()?;
         let mut file = JournalFile::open(file, folded)?;
         if let Some(torn) = file.torn.take() {
+            // A torn end may be the rest of a post that was acknowledged on a disk that lied. It is kept, because the
+            // next record is written over it.
             watch.aside.keep(Kind::Journal, "it stood at the end and is no whole record", &torn)?;
             watch.faults.posts_torn();
         }
         let reader = file.reader()?;
+        // A number that the store does not know is that of a use which began after its last fold: nothing of it is
+        // folded yet.
         let from = if file.number == folded.number { folded.offset.max(file::HEAD) } else { file::HEAD };
         let shared = Arc::new(Shared::new(&file, from));
         let mut at = from;
@@ -246,6 +252,8 @@ impl Journal {
                 break;
             }
             at = part.end;
+            // A client repeats a post that it got no answer to. Without these names the repeat of one that waits
+            // would be reported as new.
             shared.names().extend(part.prepared.batch.observed.iter().map(|observed| hash(&observed.name)));
         }
         let (jobs, waiting) = sync_channel(QUEUE);
@@ -288,6 +296,7 @@ impl Journal {
                 TrySendError::Full(Job::Take(batch, done))
                 | TrySendError::Disconnected(Job::Take(batch, done)),
             ) => Err((batch, done)),
+            // Only a batch was sent, so only a batch can come back.
             Err(_) => Ok(()),
         }
     }
@@ -300,6 +309,8 @@ impl Journal {
 
     /// Returns whether what was acknowledged then is folded.
     pub(crate) fn is_flushed(&self, FlushToken(place): FlushToken) -> bool {
+        // A file is used anew only when everything in it is folded, so another number answers for all places of the
+        // old one.
         self.shared.number.load(Ordering::SeqCst) != place.number
             || self.shared.folded.load(Ordering::SeqCst) >= place.offset
     }
@@ -373,7 +384,10 @@ impl JournalReader {
         self.since = None;
         self.rest = self.begun.take().map_or(Duration::ZERO, |begun| begun.elapsed().saturating_mul(RESTS));
         let is_done = self.shared.waiting() == 0;
+        // Overwriting costs the disk less than growing, but it waits for the store's log first, which little data is
+        // not worth.
         if is_done && offset >= WORTH_USING_ANEW {
+            // Not awaited, unlike in `clear`: nobody depends on it, and it is tried again after the next fold.
             self.jobs.try_send(Job::UseAnew { leave_nothing: false, done: None }).ok();
         }
     }

@@ -35,6 +35,8 @@ pub fn blocks<T>(pieces: impl IntoIterator<Item = (i64, T)>) -> Vec<Block<T>> {
                 block.pieces.push(piece);
             }
             None => {
+                // Rounded down and not towards zero: moments before 1970 occur in wrong clocks, and a window must not
+                // begin after its first response.
                 let from = at.div_euclid(HOUR_MS) * HOUR_MS;
                 all.push(Block { from, to: from + BLOCK_MS, first: at, last: at, pieces: vec![piece] });
             }

@@ -40,6 +40,7 @@ pub fn forecast(points: &[(i64, f64)]) -> Option<Forecast> {
     if last.0 - first.0 < LEAST_MS {
         return None;
     }
+    // Moments are taken from the first point on: squares of milliseconds since 1970 exceed the precision of a float.
     let n = points.len() as f64;
     let hours = |at: i64| (at - first.0) as f64 / HOUR_MS;
     let mean_x = points.iter().map(|(at, _)| hours(*at)).sum::<f64>() / n;
@@ -52,6 +53,7 @@ pub fn forecast(points: &[(i64, f64)]) -> Option<Forecast> {
         yy += y * y;
     }
     let slope = xy / xx;
+    // All points at one moment have no slope.
     if !slope.is_finite() {
         return None;
     }
@@ -63,6 +65,8 @@ pub fn forecast(points: &[(i64, f64)]) -> Option<Forecast> {
         _ => ForecastConfidence::Low,
     };
     let left = (100.0 - last.1).max(0.0);
+    // A line that hardly rises reaches the limit in thousands of years, which is no forecast and overflows the
+    // moment.
     let full_at = (slope > 1e-6).then(|| left / slope * HOUR_MS).filter(|wait| *wait < 1e13);
     Some(Forecast { per_hour: slope, full_at: full_at.map(|wait| last.0 + wait as i64), trust })
 }

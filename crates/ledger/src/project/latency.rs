@@ -35,6 +35,7 @@ pub fn value(bucket: i64) -> f64 {
 #[must_use]
 pub fn quantile(buckets: &[(i64, u64)], share: f64) -> Option<f64> {
     let total: u64 = buckets.iter().map(|(_, count)| count).sum();
+    // The nearest rank, so that the answer is a duration that was measured, up to the width of its bucket.
     let rank = ((total as f64 * share).ceil() as u64).max(1);
     let mut seen = 0;
     for (bucket, count) in buckets {
@@ -60,6 +61,8 @@ pub fn pack(buckets: &BTreeMap<i64, i64>) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut before = 0;
     for (bucket, count) in buckets {
+        // Buckets that were subtracted to nothing are left out, so that a sum without rows packs to nothing and its
+        // row goes.
         if let (Ok(distance), Ok(count @ 1..)) = (u64::try_from(*bucket - before), u64::try_from(*count)) {
             put(&mut bytes, distance);
             put(&mut bytes, count);
@@ -92,6 +95,7 @@ fn put(bytes: &mut Vec<u8>, mut number: u64) {
 
 fn take(bytes: &mut std::slice::Iter<'_, u8>) -> Option<u64> {
     let mut number = 0_u64;
+    // Bounded, so that damaged bytes end the reading and cannot shift beyond the number.
     for shift in (0..64).step_by(7) {
         let byte = bytes.next()?;
         number |= u64::from(byte & 0x7f) << shift;

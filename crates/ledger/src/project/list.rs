@@ -117,6 +117,7 @@ impl List {
             Kind::QuestionLogged => Self::Question,
             Kind::TodoLogged => Self::Todo,
             Kind::ContextSnapshot | Kind::ModelSwitched => Self::Context,
+            // Other saved moments, such as a changed folder or a batch of tools, say nothing about the context.
             Kind::ContextSaved if metadata.contains_key(attributes::COMPACT_PHASE) => Self::Context,
             Kind::TokenUsage => Self::Response,
             // An attempt that says what it used, of which a better account may tell too.
@@ -124,6 +125,7 @@ impl List {
             Kind::TurnInterrupted => Self::Interrupt,
             Kind::TerminalCommand => Self::Command,
             _ if matches!(text(attributes::SUBTYPE_KEY), Some("web_search" | "web_fetch")) => Self::Web,
+            // The order of these arms is the rule: a search of the web is a tool call in the exploration lane too.
             _ if tool.is_none() => Self::Other,
             _ if lane == Some(Lane::Exploration) => Self::Exploration,
             _ => Self::Call,

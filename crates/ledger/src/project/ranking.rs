@@ -87,6 +87,7 @@ pub fn candidates<P: Copy + Eq + Hash, E>(
 ) -> Result<Vec<Candidate<P>>, E> {
     let mut sums: HashMap<P, Sum> = HashMap::new();
     for (place, stretch) in stretches.iter().enumerate() {
+        // A file that several types of agents used has several entries in one stretch, and it is the sum that counts.
         let mut used: HashMap<P, i64> = HashMap::with_capacity(stretch.used.len());
         for (path, uses) in &stretch.used {
             *used.entry(*path).or_default() += uses;
@@ -94,6 +95,7 @@ pub fn candidates<P: Copy + Eq + Hash, E>(
         for (path, uses) in used {
             let sum = sums.entry(path).or_insert(Sum { uses: 0, most: None });
             sum.uses += stretch.sign * uses;
+            // A stretch that is subtracted lies outside of the range and cannot be where a file was used most in it.
             if stretch.sign > 0 && sum.most.is_none_or(|(_, most)| uses > most) {
                 sum.most = Some((place, uses));
             }
@@ -112,6 +114,8 @@ pub fn candidates<P: Copy + Eq + Hash, E>(
         for (_, file) in ranked.drain(first..).take(end - first) {
             equals.push((name(file.path)?, file));
         }
+        // Names are looked up for the files at the cut alone. Their numbers would not do: they depend on the order of
+        // arrival.
         equals.sort_unstable_by(|(one, _), (two, _)| one.cmp(two));
         equals.truncate(most - first);
         ranked.extend(equals.into_iter().map(|(_, file)| (0, file)));

@@ -203,9 +203,13 @@ impl FactRow {
         let kind = fact.kind();
         let mut metadata = fact.metadata;
         let is_call = kind.is_some() && fact.tool_name.is_some() && fact.state.is_some();
+        // Decided before anything is derived: an end that follows from neighbours may be taken back, one that an
+        // entry reports may not.
         let open = is_call && fact.state == Some(CallState::Running);
         let mut duration = metadata.get(attributes::DURATION_MS).and_then(Value::as_i64);
         if let (None, true, Some(ended)) = (duration, is_call && !open, fact.ended_at) {
+            // Measured by our clock between two hooks. It contains the wait for a permission, so its source is named
+            // and the agent's own value wins.
             let ours = (ended.0 - fact.occurred_at.0).max(0);
             metadata.insert(attributes::DURATION_MS.to_owned(), Value::from(ours));
             metadata.insert(attributes::DURATION_SOURCE.to_owned(), Value::from("tracer"));
@@ -229,6 +233,7 @@ impl FactRow {
             state: fact.state,
             open,
             tool: fact.tool_name,
+            // With a prefix, because a turn and a call of one name would otherwise be one fact.
             turn: fact.turn.as_deref().map(|turn| number(&format!("turn:{turn}"))),
             duration: duration.filter(|duration| *duration >= 0),
             error,
@@ -300,6 +305,7 @@ impl FactRow {
     /// Returns a value of the metadata; derived metadata takes precedence.
     #[must_use]
     pub fn meta(&self, key: &str) -> Option<&Value> {
+        // What follows from other facts corrects what was reported, such as a response that turned out to be a copy.
         self.derived.get(key).or_else(|| self.data.metadata.get(key))
     }
 

@@ -19,6 +19,8 @@ impl FieldClaim {
     fn authority(&self, other: &Self) -> Ordering {
         (self.0, self.1, self.2, self.3, self.4)
             .cmp(&(other.0, other.1, other.2, other.3, other.4))
+            // Values of equal authority are rare. Their text decides, because any other choice would depend on which
+            // came first.
             .then_with(|| self.5.to_string().cmp(&other.5.to_string()))
     }
 }

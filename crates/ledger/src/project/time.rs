@@ -87,6 +87,7 @@ pub fn pieces(from: i64, to: i64, finest: Level) -> Vec<Piece> {
         let level = [Level::Month, Level::Day, Level::Quarter]
             .into_iter()
             .filter(|level| *level >= finest)
+            // The longest stretch that fits, because one row of a month replaces thirty of days.
             .find(|level| level.start(at) == at && level.end(at) <= to)
             .unwrap_or(finest);
         let end = level.end(at);
@@ -119,6 +120,7 @@ pub fn signed_pieces(from: i64, to: i64, finest: Level) -> Vec<(Piece, i64)> {
         let (from, to) = middle;
         let (first, last) = (nearest(from, coarse), nearest(to, coarse));
         let count = |one: i64, other: i64| one.abs_diff(other) / width.unsigned_abs();
+        // Subtraction pays only where it reads fewer stretches than adding up does.
         if first >= last || count(from, to) <= count(from, first) + count(to, last) {
             pieces.push((Piece { level: fine, from, to }, 1));
             return pieces;

@@ -26,6 +26,7 @@ impl Terms {
             match piece {
                 Piece::Word(word) => {
                     self.put(term_of_word(word));
+                    // Parts of one letter would have lists as long as the history, and no one looks for them.
                     for part in parts(word).into_iter().filter(|part| *part != word && !is_letter(part)) {
                         self.put(term_of_word(part));
                     }
@@ -47,6 +48,7 @@ impl Terms {
     }
 
     fn put(&mut self, term: String) {
+        // One pasted log must not fill the index; the first terms of a text tell most of it.
         if self.terms.len() < MOST_TERMS && !term.is_empty() {
             self.terms.insert(term);
         }
@@ -170,6 +172,8 @@ fn put_letter(term: &mut String, letter: char) {
     if letter.is_ascii_alphanumeric() || letter == '_' {
         term.push(letter);
     } else {
+        // Spelled out, so that a term is plain ASCII: the tokenizer of the index then has no opinion on where it
+        // ends.
         term.push_str(&format!("_x{:x}_", u32::from(letter)));
     }
 }

@@ -246,11 +246,14 @@ impl<'c> FoldTransaction<'c> {
         if !matches!(observed.verdict, Verdict::Read(_)) {
             return Ok(Outcome::Malformed);
         }
+        // A row that this version could not read before has no source yet: it is new and not a better reading.
         let source = self.known_source(name_of(observed.source.as_deref().unwrap_or(&observed.name)))?;
         let Some(source) = source else { return self.observe(observed, ready) };
         let mut changed = false;
         let mut index = 0_u32;
         loop {
+            // Entries have numbers in a row, so asking for each until one is missing needs no list of what the old
+            // reading gave.
             let uid = prepared::uid(&observed.name, index);
             let old: Option<(i64, i64, i64, Vec<u8>)> = self
                 .conn
@@ -266,6 +269,8 @@ impl<'c> FoldTransaction<'c> {
             let same = match (&old, new.as_ref().and_then(|new| new.entry())) {
                 (Some((_, task, _, data)), Some(new)) => {
                     let task = tasks::key(self.conn, *task)?;
+                    // Compared as entries and not as bytes: another version may have packed the same entry in another
+                    // way.
                     task.and_then(|task| entry_codec::read(data, &task)).is_some_and(|old| old == *new)
                 }
                 _ => false,
@@ -329,11 +334,13 @@ impl<'c> FoldTransaction<'c> {
             if let Some(entry) = ready.entry()
                 && self.is_deleted(entry)?
             {
+                // The others are still taken: an observation may tell of a task and of another one that was deleted.
                 is_refused = true;
                 continue;
             }
             is_news |= self.enter(observed.channel, ready, source)?;
         }
+        // A repeat of an observation would count its unrecognised names once more.
         if is_news || ready.is_empty() {
             self.count_unrecognised(observed, reading, ready.first().map(PreparedEntry::task))?;
         }
@@ -363,6 +370,8 @@ impl<'c> FoldTransaction<'c> {
         }
         // An entry of a series is assigned to a fact when the whole series is known ([`super::series`]).
         let fact = match &entry.series {
+            // Asked before the insert, because the fact of a series may have changed since and the unique key
+            // contains it.
             Some(_) if self.has_entry(source, ready.uid)? => return Ok(false),
             Some(_) => ready.key,
             None => self.resolve(task, ready.key, &entry.aliases)?,

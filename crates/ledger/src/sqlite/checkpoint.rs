@@ -174,6 +174,7 @@ fn locked(keeper: &Mutex<PageKeeper>) -> MutexGuard<'_, PageKeeper> {
 
 impl Drop for Checkpointer {
     fn drop(&mut self) {
+        // Before the join: the thread ends when its channel has no sender left.
         self.wake = None;
         if let Some(thread) = self.thread.take() {
             thread.join().ok();
@@ -194,6 +195,8 @@ impl CheckpointLoop {
     fn work(&mut self, woken: &Receiver<()>) {
         let mut pause = if self.is_checked { self.pace.rest } else { self.pace.pause() };
         loop {
+            // Woken at least this often even when the pause is an hour, to notice a file that was written over in
+            // place.
             match woken.recv_timeout(pause.min(GUARD)) {
                 // What could not be moved now stays in the log, where it is as safe and as readable.
                 Ok(()) => {
@@ -225,6 +228,8 @@ impl CheckpointLoop {
                 find_places(&self.path, &self.faults);
                 if is_done { self.pace.rest } else { self.pace.pause() }
             }
+            // No handle or no room is the machine's trouble and passes. Reported as damage it would send people to
+            // `recover` for nothing.
             Err(error) if lacks_means(&error) => LATER,
             Err(error) => {
                 self.faults.read_failed(&error_text(&error));
@@ -263,6 +268,8 @@ impl CheckPace {
 /// Waits until everything that was committed is on disk: what is not in this log any more is in the file.
 pub(super) fn settler(log: PathBuf) -> Settle {
     Box::new(move || match File::open(&log) {
+        // The log and not the file: commits stand in the log until they are moved, and the move itself waits for the
+        // disk.
         Ok(log) => log.sync_data(),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),

@@ -152,6 +152,8 @@ pub(crate) fn read(blob: &[u8], task: &TaskKey) -> Option<Entry> {
     /// The beginning of every entry in the first schema, which had all names in full.
     const FULL: &[u8] = b"{\"subject\"";
     let json = codec::decode(blob).ok()?;
+    // Entries are never written anew, so those of the first schema keep their whole names for as long as they are
+    // kept.
     if json.starts_with(FULL) {
         return serde_json::from_slice(&json).ok();
     }

@@ -64,6 +64,7 @@ impl FoldTransaction<'_> {
             let place = [dim.code(), level, at, project, actor, key];
             let values: Vec<i64> = columns.clone().map(|column| column.value(sum, dim)).collect();
             add.execute(params_from_iter(place.iter().chain(&values)))?;
+            // Only a subtraction can empty a sum, and only then is it worth looking whether it did.
             if values.first().is_none_or(|n| *n <= 0) {
                 sweep.execute(place)?;
             }
@@ -83,6 +84,8 @@ impl FoldTransaction<'_> {
             let (level, tool) = (level.code(), self.memory.words.id(self.conn, tool)?);
             let packed: Option<Vec<u8>> =
                 find.query_row(params![level, at, project, actor, tool], |row| row.get(0)).optional()?;
+            // Read, changed and written whole: with a row for each bucket, a histogram by hour and project had nearly
+            // as many rows as there were events.
             let mut buckets: BTreeMap<i64, i64> = latency::unpack(&packed.unwrap_or_default())
                 .into_iter()
                 .map(|(bucket, n)| (bucket, i64::try_from(n).unwrap_or(i64::MAX)))
@@ -220,6 +223,8 @@ impl FoldTransaction<'_> {
         for (task, files) in &tally.files {
             for (path, sums) in files {
                 let FileSums { reads, changes, failures, touches } = sums;
+                // A row that was subtracted and added again leaves zeros, which most folds do: they must not cost a
+                // write.
                 let is_touched = touches.values().any(|n| *n != 0);
                 if !is_touched && (*reads, *changes, *failures) == (0, 0, 0) {
                     continue;

@@ -121,6 +121,7 @@ impl Life {
     /// Applies a change of one of the facts. Returns `false` if it cannot, and the task must be read again.
     pub(crate) fn follow(&mut self, old: Option<&FactRow>, new: Option<&FactRow>) -> bool {
         let is_open = |row: Option<&FactRow>| row.is_some_and(|row| row.open);
+        // The title of the running call is read only when it is shown: most calls end before anybody looks.
         if is_open(old) || is_open(new) {
             self.current = None;
         }
@@ -150,6 +151,8 @@ impl Life {
         let at = Some(new.occurred);
         let marks = &mut self.marks;
         match new.list {
+            // What these mean depends on their neighbours (which of two stops came last, whether a question was
+            // answered), so the few newest are read again.
             List::Stop | List::Permission | List::Question | List::SessionStart => return false,
             List::Prompt => marks.prompt = marks.prompt.max(at),
             List::SessionEnd => {
@@ -224,6 +227,8 @@ impl Life {
             .max(marks.interrupt)
             .max(marks.stop.map(|(at, _)| at))
             .max(marks.failure);
+        // Hooks of one moment overtake each other by some milliseconds, so only what came clearly later answers a
+        // question.
         let is_answered = |at: i64| went_on.is_some_and(|later| later > at + SWAP_MS);
         let waits = self.asking.iter().filter(|asking| !asking.ends_with_work || !is_answered(asking.at));
         marks.pending = waits.map(|asking| (asking.at, asking.reason, asking.fact)).max();
@@ -305,9 +310,12 @@ fn newest_waits(conn: &Connection, task: i64) -> rusqlite::Result<Vec<PersonWait
     let mut asking = Vec::new();
     for stored in newest(List::Permission)? {
         let row = stored.row;
+        // A decided permission waits for no one, even if the call behind it has not begun.
         if row.text(attributes::DECISION).is_some() {
             continue;
         }
+        // Claude Code asks for the permission to call the tool that asks. What the person sees is the question or the
+        // plan, not a permission.
         let reason = match row.tool.as_deref().or_else(|| row.text(attributes::TOOL_NAME)) {
             Some("AskUserQuestion" | "request_user_input") => WaitingReason::Question,
             Some("ExitPlanMode") => WaitingReason::Plan,

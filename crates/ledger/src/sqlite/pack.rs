@@ -42,11 +42,14 @@ impl Packer {
 
     /// Adds the block of these bytes. More bytes than fit beside the dictionary are not packed: tells whether they were.
     pub(super) fn pack(&mut self, bytes: &[u8], block: &mut Vec<u8>) -> bool {
+        // A distance in the format has two bytes. Longer texts are rare and are packed by the general encoder.
         if self.dictionary + bytes.len() > FARTHEST {
             return false;
         }
         self.window.truncate(self.dictionary);
         self.window.extend_from_slice(bytes);
+        // A copy of 8 KB. A walk through the dictionary before every blob was among the largest costs of an event
+        // (ADR 12).
         self.table.copy_from_slice(self.known.as_slice());
         let window = self.window.as_slice();
         let mut at = self.dictionary;

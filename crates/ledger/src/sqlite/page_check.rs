@@ -97,6 +97,7 @@ pub(super) fn changed(file: &File) -> io::Result<(i64, u64)> {
 /// Returns the page that has this sum, if these bytes differ from it in one bit.
 fn mended(page: u32, bytes: &[u8], known: u64) -> Option<Vec<u8>> {
     let mut bytes = bytes.to_vec();
+    // Some 32,000 sums of a page of 4 KB, which is why only a few pages are tried.
     let is_found = (0..bytes.len() * 8).any(|bit| {
         flip(&mut bytes, bit);
         let is_it = sum_of(page, &bytes) == known;
@@ -154,6 +155,8 @@ pub(super) fn free_leaves(read: impl Fn(u32) -> io::Result<Vec<u8>>, pages: u64)
     let mut trunks = HashSet::new();
     // A list that is damaged may go in a circle.
     while trunk != 0 && u64::from(trunk) <= pages && trunks.insert(trunk) {
+        // An incomplete list only means that some free pages are compared as well, which at worst reports damage that
+        // harms nothing.
         let Ok(bytes) = read(trunk) else { break };
         let count = usize::try_from(word(&bytes, 4)).unwrap_or(0).min(bytes.len() / 4);
         free.extend((2..count + 2).map(|index| word(&bytes, index * 4)));
@@ -167,6 +170,7 @@ pub(super) fn places(path: &Path, pages: &[u32]) -> rusqlite::Result<BTreeMap<u3
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(Duration::from_secs(5))?;
+    // `dbstat` walks every tree of the store, and a damaged one may lead it through most of the pages more than once.
     let until = Instant::now() + PATIENCE;
     conn.progress_handler(100_000, Some(move || Instant::now() > until))?;
     let mut tables: BTreeMap<String, String> = BTreeMap::new();
@@ -234,6 +238,7 @@ pub fn check_pages(path: &Path, mut goes_on: impl FnMut() -> bool) -> io::Result
         let count = (pages - from + 1).min(SLICE as u32) as usize;
         for (page, bytes) in (from..).zip(bytes_of(from, count)?.chunks_exact(size as usize)) {
             let known = sums.get(page)?;
+            // A mark is believed even then: what the log holds of such a page was made from the damage.
             let is_read_from_log = seen.holds(page) && !matches!(known, DAMAGED | CHANGED);
             if known == UNKNOWN || is_read_from_log || free.contains(&page) {
                 continue;

@@ -450,6 +450,8 @@ impl PageKeeper {
             let (known, sum) = (sums.get(page)?, sum_of(page, bytes));
             let is_lock = u64::from(page - 1) * u64::from(self.page_size) == LOCK_BYTE;
             let is_marked = matches!(known, DAMAGED | CHANGED);
+            // A page in the log may differ from the file: its newer image is where every reader takes it from, and
+            // the next move writes it.
             if sum == known || is_lock || (!is_marked && self.in_log.contains(&page)) {
                 continue;
             }
@@ -473,6 +475,8 @@ impl PageKeeper {
         let is_done = u64::from(self.next) > pages;
         if is_done {
             self.next = 1;
+            // A whole round compared every page since the change from outside; what differs from now on is the
+            // disk's.
             self.is_doubtful = false;
             self.tries = Tries::default();
         }
@@ -499,6 +503,7 @@ impl PageKeeper {
         is_marked: impl Fn(u64) -> bool,
         mended: impl FnOnce(&[u32]) -> rusqlite::Result<Vec<u32>>,
     ) -> Result<usize, AppendError> {
+        // Marks are lifted from pages as they are now, so the sums have to cover the log first.
         self.pin_and_cover()?;
         // Also those that this process has not come to yet.
         let newest = self.in_log.iter().copied().max().unwrap_or(0);

@@ -150,6 +150,7 @@ impl PageSums {
             if let Some(known) = block.get_mut(place) {
                 *known = *sum;
             }
+            // Sums come sorted by page, so a block of 511 is summed and written once and not for each of its pages.
             let is_last = sums.peek().is_none_or(|(next, _)| place_of(**next).0 != number);
             if is_last {
                 let mut bytes: Vec<u8> = block.iter().flat_map(|sum| sum.to_le_bytes()).collect();
@@ -176,6 +177,8 @@ impl PageSums {
         head.extend_from_slice(&changed.to_le_bytes());
         head.extend_from_slice(&bytes.to_le_bytes());
         head.extend_from_slice(&xxh3_64(&head).to_le_bytes());
+        // In one write of less than a sector, which disks do not tear. A head that is torn all the same begins the
+        // sums anew and accuses no page.
         self.file.write_all_at(&head, 0)
     }
 
@@ -209,6 +212,8 @@ impl PageSums {
             for (known, bytes) in block.iter_mut().zip(sums.as_chunks::<8>().0) {
                 *known = u64::from_le_bytes(*bytes);
             }
+        // Zeros are a block that was never written, as at the end of a file that has grown: nothing was forgotten
+        // there.
         } else if bytes.iter().any(|byte| *byte != 0) {
             self.forgotten += 1;
         }

@@ -31,6 +31,8 @@ impl FoldTransaction<'_> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
             return Ok(false);
         };
+        // Kept with the task, because each call asks: without it every call of a task that never asked would run the
+        // query.
         if let Some(asked) = &known.asked {
             return Ok(asked.contains(&input));
         }
@@ -67,6 +69,8 @@ impl FoldTransaction<'_> {
             for key in [attributes::TOOL_USE_ID, attributes::CALL_ID, attributes::DECISION, WAIT] {
                 new.derived.shift_remove(key);
             }
+            // The last call that began before it. The hooks of the call and of the permission may overtake each other
+            // by a few milliseconds.
             let joined = news.iter_mut().rfind(|call| call.occurred <= stored.row.occurred + SWAP_MS);
             if let Some(call) = joined {
                 let id = agent_tracer_event::FactId::from_number(&uid, call.fact.cast_unsigned());
@@ -81,6 +85,7 @@ impl FoldTransaction<'_> {
                     new.derived.insert(attributes::DECISION.to_owned(), Value::from(decision));
                     if let Some(wait) = wait {
                         new.derived.insert(WAIT.to_owned(), Value::from(wait));
+                        // A call can be asked about more than once, and people waited for each answer.
                         let before = call.derived.get(WAIT_OF_CALL).and_then(Value::as_i64).unwrap_or(0);
                         call.derived.insert(WAIT_OF_CALL.to_owned(), Value::from(before + wait));
                     }
@@ -196,7 +201,9 @@ fn answer(permission: &FactRow, call: &FactRow) -> Option<(&'static str, Option<
     let waited = || begun(call).map(|begun| (begun - asked).max(0));
     match call.state? {
         CallState::Running => None,
+        // A refused call never ran, so all of the time until its end was spent waiting.
         CallState::Denied => Some(("denied", call.ended.map(|ended| (ended - asked).max(0)))),
+        // A call that ran was allowed, whoever or whatever said so: neither agent reports the answer itself.
         CallState::Succeeded | CallState::Failed => Some(("allowed", waited())),
         CallState::Interrupted if has_run(call) => Some(("allowed", waited())),
         CallState::Interrupted | CallState::Abandoned => Some(("unanswered", None)),

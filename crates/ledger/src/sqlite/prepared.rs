@@ -92,6 +92,8 @@ impl PreparedEntry {
 
 /// Returns the number of an entry: of the observation and its place in it.
 pub(super) fn uid(observation: &str, index: u32) -> i64 {
+    // Derived and never drawn: the same observation through another delivery must find its entry, or it would count
+    // twice.
     xxh3_64(EntryId::derive(observation, index).as_str().as_bytes()).cast_signed()
 }
 
@@ -156,6 +158,8 @@ impl Prepared {
 
     /// Returns whether each observation stands for itself: nothing else is written with them.
     pub(super) fn stands_alone(&self) -> bool {
+        // A cursor says that everything before it is in the store, so it may not travel apart from the rows that it
+        // covers.
         self.batch.cursors.is_empty() && self.batch.skipped == 0 && !self.batch.reread && !self.batch.own
     }
 

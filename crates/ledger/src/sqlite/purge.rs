@@ -106,6 +106,7 @@ impl Ledger {
         })?;
         buried?;
         while !left.is_empty() {
+            // One step at a time, so that other writes get the writer between two of them.
             let (rest, step) = self.on_writer(move |writer| {
                 let part = writer.next_part(&mut left);
                 let step = part.and_then(|part| writer.purge(&part, now));
@@ -153,6 +154,8 @@ impl Ledger {
         };
         sweep(|apply| apply.sweep_words())?;
         sweep(|apply| apply.sweep_unrecognised())?;
+        // FTS5 keeps terms of deleted rows in its segments until they are merged. After this nothing that a deleted
+        // text said is left in the index.
         while !self.on_writer(Writer::merge_search)?? {}
         sweep(|apply| apply.sweep_terms())?;
         self.finish_posts()?;
@@ -160,6 +163,7 @@ impl Ledger {
             writer.waiting.clear();
             writer.write_anew()?;
             writer.change(|apply| apply.forget_pending())?;
+            // Last: the steps above went through the log themselves, and its frames hold pages as they were before.
             writer.empty_log()
         })?
     }
@@ -239,6 +243,8 @@ impl Ledger {
                 let mut count = 0;
                 for cursor in &cursors {
                     match change(cursor) {
+                        // Without a cursor the file is read again from its beginning, which is safe: entries of
+                        // deleted tasks are refused by their tombstone.
                         Some(state) if state.is_empty() => forget.execute([&cursor.source])?,
                         Some(state) if state != cursor.state => {
                             save.execute(params![cursor.source, codec::encode(&state)])?
@@ -327,6 +333,7 @@ impl FoldTransaction<'_> {
             rows_above.extend(self.rows_above(*task, &all)?);
             self.take_away(*task, now, &mut responses, &mut done)?;
         }
+        // Tasks that stay are settled again afterwards; those that go have no row to write to.
         near.retain(|task| !all.contains(task));
         let removed = std::mem::take(&mut self.removed);
         self.flush()?;
@@ -341,6 +348,8 @@ impl FoldTransaction<'_> {
         for task in &all {
             self.conn.execute("DELETE FROM task WHERE id = ?1", [task])?;
         }
+        // The cache knows nothing of deletions. A task of the same id that is recorded again later must begin with
+        // nothing.
         self.memory.tasks.forget();
         // What they owned is another's now, and a fork no longer knows what its account began with.
         self.settle_owners(&responses)?;
@@ -397,6 +406,8 @@ impl FoldTransaction<'_> {
         };
         let (uid, rollup_key, is_sealed) =
             (known.uid.clone(), known.rollup_key.clone(), known.sealed_until.is_some());
+        // Up to its newest event and not only to now: with the clock set back, an import would bring the rest of it
+        // back.
         self.bury(uid.as_str(), self.newest_moment(task, now)?)?;
         self.forget_claim(task)?;
         if is_sealed {
@@ -419,6 +430,8 @@ impl FoldTransaction<'_> {
             self.removed.push((task, stored.row.fact));
             done.events += 1;
         }
+        // The task's own sums go with its row. Only what it added to sums of others (days, projects, models) has to
+        // be subtracted.
         self.tally.tasks.remove(&task);
         self.tally.turns.retain(|(of, _), _| *of != task);
         self.tally.files.remove(&task);

@@ -137,6 +137,7 @@ impl FoldTransaction<'_> {
 
     /// Returns the task that owns a response.
     fn owner(&mut self, holders: &[Holder]) -> rusqlite::Result<Option<i64>> {
+        // Nearly every response has one holder, for which the ranking would read its task and its starts.
         if let [only] = holders {
             return Ok(Some(only.task));
         }
@@ -160,6 +161,7 @@ impl FoldTransaction<'_> {
             .unwrap_or_default();
         // What retention dropped has been counted for good.
         let Some(stored) = &holder.stored else { return Ok((false, 0, false, false, uid)) };
+        // The client's own word beats every inference; a client that says nothing stands between yes and no.
         let own = match stored.row.meta(attributes::OWN_REQUEST) {
             Some(Value::Bool(true)) => 0,
             Some(Value::Bool(false)) => 2,

@@ -58,6 +58,7 @@ pub(super) const MAX_DEPTH: usize = 32;
 impl FoldTransaction<'_> {
     /// Settles everything that the changed facts have to do with.
     pub(super) fn settle(&mut self, changes: &[Change]) -> rusqlite::Result<()> {
+        // Sorted sets, so that settling has one order and a rebuild repeats it.
         let mut calls: BTreeSet<(i64, i64)> = BTreeSet::new();
         let mut permissions: BTreeSet<(i64, i64)> = BTreeSet::new();
         // Turns whose responses changed, whether one of them did more than appear, and which they are.
@@ -77,6 +78,7 @@ impl FoldTransaction<'_> {
                     elicited.insert(change.task);
                 }
                 let is_block = row.list == List::Rule && super::life::blocks_end(row);
+                // Of the old row as well: a boundary that moved or went away may have ended a turn that is open now.
                 if row.list.is_boundary() || row.list == List::SessionStart || is_block {
                     for task in self.reach(change.task, row.list)? {
                         ending.extend(super::turns::before(self.conn, task, row.occurred)?);
@@ -109,6 +111,7 @@ impl FoldTransaction<'_> {
             permissions.extend(self.settle_call(task, fact)?.map(|input| (task, input)));
         }
         for (task, input) in permissions {
+            // Most calls never ask for a permission, and looking for one costs each of them a query.
             if asked.contains(&(task, input)) || self.was_asked(task, input)? {
                 self.settle_permissions(task, input)?;
             }
@@ -125,6 +128,8 @@ impl FoldTransaction<'_> {
         let activated = self.note_activations(changes)?;
         for ((task, turn), (is_other, responses)) in turns {
             let is_anew = is_other || self.is_reported_twice(task, turn)?;
+            // A response that only appears beside others changes nothing about them; reading all responses of a long
+            // turn for each would be quadratic.
             if is_anew {
                 self.settle_responses(task, turn)?;
             }
@@ -143,6 +148,8 @@ impl FoldTransaction<'_> {
 
     /// Returns the tasks whose calls a boundary may end: its own, and for the end of a process all that it started.
     fn reach(&self, task: i64, list: List) -> rusqlite::Result<Vec<i64>> {
+        // A subagent lives in the process of its parent: only the end of that process ends its calls, not a prompt or
+        // a stop of the parent.
         if list == List::SessionEnd { descendants(self.conn, task) } else { Ok(vec![task]) }
     }
 
@@ -175,6 +182,8 @@ impl FoldTransaction<'_> {
             return Ok(None);
         }
         let mut new = stored.row.clone();
+        // The answer to a permission follows from the call's end. It is derived again, or an end that moved would
+        // keep the old answer.
         permissions::take_back(&mut new);
         for key in OURS {
             new.derived.shift_remove(key);
@@ -192,6 +201,7 @@ impl FoldTransaction<'_> {
                 }
             }
         }
+        // Written rows cost pages and a new position in the stream; a row that would read the same is left alone.
         if permissions::is_same_refusal(&stored.row, &new) {
             return Ok(None);
         }
@@ -218,6 +228,7 @@ impl FoldTransaction<'_> {
             (List::SessionEnd, self.end_word(task, call.occurred)?, CallState::Abandoned),
         ] {
             let state = if by == STOPPED { CallState::Interrupted } else { state };
+            // A call that still runs has no boundary behind it: the memory says so, and no query is needed.
             if !is_behind(newest) {
                 break;
             }
@@ -323,6 +334,8 @@ impl FoldTransaction<'_> {
         let has_records = rows.iter().any(|stored| stored.row.signature == Some(Signature::Account));
         for stored in rows {
             let mut new = stored.row.clone();
+            // What a hook says of a response, or what a difference of the client's sums gives, is another account of
+            // the same tokens. Counting both would double the cost.
             let second_hand = matches!(new.text(attributes::USAGE_SOURCE), Some("hook" | "difference"));
             if new.text(attributes::NOT_COUNTED) == Some("record") {
                 new.derived.shift_remove(attributes::COUNTED);

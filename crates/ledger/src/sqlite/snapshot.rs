@@ -152,6 +152,8 @@ fn copy_into(
     }
     // From here on it sees one state.
     source.execute_batch("BEGIN")?;
+    // Counted in the transaction that is copied: counts of a store that goes on being written to would differ from
+    // any copy.
     let expected = count(&source, 0)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut copied = Connection::open_with_flags(part, flags)?;
@@ -173,6 +175,8 @@ fn copy_into(
             match step {
                 StepResult::Done => break,
                 StepResult::More => {}
+                // Busy or locked. Waiting here would hold the read transaction open, and with it the log of the
+                // store.
                 _ => return Err(OpenError::Locked.into()),
             }
         }
@@ -198,6 +202,7 @@ fn copy_into(
 fn finish(part: &Path, mut pace: impl FnMut(u64, u64) -> Pace) -> Result<(), CopyError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(part, flags)?;
+    // A log of the original must never be applied to the copy, although both began with the same pages.
     lineage::note_copy(&conn)?;
     // In this mode a later reader leaves no files beside the copy.
     conn.pragma_update(None, "journal_mode", "DELETE")?;
@@ -312,6 +317,8 @@ pub fn succeed(copy: &Path, succession: &Succession, options: Options) -> Result
     }
     ledger
         .on_writer(move |writer| {
+            // Followers have read up to the position of the old store. One that went back would give new rows numbers
+            // that they have seen.
             writer.memory.seq = writer.memory.seq.max(seq);
             writer.change(|_| Ok(()))
         })

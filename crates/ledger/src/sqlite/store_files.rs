@@ -85,6 +85,7 @@ impl StoreFiles {
             let mut known = file.known.lock().unwrap_or_else(PoisonError::into_inner);
             let Ok(now) = facts(&file.path) else { continue };
             let what = match (known.as_mut(), now) {
+                // Device and inode: a file of the same name, length and time can still be another one.
                 (Some(known), Some((identity, bytes))) if known.identity == identity => {
                     self.compare(file, known, bytes);
                     known.is_cut.then_some("cut short")
@@ -106,6 +107,7 @@ impl StoreFiles {
 
     /// Looks whether the files still hold what was in them, wherever they are. If not, moving the log would do harm.
     pub(super) fn check_contents(&self) -> Result<(), AppendError> {
+        // Its answer is only about names. It is called for what it learns of lengths and salts, which decide below.
         drop(self.check());
         for file in &self.files {
             let known = file.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -141,6 +143,8 @@ impl StoreFiles {
             FileRole::Log if bytes == 0 => known.bytes = 0,
             FileRole::Log => {
                 if known.log.is_none() {
+                    // Kept open, because this runs before and after every commit. The identity was compared above, so
+                    // the handle leads to the same file.
                     known.log = File::open(&file.path).ok();
                 }
                 let Some(Ok(salts)) = known.log.as_ref().map(wal::salts) else { return };

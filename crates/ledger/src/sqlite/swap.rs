@@ -65,6 +65,8 @@ fn swap_in_steps(store: &Path, kept: &Path, steps: usize) -> io::Result<()> {
         return Err(io::Error::new(ErrorKind::NotFound, "there is no new store"));
     }
     DirBuilder::new().mode(0o700).create(kept)?;
+    // Written down before the first file moves: whoever finds the mark after a crash goes on, and never has to guess
+    // which store is the old one.
     swap.mark("out")?;
     swap.move_out()?;
     swap.move_in()
@@ -131,6 +133,8 @@ impl Swap<'_> {
         let part = beside(self.store, ".swap.part");
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
         writeln!(file, "{way} {name}")?;
+        // The name must not point to a plan that is not on disk: after a power cut an empty mark would stop every
+        // start.
         file.sync_all()?;
         self.step()?;
         fs::rename(&part, beside(self.store, MARK))?;
@@ -139,6 +143,7 @@ impl Swap<'_> {
 
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         match fs::rename(from, to) {
+            // Already moved by the process that was killed, or never there: a store without a log has no such file.
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
             Ok(()) => self.step(),
             Err(error) => Err(error),

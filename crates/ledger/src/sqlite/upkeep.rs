@@ -111,6 +111,7 @@ impl Ledger {
     ) -> Result<Upkeep, AppendError> {
         let (mut done, mut place) = (Upkeep::default(), Some(RetentionProgress::default()));
         while let Some(from) = place {
+            // A job of its own for each step, so that hooks are recorded between two of them.
             let (step, next) = self.on_writer(move |writer| writer.retain(retention, from))??;
             done += step;
             place = next;
@@ -200,6 +201,8 @@ impl Writer {
                 .query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get::<_, i64>(0))
                 .optional()
         };
+        // The version of the fold belongs to it: a new version may count what the old one did not, and prices it in
+        // the same pass.
         if known("prices")?.unwrap_or(0) == mark && known("fold")?.unwrap_or(0) == super::FOLD {
             return Ok(None);
         }
@@ -263,6 +266,8 @@ impl FoldTransaction<'_> {
         self.conn.execute("INSERT INTO task_skill SELECT * FROM sealed_skill", [])?;
         self.conn
             .execute("UPDATE task SET residual = NULL WHERE id NOT IN (SELECT task FROM sealed_task)", [])?;
+        // What retention dropped cannot be folded again. Its sums were set aside when it went, and the new sums begin
+        // with them.
         self.conn.execute("INSERT INTO rollup SELECT * FROM sealed_rollup", [])?;
         self.conn.execute("INSERT INTO latency SELECT * FROM sealed_latency", [])?;
         let zeros = SUMS.split(", ").map(|column| format!("{column} = 0")).collect::<Vec<_>>().join(", ");
@@ -281,6 +286,7 @@ impl FoldTransaction<'_> {
         self.forget_search()?;
         let tasks = self.numbers("SELECT id FROM task ORDER BY id")?;
         let mut done = Upkeep::default();
+        // In parts, because the rows that are folded stay in memory until they are settled.
         for part in tasks.chunks(PART) {
             for task in part {
                 self.reported.insert(*task, FieldChange::News);
@@ -313,6 +319,7 @@ impl FoldTransaction<'_> {
 
     /// Deletes the events of a task; sums over time are not touched.
     pub(super) fn drop_events(&mut self, task: i64) -> rusqlite::Result<()> {
+        // Before the rows go: the number of a document is computed from its row and stored nowhere else.
         let documents = format!("SELECT {DOCUMENT_NUMBER} FROM fact f WHERE f.task = ?1");
         self.conn.execute(&format!("DELETE FROM search WHERE rowid IN ({documents})"), [task])?;
         let gone = self.conn.execute("DELETE FROM entry WHERE task = ?1", [task])?;

@@ -92,6 +92,8 @@ impl UnsureLoss {
 pub(super) fn lost_commits(store: &Path) -> io::Result<LostCommits> {
     match File::open(beside(store, "-wal")) {
         Ok(mut file) => {
+            // Frames of an earlier use look the same once the head is gone. Only a page that the store lacks proves
+            // that commits are missing.
             let lost_head = lost_head(&file, store)?.filter(|head| is_missing(&file, *head, store));
             file.rewind()?;
             count(BufReader::with_capacity(READ, file), lost_head)
@@ -114,6 +116,8 @@ fn count(mut log: impl Read, lost_head: Option<Head>) -> io::Result<LostCommits>
             None => return Ok(LostCommits::default()),
         },
     };
+    // Each checksum begins with the one before it. Behind a frame that is wrong the frame's own claim goes on, so
+    // that whatever follows can still be checked.
     let (mut before, mut lost) = (head.sum, LostCommits { commits: 0, is_damage: is_broken });
     let mut frame = vec![0; FRAME_HEAD + head.page];
     while fill(&mut log, &mut frame)? {
@@ -164,6 +168,8 @@ fn lost_head(log: &File, store: &Path) -> io::Result<Option<Head>> {
     let is_known = |salts: (u32, u32)| {
         let sums = PageSums::read_only(&beside(store, ".sums"), PAGE as u32).ok().flatten();
         match sums.map(|(_, mark)| mark.log) {
+            // The engine adds one to the first salt when it begins a log anew, which the sums learn with their next
+            // checkpoint.
             Some(LogMark::Of { salts: known }) => known == salts || known.0.wrapping_add(1) == salts.0,
             Some(LogMark::Empty { .. }) | None => false,
         }
@@ -173,6 +179,7 @@ fn lost_head(log: &File, store: &Path) -> io::Result<Option<Head>> {
 
 /// Returns `true` if a log without its head holds commits that the store lacks.
 fn is_missing(log: &File, head: Head, store: &Path) -> bool {
+    // A store that cannot be opened has none of the commits: claiming a loss too many only keeps a copy too many.
     let Ok(store) = File::open(store) else { return true };
     let mut newest = HashMap::new();
     let read = frames_of(log, head, |frame| {
@@ -195,6 +202,8 @@ fn is_missing(log: &File, head: Head, store: &Path) -> bool {
 fn mended_head(bytes: [u8; HEAD]) -> Option<Head> {
     (0..HEAD * 8).find_map(|bit| {
         let mut mended = bytes;
+        // 256 attempts with a checksum of 24 bytes each cost less than one read of the disk, so no cleverer search is
+        // needed.
         *mended.get_mut(bit / 8)? ^= 1 << (bit % 8);
         Head::read(&mended)
     })
@@ -267,6 +276,8 @@ impl Head {
         let mended = Frame { salts: self.salts, sum: computed, ..frame };
         match (bits(frame.salts, self.salts), bits(frame.sum, computed)) {
             (0, 0) => Ok(computed),
+            // A frame of an earlier use differs in many bits of its salts, and an interrupted write in many of its
+            // checksum. One bit is the disk's.
             (1, 0) | (0, 1) => Err(Some(mended)),
             (0, _) => {
                 let flip = self.find_flip(computed, frame.sum, summed);
@@ -290,6 +301,7 @@ impl Head {
                 let Some(bytes) = pair.as_chunks::<4>().0.get(half) else { continue };
                 for bit in 0..32 {
                     let one = 1_u32 << bit;
+                    // The word as it is now was summed; undoing the flip adds the bit or takes it away.
                     let by = if read(*bytes) & one == 0 { one } else { one.wrapping_neg() };
                     if (add.0.wrapping_mul(by), add.1.wrapping_mul(by)) == wrong {
                         let mended = read(*bytes) ^ one;
@@ -367,6 +379,8 @@ impl Log {
 
     /// Waits until the log is on disk as it is now.
     pub(super) fn sync(&self) -> io::Result<()> {
+        // Data only: the length is metadata that this call writes as far as the data needs it, and the time of a
+        // change nobody asks for.
         self.file.sync_data()
     }
 

@@ -190,6 +190,8 @@ impl Writer {
                 }
             }
         }
+        // Bounded, because a service manager kills a process that is slow to end. The rest is in the journal and
+        // loses nothing.
         for _ in 0..LAST_PARTS {
             if !self.waiting.is_behind() || !self.fold_posted() {
                 break;
@@ -201,6 +203,7 @@ impl Writer {
 
     /// Decides whether commits that a power cut may have lost come back from the journal of posts.
     pub(super) fn decide_loss(&mut self, unsure: UnsureLoss) {
+        // First everything is folded: only then is it known which of the lost commits the journal has brought back.
         while self.waiting.is_behind() && self.fold_posted() {}
         unsure.decide(self.memory.seq, &self.aside, &self.faults);
     }
@@ -239,6 +242,8 @@ impl Writer {
         let Self { conn, follower, unanswered, waiting, .. } = self;
         let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let is_awaited = || unanswered.load(Ordering::SeqCst) > 0 || waiting.is_behind();
+        // The follower stops when a caller waits. FTS5 in the transaction of one event cost a p99 of 28 ms, in
+        // merges.
         let more = follower.catch_up(&transaction, part, is_awaited)?;
         transaction.commit()?;
         self.files.check()?;
@@ -266,6 +271,7 @@ impl Writer {
                     done(Ok(receipt));
                 }
             }
+            // A disk that is full would refuse each batch alone as well, and every attempt waits for it.
             Err(error) if error.is_lasting() => {
                 for (.., done) in group {
                     done(Err(error.clone()));
@@ -350,6 +356,8 @@ impl Writer {
         let result = attempt.unwrap_or_else(|_| Err(rusqlite::Error::InvalidQuery));
         match result {
             Ok((answer, changed)) => {
+                // Between transactions, because a task that is dropped within one would be read again without its
+                // unsaved changes.
                 self.memory.tasks.trim();
                 self.commits = self.commits.saturating_add(1);
                 // Again after the commit: a write into such a file must not be acknowledged.

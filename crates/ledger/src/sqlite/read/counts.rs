@@ -43,6 +43,7 @@ impl Parts {
         let mut parts = Self::default();
         let first = from.map_or(i64::MIN >> SHORT, |from| from_stretch(from, SHORT));
         let last = to.map_or(i64::MAX >> SHORT, |to| to >> SHORT);
+        // Within one stretch there is no whole one to take a sum of.
         if first >= last {
             parts.walk(from.unwrap_or(i64::MIN), to.unwrap_or(i64::MAX));
             return parts;
@@ -89,11 +90,15 @@ pub(crate) fn tasks(
     for (bits, first, last) in parts.sums {
         counter.sum(bits, first, last)?;
     }
+    // Named, so that the plan is the same in every store, whatever its history: a test reads the plan of every
+    // statement.
     let index = if scope.project.is_some() { "task_project" } else { "task_newest" };
     for (from, to) in parts.walks {
         counter.walk(index, "", (from, to), i64::MAX)?;
     }
     if let Some(until) = until {
+        // A task that goes on behind the range and ran for less than a day ended within a day of it; the others have
+        // an index of their own.
         let a_day_later = until.saturating_add(LONG_MS);
         counter.walk(index, "", (until, a_day_later), until)?;
         let long = format!("AND last - started > {LONG_MS}");

@@ -92,6 +92,7 @@ pub fn page_start<const N: usize>(list: List, paging: &Paging) -> Answer<Option<
 
 fn decode<const N: usize>(list: List, word: &str) -> Option<[i64; N]> {
     let wanted = 1 + 8 * N + 2;
+    // Before anything is decoded: a word comes from outside and can be as long as a URL.
     if word.len() > wanted * 2 {
         return None;
     }
@@ -109,6 +110,8 @@ fn decode<const N: usize>(list: List, word: &str) -> Option<[i64; N]> {
     let (body, hash) = bytes.split_at_checked(wanted - 2)?;
     let [low, high, ..] = xxh3_64(body).to_le_bytes();
     let (first, key) = body.split_first()?;
+    // Two bytes are no secret and stop no one who wants to build a cursor. They stop words that were cut or belong to
+    // another list.
     if hash != [low, high] || *first != list as u8 {
         return None;
     }
@@ -128,6 +131,7 @@ pub fn page<T, const N: usize>(
 ) -> Answer<Page<T>> {
     let after = page_start(list, paging)?;
     items.retain(|item| after.is_none_or(|after| key(item) > after));
+    // After the cut-off: sorting only what is behind the cursor costs less on every page but the first.
     items.sort_unstable_by_key(&key);
     Ok(cut(list, limit(paging), items, key))
 }
@@ -139,6 +143,7 @@ pub fn cut<T, const N: usize>(
     mut items: Vec<T>,
     key: impl Fn(&T) -> [i64; N],
 ) -> Page<T> {
+    // One more than the page was fetched, which tells whether there is a next page without counting the list.
     let is_last = items.len() <= limit;
     items.truncate(limit);
     let next_cursor = if is_last { None } else { items.last().map(|last| write(list, &key(last))) };

@@ -41,6 +41,8 @@ impl Pool {
                 let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
                 return PooledConnection { pool: self, place, connection };
             }
+            // Waits instead of opening one more: each connection has a cache of megabytes, and a burst of questions
+            // must not grow the server.
             idle = self.returned.wait(idle).unwrap_or_else(PoisonError::into_inner);
         }
     }
@@ -52,9 +54,11 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
         path,
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
     )?;
+    // The library keeps sixteen, and the store has many more statements: they would be prepared anew all the time.
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.busy_timeout(Duration::from_secs(5))?;
     crate::sqlite::open::stable_plans(&connection)?;
+    // The file is opened for reading already; this also keeps a statement from writing to tables of its own.
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "temp_store", "memory")?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;

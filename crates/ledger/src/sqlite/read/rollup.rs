@@ -159,6 +159,8 @@ pub(crate) fn visit_stretches(
 ) -> rusqlite::Result<()> {
     let mut at = piece.from;
     while at < piece.to {
+        // A stretch after an empty one is looked up, not tried: centuries lie between a wrong clock's event and the
+        // next.
         let is_empty = !visit(at)?;
         at = piece.level.end(at);
         if is_empty && at < piece.to {

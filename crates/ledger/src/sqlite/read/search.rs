@@ -216,6 +216,7 @@ impl HitPart {
         }
         let looked_at = found.len();
         found.retain(|candidate| candidate.place.is_some());
+        // Numbers of documents are by the second only; within it the list is ordered by the millisecond.
         found.sort_unstable_by_key(|candidate| std::cmp::Reverse(candidate.place));
         Ok(Self { candidates: found, looked_at, rest: rest.map(|(start, _)| start) })
     }
@@ -248,6 +249,8 @@ fn collect(conn: &Connection, wanted: &HitFilter<'_>, after: Option<HitPosition>
             if after.is_some_and(|after| place >= after) {
                 continue;
             }
+            // A page may come up short and still have a cursor: the cost of one answer is bounded, not the number of
+            // its hits.
             if hits.len() == limit || read == MOST_READ {
                 return so_far(hits, reached);
             }
@@ -262,6 +265,7 @@ fn collect(conn: &Connection, wanted: &HitFilter<'_>, after: Option<HitPosition>
                     continue;
                 }
             }
+            // Search follows behind the writer, so a document may belong to a row that is gone by now.
             let Some(stored) = stream::by_id(conn, id)? else { continue };
             if !wanted.is_exact && !wanted.ask.is_met_by(&document(&stored)) {
                 continue;

@@ -358,6 +358,8 @@ fn found_by_words(
         if left == 0 {
             return Ok((places, before));
         }
+        // Small at first, because the first tasks of the list usually do; larger later, because each part opens the
+        // lists of terms again.
         part = part.saturating_mul(2).min(LARGEST_PART).min(left);
     }
 }
