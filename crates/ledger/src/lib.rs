@@ -10,14 +10,14 @@
 #[cfg(test)]
 extern crate self as agent_tracer_ledger;
 
-mod aside;
+mod aside_folder;
 pub mod causes;
 mod error_text;
 mod fault_cause;
 mod fold;
 pub mod insights;
 mod journal;
-mod observed;
+mod observation;
 pub mod project;
 pub mod search;
 pub mod shipment;
@@ -35,11 +35,11 @@ pub mod engine {
     };
 }
 
-pub use aside::AsidePurge;
+pub use aside_folder::AsidePurge;
 pub use error_text::error_text;
 pub use fault_cause::FaultCause;
 pub use fold::{Fact, SourcedEntry, fold};
-pub use observed::{Batch, Cursor, Observed, Receipt, Verdict};
+pub use observation::{Batch, Cursor, Observed, Receipt, Verdict};
 pub use project::past_action::{
     PastAction, PastPrompt, PastSpending, failures_in_a_row, interrupts_calls, opened_files,
 };

@@ -13,7 +13,7 @@ use agent_tracer_event::Outcome;
 use super::file::{self, JournalFile};
 use super::{FoldedLookup, Job, JournalChecks, Names, PostReply, Settle, Shared, hash, record};
 use crate::AppendError;
-use crate::observed::{Observed, Receipt, Verdict};
+use crate::observation::{Observed, Receipt, Verdict};
 use crate::sqlite::prepared::Prepared;
 
 /// Bytes of one write.
@@ -217,8 +217,8 @@ mod tests {
     use super::super::file::JournalPosition;
     use super::super::record::tests::{observed, write_one};
     use super::*;
-    use crate::aside::Aside;
-    use crate::observed::Batch;
+    use crate::aside_folder::AsideFolder;
+    use crate::observation::Batch;
     use crate::sqlite::store_files::{FileRole, StoreFiles};
 
     type Answer = io::Result<Receipt>;
@@ -236,7 +236,7 @@ mod tests {
         let watch = JournalChecks {
             files: Arc::new(StoreFiles::open([(path.to_owned(), FileRole::Other)])),
             faults: Arc::default(),
-            aside: Aside::beside(path),
+            aside: AsideFolder::beside(path),
         };
         (GroupWriter::new(file, shared, Box::new(ask), Box::new(|| Ok(())), watch, Box::new(|| {})), asked)
     }

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::file::RecordRun;
-use crate::observed::Observed;
+use crate::observation::Observed;
 use crate::sqlite::prepared::PreparedEntry;
 
 /// More bytes of the file than this are not held here as well.

@@ -26,8 +26,8 @@ use xxhash_rust::xxh3::xxh3_128;
 
 pub(crate) use file::{JournalPosition, RecordRun, create, waits};
 
-use crate::aside::{Aside, Kind};
-use crate::observed::{Observed, Receipt};
+use crate::aside_folder::{AsideFolder, AsideKind};
+use crate::observation::{Observed, Receipt};
 use crate::sqlite::faults::Faults;
 use crate::sqlite::prepared::{Prepared, PreparedEntry};
 use crate::sqlite::store_files::StoreFiles;
@@ -76,7 +76,7 @@ pub(crate) type Settle = Box<dyn FnMut() -> io::Result<()> + Send>;
 pub(crate) struct JournalChecks {
     pub(crate) files: Arc<StoreFiles>,
     pub(crate) faults: Arc<Faults>,
-    pub(crate) aside: Aside,
+    pub(crate) aside: AsideFolder,
 }
 
 /// Returns an observation as a record that stands for itself, of no journal; none if it cannot be written.
@@ -237,7 +237,7 @@ impl Journal {
         if let Some(torn) = file.torn.take() {
             // A torn end may be the rest of a post that was acknowledged on a disk that lied. It is kept, because the
             // next record is written over it.
-            watch.aside.keep(Kind::Journal, "it stood at the end and is no whole record", &torn)?;
+            watch.aside.keep(AsideKind::Journal, "it stood at the end and is no whole record", &torn)?;
             watch.faults.posts_torn();
         }
         let reader = file.reader()?;

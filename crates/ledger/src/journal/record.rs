@@ -17,7 +17,7 @@ use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::observed::{Batch, Observed, Verdict};
+use crate::observation::{Batch, Observed, Verdict};
 use crate::sqlite::prepared::{Prepared, PreparedEntry};
 
 /// Bytes before the body: its length and its checksum.

@@ -19,7 +19,7 @@ use super::tasks::Tasks;
 use super::words::Words;
 use super::{codec, entry_codec, facts, prepared, tasks};
 use crate::fold::SourcedEntry;
-use crate::observed::{Cursor, Observed, Receipt, Verdict};
+use crate::observation::{Cursor, Observed, Receipt, Verdict};
 use crate::project::tally::{Pricer, Tally, TaskSums};
 use crate::project::task_fields::FieldChange;
 

@@ -9,9 +9,9 @@ use agent_tracer_event::Outcome;
 use super::prepared::Prepared;
 use super::writer::Writer;
 use super::{AppendError, RefusalHandling};
-use crate::aside::Kind;
+use crate::aside_folder::AsideKind;
 use crate::journal;
-use crate::observed::{Observed, Receipt};
+use crate::observation::{Observed, Receipt};
 
 /// Attempts of an item before it is at fault: a disk that fails now and then should not set aside what it takes later.
 const TRIES: usize = 3;
@@ -115,7 +115,7 @@ impl Writer {
         for (observed, ready) in part.observations() {
             let record =
                 journal::encode(observed, ready).unwrap_or_else(|| format!("{observed:?}").into_bytes());
-            let kept = self.aside.keep(Kind::Post, why, &record);
+            let kept = self.aside.keep(AsideKind::Post, why, &record);
             kept.map_err(|error| self.hold(AppendError::from(error)))?;
         }
         Ok(())
@@ -130,7 +130,7 @@ impl Writer {
 
     /// Tries again to write the posts that were set aside before: the cause may be gone.
     pub(super) fn try_set_aside_again(&mut self) {
-        for path in self.aside.list(Kind::Post) {
+        for path in self.aside.list(AsideKind::Post) {
             let Some(mut part) = std::fs::read(&path).ok().and_then(|bytes| journal::decode(&bytes)) else {
                 continue;
             };

@@ -11,6 +11,7 @@ pub(crate) mod facts;
 pub(crate) mod faults;
 mod flush;
 mod isolate;
+mod journal_fold;
 mod life;
 mod open;
 mod pack;
@@ -18,14 +19,13 @@ mod page_check;
 mod page_keeper;
 mod page_sums;
 mod permissions;
-mod posted;
 pub(crate) mod prepared;
 mod purge;
 pub(crate) mod read;
 mod refold;
 mod residual;
 mod response_attribution;
-mod running;
+mod running_processes;
 mod salvage;
 mod scrub;
 mod series;
@@ -61,7 +61,7 @@ pub use clock::{ClockTrust, judge_clock};
 pub use open::OpenError;
 pub use page_check::{PageReport, check_pages};
 pub use read::{Outbox, PendingOverlay, TaskHistory};
-pub use running::RunningProcess;
+pub use running_processes::RunningProcess;
 pub use salvage::{LostSpan, Salvage, SalvageError, foreign_log, remains, salvage};
 pub use snapshot::{
     Contents, CopyError, Pace, Succession, contents, copy_holds, copy_store, remove_copy, succeed,
@@ -71,10 +71,10 @@ pub use swap::{abandon_swap, finish_swap, has_store, prepare_swap, swap_store};
 pub use upgrade::{Stage, Upgrade, upgrade_copies};
 pub use upkeep::{RetainedPayload, Retention, Upkeep};
 
-use crate::aside::{self, Aside, AsidePurge};
+use crate::aside_folder::{AsideFolder, AsideKind, AsidePurge};
 use crate::fault_cause::FaultCause;
 use crate::journal::{self, Journal};
-use crate::observed::{Batch, Cursor, Receipt};
+use crate::observation::{Batch, Cursor, Receipt};
 use crate::project::tally::Pricer;
 use crate::store::{QueryError, Store};
 use crate::task_names::TaskNames;
@@ -198,7 +198,7 @@ pub struct Ledger {
     store: Arc<read::SqliteStore>,
     faults: Arc<Faults>,
     files: Arc<StoreFiles>,
-    aside: Aside,
+    aside: AsideFolder,
 }
 
 impl Ledger {
@@ -222,7 +222,7 @@ impl Ledger {
         let watch: upgrade::UpgradeListener = Arc::new(watch);
         let beside = |end: &str| store_files::beside(path, end);
         let faults = Arc::new(Faults::default());
-        let aside = Aside::beside(path);
+        let aside = AsideFolder::beside(path);
         finish_swap(path).map_err(|error| OpenError::Io(FaultCause::of_file(path, error)))?;
         if let Some(foreign) = salvage::lineage::foreign(path, &beside("-wal")) {
             return Err(OpenError::ForeignLog(foreign.into_reason()));
@@ -248,7 +248,7 @@ impl Ledger {
         let files = Arc::new(StoreFiles::open(parts.map(|(end, part)| (beside(end), part))));
         let (journal, waiting) = Journal::open(
             journal_file,
-            posted::folded(&conn)?,
+            journal_fold::folded(&conn)?,
             // If the lookup fails, treat it as new: the fold deduplicates.
             Box::new(move |names| reader.find_known(names).unwrap_or_default()),
             checkpoint::settler(beside("-wal")),
@@ -409,7 +409,7 @@ impl Ledger {
             }
             Ok(()) => {}
         }
-        let set_aside = self.aside.list(aside::Kind::Post).len();
+        let set_aside = self.aside.list(AsideKind::Post).len();
         self.faults.view(u64::try_from(set_aside).unwrap_or(u64::MAX))
     }
 
@@ -571,19 +571,19 @@ fn comes_back(path: &Path) -> Option<bool> {
         .ok()?
         .unwrap_or(0);
     let posts = store_files::beside(path, "-journal-of-posts");
-    Some(seq >= newest || journal::waits(&posts, posted::folded(&conn).ok()?).ok()?)
+    Some(seq >= newest || journal::waits(&posts, journal_fold::folded(&conn).ok()?).ok()?)
 }
 
 /// Returns the number of posts set aside beside a store.
 #[must_use]
 pub fn set_aside(path: &Path) -> u64 {
-    u64::try_from(Aside::beside(path).list(aside::Kind::Post).len()).unwrap_or(u64::MAX)
+    u64::try_from(AsideFolder::beside(path).list(AsideKind::Post).len()).unwrap_or(u64::MAX)
 }
 
 /// Returns the number of posts that were set aside beside a store and dropped because there were too many.
 #[must_use]
 pub fn lost_posts(path: &Path) -> u64 {
-    Aside::beside(path).lost()
+    AsideFolder::beside(path).lost()
 }
 
 /// Removes the posts of some tasks that are set aside beside a store, and copies of its log; without `names`, all of
@@ -592,7 +592,7 @@ pub fn lost_posts(path: &Path) -> u64 {
 /// # Errors
 /// If a file cannot be read or removed.
 pub fn purge_aside(path: &Path, names: Option<&TaskNames>) -> std::io::Result<AsidePurge> {
-    Aside::beside(path).purge(names)
+    AsideFolder::beside(path).purge(names)
 }
 
 /// Returns the text in a packed column, for people who inspect the file by hand.

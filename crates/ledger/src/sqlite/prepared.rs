@@ -4,7 +4,7 @@ use agent_tracer_event::{Entry, EntryId, Subject, TaskKey};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::entry_codec;
-use crate::observed::{Batch, Observed, Verdict};
+use crate::observation::{Batch, Observed, Verdict};
 use crate::project::row;
 
 /// An entry that is ready to be written.

@@ -16,7 +16,7 @@ use super::copy_sum::CopySum;
 use super::open::{self, create_private};
 use super::salvage::lineage;
 use super::store_files::{beside, sync_folder};
-use super::{AppendError, Ledger, OpenError, Options, copy_sum, posted, swap};
+use super::{AppendError, Ledger, OpenError, Options, copy_sum, journal_fold, swap};
 use crate::journal;
 
 /// Pages that are copied at a time: four megabytes.
@@ -145,7 +145,7 @@ fn copy_into(
 ) -> Result<Contents, CopyError> {
     let source = open_copy(store)?;
     let posts = beside(store, "-journal-of-posts");
-    let has_posts = journal::waits(&posts, posted::folded(&source)?).map_err(CopyError::Write)?;
+    let has_posts = journal::waits(&posts, journal_fold::folded(&source)?).map_err(CopyError::Write)?;
     create_private(part)?;
     if has_posts {
         fs::copy(&posts, beside(part, "-journal-of-posts")).map_err(CopyError::Write)?;
@@ -283,7 +283,7 @@ pub fn copy_holds(path: &Path, tasks: &[TaskId]) -> Result<bool, OpenError> {
     }
     let posts = beside(path, "-journal-of-posts");
     // One that cannot be read may hold anything.
-    Ok(journal::waits(&posts, posted::folded(&conn)?).unwrap_or(true))
+    Ok(journal::waits(&posts, journal_fold::folded(&conn)?).unwrap_or(true))
 }
 
 /// The state of a store that a copy must take over when it replaces the store.

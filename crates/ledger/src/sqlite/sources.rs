@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::append::FoldTransaction;
 use super::codec;
 use super::prepared::PreparedEntry;
-use crate::observed::Observed;
+use crate::observation::Observed;
 
 /// Equal bytes of one session within this time are one event reported twice. The index of payloads has stretches of it.
 const TWIN_MS: i64 = 5_000;

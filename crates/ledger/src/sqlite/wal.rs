@@ -17,7 +17,7 @@ use super::faults::Faults;
 use super::page_sums::{LogMark, PageSums};
 use super::salvage::lineage;
 use super::store_files::beside;
-use crate::aside::{Aside, Kind};
+use crate::aside_folder::{AsideFolder, AsideKind};
 
 const HEAD: usize = 32;
 const FRAME_HEAD: usize = 24;
@@ -55,17 +55,18 @@ pub(super) struct UnsureLoss {
 
 /// Looks for lost commits; if there are any, counts them and keeps a copy of the log. A log that cannot be read is left
 /// to the engine, which says so. Returns those that may come back.
-pub(super) fn examine_and_keep(store: &Path, aside: &Aside, faults: &Faults) -> Option<UnsureLoss> {
+pub(super) fn examine_and_keep(store: &Path, aside: &AsideFolder, faults: &Faults) -> Option<UnsureLoss> {
     let log = beside(store, "-wal");
     let lost = lost_commits(store).ok().filter(|lost| lost.commits > 0)?;
     let commits = lost.commits;
     let reason = format!("{commits} commits stand in or behind a frame that is damaged");
-    let before = aside.list(Kind::Log);
+    let before = aside.list(AsideKind::Log);
     // The store opens all the same: what is in the log cannot be used by anybody else anyway.
-    aside.keep_file(Kind::Log, &reason, &log).ok();
+    aside.keep_file(AsideKind::Log, &reason, &log).ok();
     match lineage::newest_seq(store, &log).filter(|_| !lost.is_damage) {
         Some(seq) => {
-            let copies = aside.list(Kind::Log).into_iter().filter(|copy| !before.contains(copy)).collect();
+            let copies =
+                aside.list(AsideKind::Log).into_iter().filter(|copy| !before.contains(copy)).collect();
             Some(UnsureLoss { commits, seq, copies })
         }
         None => {
@@ -77,7 +78,7 @@ pub(super) fn examine_and_keep(store: &Path, aside: &Aside, faults: &Faults) -> 
 
 impl UnsureLoss {
     /// Decides, once everything in the journal of posts is folded, by the newest entry of the store.
-    pub(super) fn decide(self, seq: i64, aside: &Aside, faults: &Faults) {
+    pub(super) fn decide(self, seq: i64, aside: &AsideFolder, faults: &Faults) {
         if seq < self.seq {
             faults.commits_damaged(self.commits);
             return;
@@ -666,17 +667,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.db-wal");
         let store = folder.path().join("ledger.db");
-        let aside = Aside::beside(&store);
+        let aside = AsideFolder::beside(&store);
         let faults = Faults::default();
         let file = File::create(&path).unwrap();
         file.write_all_at(&log(6), 0).unwrap();
         examine_and_keep(&store, &aside, &faults);
-        assert_eq!((faults.view(0).damaged_commits, aside.list(Kind::Log).len()), (0, 0));
+        assert_eq!((faults.view(0).damaged_commits, aside.list(AsideKind::Log).len()), (0, 0));
         file.write_all_at(&[9; 10], HEAD as u64 + 500).unwrap();
         examine_and_keep(&store, &aside, &faults);
         let reported = faults.view(0);
         assert!(reported.damaged_commits > 0 && reported.problems[0].contains("hint: "), "{reported:?}");
-        let kept = aside.list(Kind::Log);
+        let kept = aside.list(AsideKind::Log);
         assert_eq!(std::fs::read(&kept[0]).unwrap(), std::fs::read(&path).unwrap());
     }
 }

@@ -19,9 +19,9 @@ use super::prepared::Prepared;
 use super::store_files::StoreFiles;
 use super::wal::UnsureLoss;
 use super::{AppendError, AppendReply, Job, Listener, RefusalHandling};
-use crate::aside::Aside;
+use crate::aside_folder::AsideFolder;
 use crate::journal::JournalReader;
-use crate::observed::Receipt;
+use crate::observation::Receipt;
 use crate::project::tally::Pricer;
 
 /// The pause before another attempt to fold a journal.
@@ -120,7 +120,7 @@ pub(super) struct Writer {
     /// The writer's side of the journal.
     pub(super) waiting: JournalReader,
     /// The folder for posts that cannot be folded.
-    pub(super) aside: Aside,
+    pub(super) aside: AsideFolder,
     /// The files of the store. A write is acknowledged only if they are still those that were opened.
     pub(super) files: Arc<StoreFiles>,
     /// The record of faults.

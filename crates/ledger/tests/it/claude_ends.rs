@@ -7,8 +7,8 @@ use agent_tracer_ledger::{Observed, RowFilter};
 use agent_tracer_testkit::{Level, Scenario, claude_at, decision_of, hook, scenario, scenarios};
 use serde_json::{Value, json};
 
+use crate::provider_usage::tasks;
 use crate::queries::every;
-use crate::truth::tasks;
 use crate::world::World;
 
 const MODES: [Option<Channel>; 3] = [None, Some(Channel::Hook), Some(Channel::Transcript)];

@@ -6,7 +6,7 @@ use agent_tracer_ledger::{Observed, Paging, Range};
 use agent_tracer_testkit::hook;
 use serde_json::json;
 
-use crate::orders::shuffled;
+use crate::delivery_order::shuffled;
 use crate::world::World;
 
 const DAY: i64 = 86_400_000;

@@ -7,8 +7,8 @@ use agent_tracer_ledger::{Observed, Verdict};
 use agent_tracer_testkit::{scenario, scenarios};
 use serde_json::{Value, json};
 
-use crate::orders::{assert_same, shuffled};
-use crate::truth::tasks;
+use crate::delivery_order::{assert_same, shuffled};
+use crate::provider_usage::tasks;
 use crate::world::World;
 
 const PARENT: &str = "88ed0a44-c22b-4984-b1f4-43938f903c20";

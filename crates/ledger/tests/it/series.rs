@@ -7,7 +7,7 @@ use agent_tracer_ledger::{Observed, RowFilter, Verdict};
 use agent_tracer_testkit::{Level, hook_at, transcript_of};
 use serde_json::{Value, json};
 
-use crate::orders::{assert_same, shuffled};
+use crate::delivery_order::{assert_same, shuffled};
 use crate::queries::every;
 use crate::world::World;
 

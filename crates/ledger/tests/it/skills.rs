@@ -7,7 +7,7 @@ use agent_tracer_ledger::view::{Task, UsageView};
 use agent_tracer_ledger::{Observed, Range, Retention, TaskFilter, UsageBy, Utc, Verdict};
 use agent_tracer_testkit::{Scenario, scenario, scenarios};
 
-use crate::orders::{assert_same, shuffled};
+use crate::delivery_order::{assert_same, shuffled};
 use crate::queries::every;
 use crate::world::World;
 

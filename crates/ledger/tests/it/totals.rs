@@ -9,7 +9,7 @@ use agent_tracer_ledger::{Observed, Range, TaskFilter, UsageBy, Utc, Verdict};
 use agent_tracer_testkit::{Scenario, fixtures, rollout_of, scenario, scenarios};
 use serde_json::Value;
 
-use crate::orders::shuffled;
+use crate::delivery_order::shuffled;
 use crate::queries::every;
 use crate::world::World;
 

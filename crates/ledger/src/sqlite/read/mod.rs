@@ -20,7 +20,7 @@ mod lanes;
 mod limits;
 mod lists;
 mod loops;
-mod outgoing;
+mod outbox;
 mod parts;
 mod pending_overlay;
 #[cfg(test)]
@@ -53,13 +53,13 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Row};
 
 pub(crate) use follower::Follower;
 pub use follower::{is_indexed, texts};
-pub use outgoing::Outbox;
+pub use outbox::Outbox;
 pub use pending_overlay::PendingOverlay;
 pub(crate) use row::RowBuilder;
 pub use task_history::TaskHistory;
 pub use usage::{LocalStretch, local_stretches};
 
-use crate::observed::Cursor;
+use crate::observation::Cursor;
 use crate::sqlite::codec;
 use crate::sqlite::faults::Faults;
 use crate::store::{Answer, QueryError};

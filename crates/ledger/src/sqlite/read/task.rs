@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use agent_tracer_event::{Agent, Certainty, Millis, TaskId, attributes};
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::outgoing;
+use super::outbox;
 use super::row::agent_at;
 use super::staleness::STATUSES;
 use super::text::Texts;
@@ -239,7 +239,7 @@ fn view(
         .query_row([row.id], |row| row.get::<_, i64>(0))?;
     let id = row.id;
     let transcript_path = row.reported.text(attributes::TRANSCRIPT_PATH).map(str::to_owned);
-    let task = outgoing::derived_task(texts, row, 0)?;
+    let task = outbox::derived_task(texts, row, 0)?;
     let has_open_call = task.may_be_stale(now) && has_open_call(conn, id)?;
     let shown =
         task.present(TaskSurroundings { now, has_open_call, children: count(children), tree, owner: None });

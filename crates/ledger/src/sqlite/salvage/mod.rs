@@ -99,8 +99,9 @@ fn copy_posts(from: &Path, to: &Path) -> io::Result<bool> {
         Err(error) => Err(error),
     };
     let bytes = copy(&beside(from, POSTS), &beside(to, POSTS))?;
-    let (old, new) = (crate::aside::Aside::beside(from), crate::aside::Aside::beside(to));
-    let set_aside = old.list(crate::aside::Kind::Post);
+    let (old, new) =
+        (crate::aside_folder::AsideFolder::beside(from), crate::aside_folder::AsideFolder::beside(to));
+    let set_aside = old.list(crate::aside_folder::AsideKind::Post);
     for path in &set_aside {
         new.keep_copy(path)?;
     }

@@ -15,7 +15,7 @@ use rusqlite::types::Value;
 use super::btree::Page;
 use super::pages::{PageNumber, Pages};
 use super::*;
-use crate::observed::{Batch, Observed, Verdict};
+use crate::observation::{Batch, Observed, Verdict};
 
 const PAGE: u64 = 4096;
 const POSTED: u64 = 40;

@@ -30,7 +30,7 @@ const LOST: &str = "lost";
 
 /// A kind of file that is set aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum AsideKind {
     /// A post that cannot be written, as a record of the journal.
     Post,
     /// Bytes of the journal that are no record, or one of another version.
@@ -39,7 +39,7 @@ pub(crate) enum Kind {
     Log,
 }
 
-impl Kind {
+impl AsideKind {
     fn prefix(self) -> &'static str {
         match self {
             Self::Post => "post-",
@@ -61,10 +61,10 @@ pub struct AsidePurge {
 /// Returns `true` if a file belongs to one of these tasks, or `None` if that cannot be known.
 fn tells_of(name: &str, bytes: &[u8], names: &TaskNames) -> Option<bool> {
     // A copy of a log holds pages of any task, and what stands on them is packed.
-    if name.starts_with(Kind::Log.prefix()) {
+    if name.starts_with(AsideKind::Log.prefix()) {
         return Some(true);
     }
-    let record = name.starts_with(Kind::Post.prefix()).then(|| journal::decode(bytes)).flatten();
+    let record = name.starts_with(AsideKind::Post.prefix()).then(|| journal::decode(bytes)).flatten();
     match record {
         Some(record) => Some(record.ready.iter().flatten().any(|ready| names.has(ready.task()))),
         None => names.are_in(bytes).then_some(true),
@@ -73,11 +73,11 @@ fn tells_of(name: &str, bytes: &[u8], names: &TaskNames) -> Option<bool> {
 
 /// The folder.
 #[derive(Clone, Debug)]
-pub(crate) struct Aside {
+pub(crate) struct AsideFolder {
     folder: PathBuf,
 }
 
-impl Aside {
+impl AsideFolder {
     /// Returns the folder beside this store. It is made when something comes into it.
     pub(crate) fn beside(store: &Path) -> Self {
         let mut folder = store.as_os_str().to_owned();
@@ -86,7 +86,7 @@ impl Aside {
     }
 
     /// Keeps some bytes, and why.
-    pub(crate) fn keep(&self, kind: Kind, reason: &str, bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn keep(&self, kind: AsideKind, reason: &str, bytes: &[u8]) -> io::Result<()> {
         let name = format!("{}{:016x}", kind.prefix(), xxh3_64(bytes));
         self.put(&name, |file| file.write_all(bytes))?;
         self.put(&format!("{name}{REASON}"), |file| writeln!(file, "{reason}"))?;
@@ -95,7 +95,7 @@ impl Aside {
     }
 
     /// Keeps a copy of a file, and why; nothing if it is longer than all that may be kept.
-    pub(crate) fn keep_file(&self, kind: Kind, reason: &str, path: &Path) -> io::Result<()> {
+    pub(crate) fn keep_file(&self, kind: AsideKind, reason: &str, path: &Path) -> io::Result<()> {
         let mut from = File::open(path)?;
         let facts = from.metadata()?;
         // It would push out everything else in the folder; the original stays where it is.
@@ -134,7 +134,7 @@ impl Aside {
     }
 
     /// Returns the files of a kind, the oldest first.
-    pub(crate) fn list(&self, kind: Kind) -> Vec<PathBuf> {
+    pub(crate) fn list(&self, kind: AsideKind) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(&self.folder) else { return Vec::new() };
         let mut files: Vec<(SystemTime, PathBuf)> = entries
             .flatten()
@@ -193,7 +193,7 @@ impl Aside {
     }
 
     /// Removes the oldest files beyond what is kept. The newest stays: it tells of what is wrong now.
-    fn tidy(&self, kind: Kind) {
+    fn tidy(&self, kind: AsideKind) {
         let files = self.list(kind);
         let size = |path: &PathBuf| fs::metadata(path).map_or(0, |facts| facts.len());
         let (mut count, mut bytes) = (files.len(), files.iter().map(size).sum::<u64>());
@@ -205,7 +205,7 @@ impl Aside {
             bytes = bytes.saturating_sub(size(&path));
             count -= 1;
             // Counted first: dying in between counts it twice, the other order not at all.
-            let is_counted = kind != Kind::Post || self.count_lost().is_ok();
+            let is_counted = kind != AsideKind::Post || self.count_lost().is_ok();
             if !is_counted || self.remove(&path).is_err() {
                 return;
             }
@@ -232,20 +232,20 @@ mod tests {
     fn the_same_is_kept_once_with_its_reason_and_for_no_one_else() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
-        let aside = Aside::beside(&folder.path().join("ledger.db"));
-        assert!(aside.list(Kind::Post).is_empty());
+        let aside = AsideFolder::beside(&folder.path().join("ledger.db"));
+        assert!(aside.list(AsideKind::Post).is_empty());
         for _ in 0..2 {
-            aside.keep(Kind::Post, "a page is damaged", b"one").unwrap();
+            aside.keep(AsideKind::Post, "a page is damaged", b"one").unwrap();
         }
-        aside.keep(Kind::Journal, "it is no record", b"one").unwrap();
-        let posts = aside.list(Kind::Post);
+        aside.keep(AsideKind::Journal, "it is no record", b"one").unwrap();
+        let posts = aside.list(AsideKind::Post);
         assert_eq!((posts.len(), fs::read(&posts[0]).unwrap()), (1, b"one".to_vec()));
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&posts[0]), mode(&aside.folder)), (0o600, 0o700));
         let reason = fs::read_to_string(posts[0].with_extension("reason")).unwrap();
         assert_eq!(reason, "a page is damaged\n");
         aside.remove(&posts[0]).unwrap();
-        assert_eq!((aside.list(Kind::Post).len(), aside.list(Kind::Journal).len()), (0, 1));
+        assert_eq!((aside.list(AsideKind::Post).len(), aside.list(AsideKind::Journal).len()), (0, 1));
         assert_eq!(fs::read_dir(&aside.folder).unwrap().count(), 2, "its reason went with it");
     }
 
@@ -255,11 +255,11 @@ mod tests {
             Agent, Channel, Entry, Evidence, Kind as EventKind, Millis, Phase, Reading, Subject, TaskKey,
         };
 
-        use crate::observed::{Batch, Observed, Verdict};
+        use crate::observation::{Batch, Observed, Verdict};
         use crate::sqlite::prepared::Prepared;
 
         let folder = tempfile::tempdir().unwrap();
-        let aside = Aside::beside(&folder.path().join("ledger.db"));
+        let aside = AsideFolder::beside(&folder.path().join("ledger.db"));
         assert_eq!(aside.purge(None).unwrap(), AsidePurge::default(), "there is no folder");
         let post = |session: &str| {
             let task = TaskKey::new(Agent::CODEX, session);
@@ -280,16 +280,16 @@ mod tests {
             journal::encode(&prepared.batch.observed[0], &prepared.ready[0]).unwrap()
         };
         let keep = |kind, bytes: &[u8]| aside.keep(kind, "why", bytes).unwrap();
-        keep(Kind::Post, &post("gone-session"));
-        keep(Kind::Post, &post("other-session"));
-        keep(Kind::Post, b"damaged");
-        keep(Kind::Journal, b"torn {\"session_id\":\"gone-session\"}");
-        keep(Kind::Log, b"pages");
+        keep(AsideKind::Post, &post("gone-session"));
+        keep(AsideKind::Post, &post("other-session"));
+        keep(AsideKind::Post, b"damaged");
+        keep(AsideKind::Journal, b"torn {\"session_id\":\"gone-session\"}");
+        keep(AsideKind::Log, b"pages");
         aside.put(".post-half", |file| file.write_all(b"half")).unwrap();
         let mut names = TaskNames::default();
         names.add(TaskKey::new(Agent::CODEX, "gone-session").task_id().as_str(), "gone-session");
         assert_eq!(aside.purge(Some(&names)).unwrap(), AsidePurge { removed: 4, unknown: 1 });
-        let left = [Kind::Post, Kind::Journal, Kind::Log].map(|kind| aside.list(kind).len());
+        let left = [AsideKind::Post, AsideKind::Journal, AsideKind::Log].map(|kind| aside.list(kind).len());
         assert_eq!(left, [2, 0, 0], "a log holds pages of any task");
         assert_eq!(aside.purge(None).unwrap(), AsidePurge { removed: 2, unknown: 0 });
         assert_eq!(fs::read_dir(&aside.folder).unwrap().count(), 0, "with their reasons");
@@ -298,22 +298,22 @@ mod tests {
     #[test]
     fn beyond_what_is_kept_the_oldest_go_and_posts_among_them_are_counted_as_lost() {
         let folder = tempfile::tempdir().unwrap();
-        let aside = Aside::beside(&folder.path().join("ledger.db"));
+        let aside = AsideFolder::beside(&folder.path().join("ledger.db"));
         for number in 0..FILES_MAX + 5 {
             let name = format!("post-{number:016x}");
             aside.put(&name, |file| file.write_all(b"x")).unwrap();
         }
-        aside.keep(Kind::Post, "newest", b"newest").unwrap();
-        let kept = aside.list(Kind::Post);
+        aside.keep(AsideKind::Post, "newest", b"newest").unwrap();
+        let kept = aside.list(AsideKind::Post);
         assert_eq!(kept.len(), FILES_MAX);
         assert!(kept.iter().any(|path| fs::read(path).unwrap() == b"newest"));
         assert_eq!(aside.lost(), 6);
         aside.purge(None).unwrap();
-        assert_eq!((aside.list(Kind::Post).len(), aside.lost()), (0, 6), "the count names no task");
+        assert_eq!((aside.list(AsideKind::Post).len(), aside.lost()), (0, 6), "the count names no task");
         for number in 0..FILES_MAX + 5 {
             aside.put(&format!("journal-{number:016x}"), |file| file.write_all(b"x")).unwrap();
         }
-        aside.keep(Kind::Journal, "newest", b"newest").unwrap();
+        aside.keep(AsideKind::Journal, "newest", b"newest").unwrap();
         assert_eq!(aside.lost(), 6, "what could not be read was counted when it was met");
     }
 }

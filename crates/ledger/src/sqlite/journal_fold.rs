@@ -6,7 +6,7 @@ use super::AppendError;
 use super::append::FoldTransaction;
 use super::prepared::Prepared;
 use super::writer::Writer;
-use crate::aside::Kind;
+use crate::aside_folder::AsideKind;
 use crate::error_text;
 use crate::journal::{JournalPosition, RecordRun};
 
@@ -127,7 +127,7 @@ impl Writer {
             .iter()
             .map(|bytes| (bytes, "a record that this version does not understand"))
             .chain(damaged.iter().map(|bytes| (bytes, "its checksum is wrong")))
-            .try_for_each(|(bytes, reason)| self.aside.keep(Kind::Journal, reason, bytes));
+            .try_for_each(|(bytes, reason)| self.aside.keep(AsideKind::Journal, reason, bytes));
         match kept {
             Ok(()) => {
                 self.faults.posts_damaged(u64::try_from(damaged.len()).unwrap_or(u64::MAX));
