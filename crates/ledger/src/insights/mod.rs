@@ -109,7 +109,7 @@ pub struct MostFrequent {
 
 impl MostFrequent {
     /// Returns the keys of a page of [`List::Ranked`].
-    fn of(paging: &Paging) -> Answer<Self> {
+    fn parse(paging: &Paging) -> Answer<Self> {
         let after = cursor::page_start::<2>(List::Ranked, paging)?;
         let at_most = after.map_or(i64::MAX, |[rank, _]| rank.saturating_neg());
         Ok(Self { at_most, count: cursor::limit(paging).saturating_add(1) })
@@ -222,7 +222,7 @@ fn frequent<R: Rollups>(
     dim: Dim,
     range: &Range,
 ) -> Answer<Vec<KeySums>> {
-    let mut sums = rollups.frequent_sums(window, dim, MostFrequent::of(&range.paging)?)?;
+    let mut sums = rollups.frequent_sums(window, dim, MostFrequent::parse(&range.paging)?)?;
     sums.retain(|key| !key.sums.is_zero());
     Ok(sums)
 }
@@ -459,7 +459,7 @@ mod tests {
             let mut range = Range { paging: Paging { cursor: None, limit }, ..Range::default() };
             loop {
                 let mut frequent = keys.clone();
-                MostFrequent::of(&range.paging).unwrap().retain(&mut frequent, |(n, _)| *n);
+                MostFrequent::parse(&range.paging).unwrap().retain(&mut frequent, |(n, _)| *n);
                 let page = |keys: Vec<(i64, String)>| ranked(&range, keys, |(n, name)| (*n, name)).unwrap();
                 let (some, all) = (page(frequent), page(keys.clone()));
                 prop_assert_eq!(&some, &all);
@@ -472,7 +472,7 @@ mod tests {
     #[test]
     fn keys_beyond_the_page_are_dropped() {
         let mut keys: Vec<i64> = (0..10_000).collect();
-        MostFrequent::of(&Paging { cursor: None, limit: 3 }).unwrap().retain(&mut keys, |n| *n);
+        MostFrequent::parse(&Paging { cursor: None, limit: 3 }).unwrap().retain(&mut keys, |n| *n);
         assert_eq!(keys, [9_996, 9_997, 9_998, 9_999]);
     }
 }

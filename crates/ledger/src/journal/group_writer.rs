@@ -25,7 +25,7 @@ pub(super) struct GroupWriter {
     shared: Arc<Shared>,
     known: FoldedLookup,
     settle: Settle,
-    watch: JournalChecks,
+    checks: JournalChecks,
     ring: Box<dyn Fn() + Send>,
 }
 
@@ -72,10 +72,10 @@ impl GroupWriter {
         shared: Arc<Shared>,
         known: FoldedLookup,
         settle: Settle,
-        watch: JournalChecks,
+        checks: JournalChecks,
         ring: Box<dyn Fn() + Send>,
     ) -> Self {
-        Self { file, shared, known, settle, watch, ring }
+        Self { file, shared, known, settle, checks, ring }
     }
 
     pub(super) fn run(mut self, jobs: &Receiver<Job>) {
@@ -153,7 +153,7 @@ impl GroupWriter {
                 }
             }
             Err(error) => {
-                self.watch.faults.write_failed(&error);
+                self.checks.faults.write_failed(&error);
                 for done in reported {
                     done(Err(io::Error::other(error.clone())));
                 }
@@ -178,7 +178,7 @@ impl GroupWriter {
         // Checked again behind the write: a file that lost its name takes writes and syncs without an error, and
         // everything in it is lost.
         self.file.append(bytes)?;
-        self.watch.files.check().inspect_err(|_| self.file.take_back(from))
+        self.checks.files.check().inspect_err(|_| self.file.take_back(from))
     }
 
     fn use_anew(&mut self, leave_nothing: bool, done: Option<SyncSender<()>>) {
@@ -233,12 +233,12 @@ mod tests {
             noted.lock().unwrap().push(names.iter().map(|name| (*name).to_owned()).collect());
             names.iter().map(|name| known.contains(name)).collect()
         };
-        let watch = JournalChecks {
+        let checks = JournalChecks {
             files: Arc::new(StoreFiles::open([(path.to_owned(), FileRole::Other)])),
             faults: Arc::default(),
             aside: AsideFolder::beside(path),
         };
-        (GroupWriter::new(file, shared, Box::new(ask), Box::new(|| Ok(())), watch, Box::new(|| {})), asked)
+        (GroupWriter::new(file, shared, Box::new(ask), Box::new(|| Ok(())), checks, Box::new(|| {})), asked)
     }
 
     fn take(names: &[&str], tell: &Sender<Answer>) -> Job {
@@ -293,7 +293,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
         let (writer, _) = writer(&path, &[]);
-        let (shared, faults) = (Arc::clone(&writer.shared), Arc::clone(&writer.watch.faults));
+        let (shared, faults) = (Arc::clone(&writer.shared), Arc::clone(&writer.checks.faults));
         std::fs::remove_file(&path).unwrap();
         let answers = run(writer, &[&["one"]]);
         let error = answers.into_iter().next().unwrap().unwrap_err();

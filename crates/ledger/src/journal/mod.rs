@@ -227,7 +227,7 @@ impl Journal {
         folded: JournalPosition,
         known: FoldedLookup,
         mut settle: Settle,
-        watch: JournalChecks,
+        checks: JournalChecks,
         ring: impl Fn() + Send + 'static,
     ) -> io::Result<(Self, JournalReader)> {
         // The store may have lost commits whose records are still in the file. Opening decides what is written over,
@@ -237,8 +237,8 @@ impl Journal {
         if let Some(torn) = file.torn.take() {
             // A torn end may be the rest of a post that was acknowledged on a disk that lied. It is kept, because the
             // next record is written over it.
-            watch.aside.keep(AsideKind::Journal, "it stood at the end and is no whole record", &torn)?;
-            watch.faults.posts_torn();
+            checks.aside.keep(AsideKind::Journal, "it stood at the end and is no whole record", &torn)?;
+            checks.faults.posts_torn();
         }
         let reader = file.reader()?;
         // A number that the store does not know is that of a use which began after its last fold: nothing of it is
@@ -257,7 +257,7 @@ impl Journal {
             shared.names().extend(part.prepared.batch.observed.iter().map(|observed| hash(&observed.name)));
         }
         let (jobs, waiting) = sync_channel(QUEUE);
-        let writer = GroupWriter::new(file, Arc::clone(&shared), known, settle, watch, Box::new(ring));
+        let writer = GroupWriter::new(file, Arc::clone(&shared), known, settle, checks, Box::new(ring));
         let thread = std::thread::Builder::new()
             .name("ledger-journal".to_owned())
             .spawn(move || writer.run(&waiting))?;

@@ -52,7 +52,7 @@ pub fn best(uses: &[i64]) -> usize {
 
 /// The best of a day or a month.
 #[derive(Clone, Debug, Default)]
-pub struct Best<P> {
+pub struct TopList<P> {
     /// 1, or -1 if it is subtracted.
     pub sign: i64,
     /// Nothing was left out.
@@ -82,7 +82,7 @@ struct Sum {
 /// # Errors
 /// If a name is unknown.
 pub fn candidates<P: Copy + Eq + Hash, E>(
-    stretches: &[Best<P>],
+    stretches: &[TopList<P>],
     mut name: impl FnMut(P) -> Result<String, E>,
 ) -> Result<Vec<Candidate<P>>, E> {
     let mut sums: HashMap<P, Sum> = HashMap::new();
@@ -136,7 +136,7 @@ mod tests {
         Ok(format!("/{number:05}"))
     }
 
-    fn places(stretches: &[Best<i64>]) -> Vec<(i64, usize)> {
+    fn places(stretches: &[TopList<i64>]) -> Vec<(i64, usize)> {
         let Ok(found) = candidates(stretches, name);
         let mut found: Vec<(i64, usize)> = found.into_iter().map(|file| (file.path, file.stretch)).collect();
         found.sort_unstable();
@@ -180,9 +180,9 @@ mod tests {
     #[test]
     fn a_file_belongs_to_the_first_stretch_in_which_it_was_used_most() {
         let stretches = [
-            Best { sign: 1, is_all: false, used: vec![(1, 2), (2, 5)] },
-            Best { sign: -1, is_all: false, used: vec![(1, 9), (3, 1)] },
-            Best { sign: 1, is_all: false, used: vec![(1, 1), (1, 3), (2, 5)] },
+            TopList { sign: 1, is_all: false, used: vec![(1, 2), (2, 5)] },
+            TopList { sign: -1, is_all: false, used: vec![(1, 9), (3, 1)] },
+            TopList { sign: 1, is_all: false, used: vec![(1, 1), (1, 3), (2, 5)] },
         ];
         assert_eq!(places(&stretches), [(1, 2), (2, 0)], "what is only taken away was not used");
     }
@@ -191,7 +191,7 @@ mod tests {
     fn of_equals_at_the_end_those_whose_names_come_first_are_ranked() {
         let used: Vec<(i64, i64)> =
             (0..500).rev().map(|path| (path, if path == 499 { 7 } else { 2 })).collect();
-        let found = places(&[Best { sign: 1, is_all: false, used }]);
+        let found = places(&[TopList { sign: 1, is_all: false, used }]);
         let paths: Vec<i64> = found.iter().map(|(path, _)| *path).collect();
         let first: Vec<i64> = (0..99).chain([499]).collect();
         assert_eq!(paths, first);
@@ -204,8 +204,8 @@ mod tests {
                 (prop_oneof![Just(1_i64), Just(-1)], proptest::collection::vec((0_i64..300, 1_i64..4), 0..400)), 1..5),
         ) {
             let of = |stretches: &[(i64, Vec<(i64, i64)>)]| {
-                let best: Vec<Best<i64>> =
-                    stretches.iter().map(|(sign, used)| Best { sign: *sign, is_all: false, used: used.clone() }).collect();
+                let best: Vec<TopList<i64>> =
+                    stretches.iter().map(|(sign, used)| TopList { sign: *sign, is_all: false, used: used.clone() }).collect();
                 places(&best)
             };
             let found = of(&stretches);

@@ -223,7 +223,7 @@ mod tests {
         ModelSums { spend, ..ModelSums::default() }
     }
 
-    fn of(models: &[(&str, ModelSums)]) -> ByModel {
+    fn by_model(models: &[(&str, ModelSums)]) -> ByModel {
         models.iter().map(|(name, sums)| ((*name).to_owned(), *sums)).collect()
     }
 
@@ -232,9 +232,9 @@ mod tests {
         base: &[(&str, ModelSums)],
         reported: &[(&str, ModelSums)],
     ) -> Residual {
-        let account = Account { started: None, models: of(account) };
+        let account = Account { started: None, models: by_model(account) };
         let reasons = Reasons { compacted: true, ..Reasons::default() };
-        residual(&account, &of(base), &of(reported), reasons, 7, &NoPrices)
+        residual(&account, &by_model(base), &by_model(reported), reasons, 7, &NoPrices)
     }
 
     #[test]

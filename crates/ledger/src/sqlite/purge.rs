@@ -371,13 +371,13 @@ impl FoldTransaction<'_> {
     /// Returns the tasks whose rows may depend on a task that goes: those above it, its forks, those that go on from
     /// it, and those whose account holds what it cost or that it paid for.
     fn related_tasks(&mut self, task: i64) -> rusqlite::Result<Vec<i64>> {
-        let mut near = self.above(task)?;
+        let mut near = self.ancestors(task)?;
         let mut find = self.conn.prepare_cached("SELECT id FROM task WHERE forked = ?1 OR continues = ?1")?;
         near.extend(
             find.query_map([task], |row| row.get::<_, i64>(0))?.collect::<rusqlite::Result<Vec<_>>>()?,
         );
         for beginning in [PAID_BY, PAID_FOR] {
-            near.extend(self.others(task, beginning)?);
+            near.extend(self.payment_partners(task, beginning)?);
         }
         Ok(near)
     }
@@ -385,7 +385,7 @@ impl FoldTransaction<'_> {
     /// Returns the rows with which tasks that stay tell of one that goes.
     fn rows_above(&mut self, task: i64, all: &BTreeSet<i64>) -> rusqlite::Result<Vec<StoredFact>> {
         let mut rows = Vec::new();
-        for above in self.above(task)? {
+        for above in self.ancestors(task)? {
             if !all.contains(&above) {
                 rows.extend(self.row_of(above, task)?);
             }

@@ -54,8 +54,8 @@ impl FoldTransaction<'_> {
     pub(super) fn settle_residuals(&mut self) -> rusqlite::Result<()> {
         let mut holders: BTreeSet<i64> = BTreeSet::new();
         for task in std::mem::take(&mut self.unsettled) {
-            let mut chain = self.above(task)?;
-            chain.extend(self.others(task, PAID_BY)?);
+            let mut chain = self.ancestors(task)?;
+            chain.extend(self.payment_partners(task, PAID_BY)?);
             chain.push(task);
             for near in chain {
                 let known = self.memory.tasks.load(self.conn, &mut self.memory.words, near)?;
@@ -130,14 +130,14 @@ impl FoldTransaction<'_> {
         let session = tasks::key(self.conn, task)?.map(|key| key.runtime_session).unwrap_or_default();
         let mut reported = ByModel::new();
         for member in &tree {
-            if self.others(*member, PAID_BY)?.is_empty() {
+            if self.payment_partners(*member, PAID_BY)?.is_empty() {
                 self.add_models(*member, false, account.started, &mut reported)?;
             } else {
                 let is_ours = |row: &FactRow| row.text(ACCOUNT).is_none_or(|payer| payer == session);
                 self.add_some(*member, account.started, is_ours, &mut reported)?;
             }
         }
-        for other in self.others(task, PAID_FOR)? {
+        for other in self.payment_partners(task, PAID_FOR)? {
             if !tree.contains(&other) {
                 let is_ours = |row: &FactRow| row.text(ACCOUNT) == Some(&session);
                 self.add_some(other, account.started, is_ours, &mut reported)?;
@@ -154,7 +154,7 @@ impl FoldTransaction<'_> {
     }
 
     /// Returns the tasks that a task names under this beginning.
-    pub(super) fn others(&mut self, task: i64, beginning: &str) -> rusqlite::Result<Vec<i64>> {
+    pub(super) fn payment_partners(&mut self, task: i64, beginning: &str) -> rusqlite::Result<Vec<i64>> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
             return Ok(Vec::new());
         };

@@ -59,7 +59,7 @@ impl FoldTransaction<'_> {
     /// Writes anew what the tasks came to whose numbers or standing changed, and those above them.
     pub(super) fn settle_summaries(&mut self) -> rusqlite::Result<()> {
         for (above, below) in std::mem::take(&mut self.parted) {
-            if !self.above(below)?.contains(&above)
+            if !self.ancestors(below)?.contains(&above)
                 && let Some(stored) = self.row_of(above, below)?
             {
                 self.write_summary(&stored, None)?;
@@ -70,7 +70,7 @@ impl FoldTransaction<'_> {
             if has_turned || self.may_be_over(task)? {
                 over.insert(task);
             }
-            for above in self.above(task)? {
+            for above in self.ancestors(task)? {
                 if self.may_be_over(above)? {
                     over.insert(above);
                 }
@@ -100,7 +100,7 @@ impl FoldTransaction<'_> {
         .into_iter();
         let newest = ends.next();
         let mut rows: Vec<StoredFact> = Vec::new();
-        for above in self.above(task)? {
+        for above in self.ancestors(task)? {
             rows.extend(self.row_of(above, task)?);
         }
         for earlier in ends {

@@ -80,8 +80,8 @@ impl FoldTransaction<'_> {
                 let is_block = row.list == List::Rule && super::life::blocks_end(row);
                 // Of the old row as well: a boundary that moved or went away may have ended a turn that is open now.
                 if row.list.is_boundary() || row.list == List::SessionStart || is_block {
-                    for task in self.reach(change.task, row.list)? {
-                        ending.extend(super::turns::before(self.conn, task, row.occurred)?);
+                    for task in self.tasks_in_reach(change.task, row.list)? {
+                        ending.extend(super::turns::turns_before(self.conn, task, row.occurred)?);
                     }
                 }
                 if row.list == List::Permission {
@@ -100,7 +100,7 @@ impl FoldTransaction<'_> {
                     responses.insert(row.fact);
                 }
                 if row.list.is_boundary() {
-                    for task in self.reach(change.task, row.list)? {
+                    for task in self.tasks_in_reach(change.task, row.list)? {
                         calls.extend(open_calls(self.conn, task)?);
                     }
                 }
@@ -147,7 +147,7 @@ impl FoldTransaction<'_> {
     }
 
     /// Returns the tasks whose calls a boundary may end: its own, and for the end of a process all that it started.
-    fn reach(&self, task: i64, list: List) -> rusqlite::Result<Vec<i64>> {
+    fn tasks_in_reach(&self, task: i64, list: List) -> rusqlite::Result<Vec<i64>> {
         // A subagent lives in the process of its parent: only the end of that process ends its calls, not a prompt or
         // a stop of the parent.
         if list == List::SessionEnd { descendants(self.conn, task) } else { Ok(vec![task]) }
@@ -157,7 +157,7 @@ impl FoldTransaction<'_> {
     /// one now.
     pub(super) fn settle_open_calls(&mut self, task: i64) -> rusqlite::Result<()> {
         for below in descendants(self.conn, task)? {
-            for (task, turn) in super::turns::before(self.conn, below, i64::MAX)? {
+            for (task, turn) in super::turns::turns_before(self.conn, below, i64::MAX)? {
                 self.settle_turn(task, turn)?;
             }
             for (task, fact) in open_calls(self.conn, below)? {
@@ -279,7 +279,7 @@ impl FoldTransaction<'_> {
                 first = Some(DerivedEnd { at, by, state: CallState::Abandoned });
             }
         };
-        for ancestor in self.above(task)? {
+        for ancestor in self.ancestors(task)? {
             let newest = self.life(ancestor)?.and_then(|life| life.session_end());
             if newest.is_none_or(|end| end <= moment) {
                 continue;

@@ -151,7 +151,7 @@ impl FoldTransaction<'_> {
             return Ok(left);
         }
         let below = descendants(self.conn, task)?;
-        for above in self.above(task)? {
+        for above in self.ancestors(task)? {
             self.parted.extend(below.iter().map(|below| (above, *below)));
         }
         let near = below.into_iter().filter(|below| *below != task).chain(left);
@@ -179,22 +179,22 @@ impl FoldTransaction<'_> {
     pub(super) fn settle_tasks(&mut self, tasks: BTreeSet<i64>) -> rusqlite::Result<()> {
         let mut depths: BTreeSet<(usize, i64)> = BTreeSet::new();
         for task in tasks {
-            let above = self.above(task)?;
+            let above = self.ancestors(task)?;
             depths.insert((MAX_DEPTH.saturating_sub(above.len()), task));
             if let Some(parent) = above.first() {
-                depths.insert((MAX_DEPTH.saturating_sub(self.above(*parent)?.len()), *parent));
+                depths.insert((MAX_DEPTH.saturating_sub(self.ancestors(*parent)?.len()), *parent));
             }
             if self.life(task)?.is_some_and(|life| life.has_ended()) {
                 for near in descendants(self.conn, task)?.into_iter().chain(self.same_process(task)?) {
-                    depths.insert((MAX_DEPTH.saturating_sub(self.above(near)?.len()), near));
+                    depths.insert((MAX_DEPTH.saturating_sub(self.ancestors(near)?.len()), near));
                 }
             }
         }
         while let Some((_, task)) = depths.pop_first() {
             if self.settle_task(task)? {
                 // A parent runs as long as one of its children does.
-                if let Some(parent) = self.above(task)?.first() {
-                    depths.insert((MAX_DEPTH.saturating_sub(self.above(*parent)?.len()), *parent));
+                if let Some(parent) = self.ancestors(task)?.first() {
+                    depths.insert((MAX_DEPTH.saturating_sub(self.ancestors(*parent)?.len()), *parent));
                 }
             }
         }
@@ -233,7 +233,7 @@ impl FoldTransaction<'_> {
     }
 
     /// Returns the tasks above a task, nearest first.
-    pub(super) fn above(&mut self, task: i64) -> rusqlite::Result<Vec<i64>> {
+    pub(super) fn ancestors(&mut self, task: i64) -> rusqlite::Result<Vec<i64>> {
         let mut chain = Vec::new();
         let mut at = task;
         while chain.len() < MAX_DEPTH {
@@ -251,7 +251,7 @@ impl FoldTransaction<'_> {
     /// Returns when the process of a task, or of the one it belongs to, was found to be gone.
     pub(super) fn gone_at(&mut self, task: i64) -> rusqlite::Result<Option<i64>> {
         let mut first: Option<i64> = None;
-        for task in std::iter::once(task).chain(self.above(task)?) {
+        for task in std::iter::once(task).chain(self.ancestors(task)?) {
             let gone =
                 self.known_task(task)?.and_then(|known| known.reported.number(attributes::PROCESS_GONE_AT));
             first = match (first, gone) {
@@ -386,7 +386,7 @@ impl FoldTransaction<'_> {
                 .exists([task])?;
         }
         marks.gone = self.gone_at(task)?;
-        for ancestor in self.above(task)? {
+        for ancestor in self.ancestors(task)? {
             let end = self.life(ancestor)?.and_then(|life| life.session_end());
             marks.ancestor_end = marks.ancestor_end.max(end);
         }

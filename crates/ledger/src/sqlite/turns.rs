@@ -46,7 +46,7 @@ pub(super) fn carry_end(new: &mut FactRow, old: &FactRow) {
 }
 
 /// Returns the turns of a task that something at this moment may end.
-pub(super) fn before(conn: &Connection, task: i64, moment: i64) -> rusqlite::Result<Vec<(i64, i64)>> {
+pub(super) fn turns_before(conn: &Connection, task: i64, moment: i64) -> rusqlite::Result<Vec<(i64, i64)>> {
     let mut find = conn.prepare_cached(&format!(
         "SELECT task, fact FROM fact WHERE task = ?1 AND {} AND occurred < ?2 ORDER BY occurred DESC LIMIT {NEAREST}",
         facts::in_list(List::Turn)

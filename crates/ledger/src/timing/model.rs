@@ -71,7 +71,7 @@ impl ModelSpan {
 /// Reads the requests of one task from its rows, which may come in any order. The spans are sorted by their ends.
 #[must_use]
 pub fn spans(rows: &[FactRow]) -> Vec<ModelSpan> {
-    let known = RequestReports::of(rows);
+    let known = RequestReports::collect(rows);
     let mut spans: Vec<ModelSpan> = rows
         .iter()
         .filter_map(|row| match row.kind? {
@@ -109,7 +109,7 @@ fn moved(at: i64, back_ms: Option<i64>) -> Option<i64> {
 }
 
 impl<'row> RequestReports<'row> {
-    fn of(rows: &'row [FactRow]) -> Self {
+    fn collect(rows: &'row [FactRow]) -> Self {
         let mut known = Self {
             blocks: HashMap::new(),
             accounts: HashMap::new(),

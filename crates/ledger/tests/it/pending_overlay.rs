@@ -47,7 +47,7 @@ fn hold_against_each_other(name: &str, observed: &[Observed]) -> usize {
             Verdict::Read(reading) if observed.channel == Channel::Hook => Some(reading),
             _ => None,
         };
-        let coming = reading.and_then(|reading| PendingOverlay::of(reading.entries.clone(), Channel::Hook));
+        let coming = reading.and_then(|reading| PendingOverlay::new(reading.entries.clone(), Channel::Hook));
         let (Some(reading), Some(coming)) = (reading, coming) else {
             between.push(observed.clone());
             continue;
@@ -91,7 +91,7 @@ fn what_reaches_beyond_its_own_rows_is_waited_for() {
         for observed in scenario.observed(Some(Channel::Hook)) {
             let Verdict::Read(reading) = observed.verdict else { continue };
             let event = reading.entries.iter().find_map(|entry| entry.hook_event_name.clone());
-            let is_taken = PendingOverlay::of(reading.entries, Channel::Hook).is_some();
+            let is_taken = PendingOverlay::new(reading.entries, Channel::Hook).is_some();
             if is_taken { &mut taken } else { &mut refused }.extend(event);
         }
     }

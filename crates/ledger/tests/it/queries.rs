@@ -27,7 +27,7 @@ pub(crate) struct RecordedHistory {
 pub(crate) fn reported() -> &'static RecordedHistory {
     static HISTORY: OnceLock<RecordedHistory> = OnceLock::new();
     HISTORY.get_or_init(|| {
-        let mut story = HistoryBuilder::of(7, 100, 8);
+        let mut story = HistoryBuilder::with_sessions(7, 100, 8);
         let end = BEGIN + 100 * 5 * HOUR_MS;
         story.asks("asks-late", end - HOUR_MS);
         story.asks("asks-early", end - 3 * HOUR_MS);

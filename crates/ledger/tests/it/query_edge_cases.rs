@@ -11,8 +11,8 @@ use crate::world::World;
 
 #[test]
 fn a_row_whose_text_cannot_be_read_still_shows_what_the_columns_know() {
-    let story = HistoryBuilder::of(21, 2, 3);
-    let world = World::with(&story.observed, 500);
+    let history = HistoryBuilder::with_sessions(21, 2, 3);
+    let world = World::with(&history.observed, 500);
     world.ledger.finish_search().unwrap();
     let store = world.ledger.store();
     let now = Millis(BEGIN + 20 * HOUR_MS);
@@ -51,8 +51,8 @@ fn a_row_whose_text_cannot_be_read_still_shows_what_the_columns_know() {
 
 #[test]
 fn what_is_written_between_two_pages_neither_repeats_nor_hides_a_row() {
-    let mut story = HistoryBuilder::of(22, 6, 4);
-    let world = World::with(&story.observed, 500);
+    let mut history = HistoryBuilder::with_sessions(22, 6, 4);
+    let world = World::with(&history.observed, 500);
     let store = world.ledger.store();
     let now = Millis(BEGIN + 40 * HOUR_MS);
     let biggest = |tasks: Vec<agent_tracer_ledger::view::Task>| {
@@ -87,13 +87,13 @@ fn what_is_written_between_two_pages_neither_repeats_nor_hides_a_row() {
         }
         part += 1;
         // Something new of this task and of another, newer than all that was listed.
-        story.observed.clear();
+        history.observed.clear();
         let at = BEGIN + (60 + part) * HOUR_MS;
-        let mut session = story.session(task.agent, &task.runtime_session_id, at, "/srv/web");
-        story.turn(&mut session, 1_000 + part as u64);
-        let mut other = story.session(Agent::CODEX, &format!("other-{part}"), at, "/srv/web");
-        story.turn(&mut other, 1);
-        world.bring(&story.observed, 500);
+        let mut session = history.session(task.agent, &task.runtime_session_id, at, "/srv/web");
+        history.turn(&mut session, 1_000 + part as u64);
+        let mut other = history.session(Agent::CODEX, &format!("other-{part}"), at, "/srv/web");
+        history.turn(&mut other, 1);
+        world.bring(&history.observed, 500);
     }
     assert!(part > 3);
     assert_eq!(rows.iter().collect::<BTreeSet<_>>().len(), rows.len(), "no row twice");
@@ -105,14 +105,14 @@ fn what_is_written_between_two_pages_neither_repeats_nor_hides_a_row() {
 
 #[test]
 fn silence_changes_what_is_shown_and_what_is_found() {
-    let mut story = HistoryBuilder::new(23);
+    let mut history = HistoryBuilder::new(23);
     let now = BEGIN + 100 * HOUR_MS;
-    story.asks("asks", now);
-    let mut running = story.session(Agent::CLAUDE_CODE, "runs", now, "/srv/web");
-    story.works(&mut running);
-    let mut idle = story.session(Agent::CLAUDE_CODE, "idle", now, "/srv/web");
-    story.rests(&mut idle);
-    let world = World::with(&story.observed, 100);
+    history.asks("asks", now);
+    let mut running = history.session(Agent::CLAUDE_CODE, "runs", now, "/srv/web");
+    history.works(&mut running);
+    let mut idle = history.session(Agent::CLAUDE_CODE, "idle", now, "/srv/web");
+    history.rests(&mut idle);
+    let world = World::with(&history.observed, 100);
     let store = world.ledger.store();
     let shown = |hours: i64| {
         let mut shown: Vec<_> = store

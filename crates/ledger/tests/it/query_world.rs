@@ -76,7 +76,7 @@ impl HistoryBuilder {
     }
 
     /// Returns so many sessions, each with some turns and some subagents.
-    pub(crate) fn of(seed: u64, sessions: u64, turns: u64) -> Self {
+    pub(crate) fn with_sessions(seed: u64, sessions: u64, turns: u64) -> Self {
         let mut story = Self::new(seed);
         for number in 0..sessions {
             let begin = BEGIN + number as i64 * 5 * HOUR_MS + story.dice.below(900_000) as i64;

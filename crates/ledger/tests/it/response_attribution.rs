@@ -45,7 +45,7 @@ fn more(tokens: u64) -> impl Fn(&mut Value) {
     }
 }
 
-fn of<'a>(tasks: &'a std::collections::BTreeMap<String, Task>, session: &str) -> &'a Task {
+fn task_of<'a>(tasks: &'a std::collections::BTreeMap<String, Task>, session: &str) -> &'a Task {
     &tasks[session]
 }
 
@@ -66,7 +66,7 @@ fn a_fork_knows_its_parent_and_spends_only_what_it_was_answered_itself() {
     for order in [fork(), fork().into_iter().rev().collect()] {
         let world = World::with(&order, 1);
         let tasks = tasks(&world);
-        let (parent, fork) = (of(&tasks, PARENT), of(&tasks, FORK));
+        let (parent, fork) = (task_of(&tasks, PARENT), task_of(&tasks, FORK));
         assert_eq!(fork.forked_from_task_id.as_deref(), Some(parent.id.as_str()));
         assert_eq!((parent.usage.tokens.input, fork.usage.tokens.input), (9, 6));
         assert_eq!((&parent.usage.residual, &fork.usage.residual), (&None, &None));
@@ -78,7 +78,7 @@ fn what_was_left_of_the_parents_account_is_not_left_of_the_forks() {
     let all = with_account(&with_account(&fork(), PARENT, more(100)), FORK, more(130));
     let expected = World::with(&all, usize::MAX);
     let known = tasks(&expected);
-    assert_eq!((left(of(&known, PARENT)), left(of(&known, FORK))), (100, 30));
+    assert_eq!((left(task_of(&known, PARENT)), left(task_of(&known, FORK))), (100, 30));
     for seed in 1..6 {
         let mixed = shuffled(&all, seed);
         assert_same("fork", "mixed", &expected.rows(), &World::with(&mixed, 1 + seed as usize).rows());
@@ -107,7 +107,7 @@ fn a_parent_that_went_on_after_the_fork_does_not_change_what_the_fork_began_with
     let all = [all, later].concat();
     let expected = World::with(&all, usize::MAX);
     let known = tasks(&expected);
-    assert_eq!((left(of(&known, PARENT)), left(of(&known, FORK))), (150, 0));
+    assert_eq!((left(task_of(&known, PARENT)), left(task_of(&known, FORK))), (150, 0));
     let reversed: Vec<Observed> = all.into_iter().rev().collect();
     assert_same("fork", "reversed", &expected.rows(), &World::with(&reversed, 1).rows());
 }
@@ -117,8 +117,8 @@ fn a_fork_whose_parent_no_one_read_takes_the_copies_away() {
     let all = without(&with_account(&fork(), FORK, more(7)), PARENT);
     let tasks = tasks(&World::with(&all, 3));
     assert_eq!(tasks.len(), 1);
-    assert_eq!((left(of(&tasks, FORK)), of(&tasks, FORK).usage.tokens.input), (7, 13));
-    assert_eq!(of(&tasks, FORK).usage.residual.as_ref().unwrap().reason, "unknown");
+    assert_eq!((left(task_of(&tasks, FORK)), task_of(&tasks, FORK).usage.tokens.input), (7, 13));
+    assert_eq!(task_of(&tasks, FORK).usage.residual.as_ref().unwrap().reason, "unknown");
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_fork_of_a_killed_session_began_with_nothing() {
     };
     let all = with_account(&fork(), FORK, own);
     let tasks = tasks(&World::with(&all, 3));
-    assert_eq!(left(of(&tasks, FORK)), 2, "only what the fork's own account does not explain");
+    assert_eq!(left(task_of(&tasks, FORK)), 2, "only what the fork's own account does not explain");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
 use agent_tracer_ledger::engine::usage_sum::count;
 use agent_tracer_ledger::project::measures::{FILE_CHANGES, FILE_READS};
-use agent_tracer_ledger::project::ranking::{self, Best};
+use agent_tracer_ledger::project::ranking::{self, TopList};
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::project::time::{Level, signed_pieces};
 use agent_tracer_ledger::view::{FileStat, Page};
@@ -134,7 +134,7 @@ impl Reader {
                 let best = ranking::best(&uses);
                 let asked = entries.iter().take(best).filter(|entry| is_asked(entry));
                 let used = asked.map(|entry| (paths.number(&entry.path), entry.uses)).collect();
-                lists.push(Best { sign, is_all: best == entries.len(), used });
+                lists.push(TopList { sign, is_all: best == entries.len(), used });
                 stretches.push((at, piece.level.end(at)));
             }
         }

@@ -20,7 +20,7 @@ impl<'conn> Models<'conn> {
     }
 
     /// Returns the model of a key, and the reason if it is what an account knows alone.
-    pub(crate) fn of(&mut self, key: i64) -> rusqlite::Result<(&str, Option<&str>)> {
+    pub(crate) fn split(&mut self, key: i64) -> rusqlite::Result<(&str, Option<&str>)> {
         if !self.known.contains_key(&key) {
             let text = self.texts.word(key)?;
             let (model, reason) = model_of(&text);

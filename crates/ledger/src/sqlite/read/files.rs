@@ -148,12 +148,12 @@ pub(crate) fn of_range(conn: &Connection, range: &Range) -> Answer<Page<FileStat
         rollup::visit_stretches(
             &piece,
             |at| {
-                let found = Best::of(conn, (level, at), sign, project)?;
+                let found = StretchFiles::read(conn, (level, at), sign, project)?;
                 let any = !found.is_all || !found.used.is_empty();
                 best.extend(any.then_some(found));
                 Ok(any)
             },
-            |at| rollup::next(conn, piece.level, at),
+            |at| rollup::next_stretch(conn, piece.level, at),
         )?;
     }
     let mut homes = FileProjects::new(conn, range.project.clone())?;
@@ -197,7 +197,7 @@ fn in_stretch() -> String {
 type Entry = ((i64, i64), (i64, i64));
 
 /// The files used most in one stretch.
-struct Best {
+struct StretchFiles {
     /// Level and beginning.
     stretch: (i64, i64),
     /// 1, or -1 if it is taken away.
@@ -208,8 +208,8 @@ struct Best {
     is_all: bool,
 }
 
-impl Best {
-    fn of(conn: &Connection, stretch: (i64, i64), sign: i64, project: i64) -> rusqlite::Result<Self> {
+impl StretchFiles {
+    fn read(conn: &Connection, stretch: (i64, i64), sign: i64, project: i64) -> rusqlite::Result<Self> {
         let uses = |found: &[Entry]| -> Vec<i64> {
             found.iter().map(|(_, (reads, changes))| reads + changes).collect()
         };
@@ -300,13 +300,13 @@ impl Best {
 }
 
 /// Returns the files that are ranked, by the numbers of their paths, nothing added up yet.
-fn ranked(best: &[Best], actors: &[i64], texts: &mut Texts<'_>) -> rusqlite::Result<Vec<RankedFile>> {
-    let lists: Vec<ranking::Best<i64>> = best
+fn ranked(best: &[StretchFiles], actors: &[i64], texts: &mut Texts<'_>) -> rusqlite::Result<Vec<RankedFile>> {
+    let lists: Vec<ranking::TopList<i64>> = best
         .iter()
         .map(|stretch| {
             let asked = stretch.used.iter().filter(|((_, actor), _)| actors.contains(actor));
             let used = asked.map(|((path, _), (reads, changes))| (*path, reads + changes)).collect();
-            ranking::Best { sign: stretch.sign, is_all: stretch.is_all, used }
+            ranking::TopList { sign: stretch.sign, is_all: stretch.is_all, used }
         })
         .collect();
     let mut ranked = Vec::with_capacity(ranking::RANKED);

@@ -52,7 +52,7 @@ impl FtsQuery {
             }
             // A need that some way meets without the index cannot narrow it.
             if ways.iter().all(|way| !way.is_empty()) {
-                sought.all.push(any(ways.iter().map(|way| format!("({})", way.join(" AND ")))));
+                sought.all.push(any_of(ways.iter().map(|way| format!("({})", way.join(" AND ")))));
             }
         }
         Ok(Some(sought))
@@ -96,7 +96,7 @@ fn endings(conn: &Connection, beginning: &str, bounds: Bounds) -> rusqlite::Resu
         return Ok(PrefixQuery::None);
     }
     if terms.len() <= bounds.single {
-        return Ok(PrefixQuery::Asked(any(terms.iter().map(|term| quote(term)))));
+        return Ok(PrefixQuery::Asked(any_of(terms.iter().map(|term| quote(term)))));
     }
     let mut count = conn.prepare_cached("SELECT n FROM vocabulary WHERE term >= ?1 AND term < ?1 || '~'")?;
     let mut rows = count.query([beginning])?;
@@ -113,7 +113,7 @@ fn endings(conn: &Connection, beginning: &str, bounds: Bounds) -> rusqlite::Resu
 
 /// Returns an expression that matches every document of a row, because each has a kind.
 pub(crate) fn everything() -> String {
-    any(Kind::ALL.iter().map(|kind| quote(&mark('k', *kind as i64))))
+    any_of(Kind::ALL.iter().map(|kind| quote(&mark('k', *kind as i64))))
 }
 
 /// Returns a term, as FTS5 is asked for it.
@@ -122,6 +122,6 @@ pub(crate) fn quote(term: &str) -> String {
 }
 
 /// Returns a query for any of these.
-pub(crate) fn any(ways: impl Iterator<Item = String>) -> String {
+pub(crate) fn any_of(ways: impl Iterator<Item = String>) -> String {
     format!("({})", ways.collect::<Vec<_>>().join(" OR "))
 }

@@ -36,7 +36,7 @@ impl PendingOverlay {
     /// Returns the overlay for the entries of an observation, or `None` if they affect more than their own rows: usage,
     /// work items, the end of a process.
     #[must_use]
-    pub fn of(entries: Vec<Entry>, channel: Channel) -> Option<Self> {
+    pub fn new(entries: Vec<Entry>, channel: Channel) -> Option<Self> {
         let is_plain = |entry: &Entry| match entry.subject {
             Subject::Event(Kind::TodoLogged) => entry.tool_name.is_some(),
             Subject::Event(

@@ -39,7 +39,7 @@ pub(super) fn watch(connection: &mut Connection) -> rusqlite::Result<()> {
 fn ledger() -> (Ledger, tempfile::TempDir, i64) {
     let folder = tempfile::tempdir().unwrap();
     let ledger = Ledger::open(&folder.path().join("ledger.db"), Options::default()).unwrap();
-    let mut story = HistoryBuilder::of(3, 8, 3);
+    let mut story = HistoryBuilder::with_sessions(3, 8, 3);
     let now = BEGIN + 8 * 5 * HOUR_MS;
     let mut session = story.asks("asks", now - HOUR_MS);
     story.at_once(&mut session, 3);
@@ -163,7 +163,7 @@ fn ask_of_the_past(ledger: &Ledger, id: &TaskId) {
         );
         let mut entry = Entry::new(kind, Phase::Open, task.clone(), &key, Millis(BEGIN), evidence);
         entry.aliases = vec!["tool:other".to_owned()];
-        let past = past.with(PendingOverlay::of(vec![entry], Channel::Hook).unwrap());
+        let past = past.with(PendingOverlay::new(vec![entry], Channel::Hook).unwrap());
         past.repeats(id, &key).unwrap();
         past.actions(id, Millis(BEGIN), 3).unwrap();
     }

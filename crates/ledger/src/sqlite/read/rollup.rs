@@ -142,7 +142,7 @@ pub(crate) fn visit_months(
     of: ProjectChoice,
     mut seen: impl FnMut(&RollupRow),
 ) -> rusqlite::Result<()> {
-    let Some(first) = next(conn, Level::Month, i64::MIN)? else { return Ok(()) };
+    let Some(first) = next_stretch(conn, Level::Month, i64::MIN)? else { return Ok(()) };
     let piece = Piece { level: Level::Month, from: first, to: i64::MAX };
     visit_piece(conn, Dim::Activity, &piece, of, &mut |rolled| {
         seen(rolled);
@@ -172,7 +172,7 @@ pub(crate) fn visit_stretches(
 }
 
 /// Returns the first stretch from a moment on in which there is anything at all.
-pub(crate) fn next(conn: &Connection, level: Level, at: i64) -> rusqlite::Result<Option<i64>> {
+pub(crate) fn next_stretch(conn: &Connection, level: Level, at: i64) -> rusqlite::Result<Option<i64>> {
     conn.prepare_cached("SELECT at FROM rollup WHERE level = ?1 AND at >= ?2 ORDER BY at LIMIT 1")?
         .query_row(params![level.code(), at], |row| row.get(0))
         .optional()
@@ -251,7 +251,7 @@ pub(crate) fn visit_piece(
             }
             Ok(any)
         },
-        |at| next(conn, piece.level, at),
+        |at| next_stretch(conn, piece.level, at),
     )
 }
 

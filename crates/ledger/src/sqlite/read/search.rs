@@ -12,7 +12,7 @@ use rusqlite::{Connection, params};
 use super::follower::{
     day_mark, document, document_number, end_of_second, moment_before, row_of, second_start, texts,
 };
-use super::fts_query::{Bounds, FtsQuery, any, ask, everything, quote};
+use super::fts_query::{Bounds, FtsQuery, any_of, ask, everything, quote};
 use super::row::RowBuilder;
 use super::text;
 use super::{cursor, rollup, stream, task};
@@ -129,7 +129,7 @@ fn marks(
             }
         }
         // A range without any day has no rows: a mark that no document has.
-        marks.push(if days.is_empty() { quote(&mark('d', "none")) } else { any(days.into_iter()) });
+        marks.push(if days.is_empty() { quote(&mark('d', "none")) } else { any_of(days.into_iter()) });
     }
     Ok(marks)
 }

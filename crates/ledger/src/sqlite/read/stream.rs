@@ -76,7 +76,7 @@ fn bits(places: impl ExactSizeIterator<Item = u32>) -> i64 {
 
 impl StreamFilter {
     /// Converts a filter of the query API.
-    pub(crate) fn of(filter: &RowFilter) -> Answer<Self> {
+    pub(crate) fn read(filter: &RowFilter) -> Answer<Self> {
         let list = list_of(filter.newest_first);
         Ok(Self {
             after: cursor::page_start(list, &filter.paging)?.map(StreamPosition::new),
@@ -95,7 +95,7 @@ fn list_of(newest_first: bool) -> cursor::List {
 
 /// Returns a page of the rows of some streams.
 pub(crate) fn page(conn: &Connection, sources: &[Source], filter: &RowFilter) -> Answer<Page<StoredFact>> {
-    let wanted = StreamFilter::of(filter)?;
+    let wanted = StreamFilter::read(filter)?;
     let limit = cursor::limit(&filter.paging);
     let found = merge(conn, sources, &wanted, limit + 1)?;
     let page = cursor::cut(list_of(filter.newest_first), limit, found, |(place, _)| place.key());

@@ -189,7 +189,7 @@ impl Reader<'_> {
         let piece = Piece { level, from, to };
         rollup::visit_piece(self.conn, Dim::Model, &piece, self.of, &mut |rolled| {
             if members.has(rolled.actor)? {
-                seen(rolled.at, rolled.sums.spend, models.of(rolled.key)?.1);
+                seen(rolled.at, rolled.sums.spend, models.split(rolled.key)?.1);
             }
             Ok(())
         })

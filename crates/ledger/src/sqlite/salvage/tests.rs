@@ -219,7 +219,7 @@ struct Damage {
 }
 
 impl Damage {
-    fn of(words: impl Into<String>) -> Self {
+    fn new(words: impl Into<String>) -> Self {
         let words = words.into();
         Self {
             words,
@@ -260,43 +260,43 @@ fn damage(folder: &Path, number: usize, dice: &mut Dice, pages: PageNumber) -> D
             for page in &chosen {
                 write_at(&path, &[0; PAGE as usize], u64::from(page - 1) * PAGE);
             }
-            Damage { pages: Some(chosen.clone()), ..Damage::of(format!("zeroed pages {chosen:?}")) }
+            Damage { pages: Some(chosen.clone()), ..Damage::new(format!("zeroed pages {chosen:?}")) }
         }
         3 | 4 => {
             let (page, at, bit) = (any_page(dice), dice.throw() % PAGE, (dice.throw() % 8) as u32);
             flip(&path, u64::from(page - 1) * PAGE + at, bit);
             let words = format!("a flipped bit on page {page} at {at}");
-            Damage { pages: Some(BTreeSet::from([page])), may_differ: 1, ..Damage::of(words) }
+            Damage { pages: Some(BTreeSet::from([page])), may_differ: 1, ..Damage::new(words) }
         }
         5 => {
             let length = u64::from(pages) * PAGE * (1 + dice.throw() % 9) / 10 + 77;
             OpenOptions::new().write(true).open(&path).unwrap().set_len(length).unwrap();
             let first = (length / PAGE) as PageNumber + 1;
-            Damage { pages: Some((first..=pages).collect()), ..Damage::of(format!("cut to {length} bytes")) }
+            Damage { pages: Some((first..=pages).collect()), ..Damage::new(format!("cut to {length} bytes")) }
         }
         6 => {
             write_at(&path, &[0x5a; 100], 0);
-            Damage { pages: Some(BTreeSet::from([1])), ..Damage::of("a garbage head") }
+            Damage { pages: Some(BTreeSet::from([1])), ..Damage::new("a garbage head") }
         }
         7 => {
             fs::remove_file(&log).unwrap();
-            Damage { has_log: false, ..Damage::of("a lost log") }
+            Damage { has_log: false, ..Damage::new("a lost log") }
         }
         8 => {
             let length = fs::metadata(&log).unwrap().len();
             write_at(&log, &[0x5a; 700], dice.throw() % (length - 700));
-            Damage { has_log: false, ..Damage::of("a damaged log") }
+            Damage { has_log: false, ..Damage::new("a damaged log") }
         }
         9 => {
             write_at(&posts, &[0x5a; 300], 24 + dice.throw() % 4_000);
-            Damage { has_posts: false, ..Damage::of("a damaged journal") }
+            Damage { has_posts: false, ..Damage::new("a damaged journal") }
         }
         10 => {
             for path in [&log, &posts] {
                 drop(fs::remove_file(path));
             }
             File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
-            Damage { is_hopeless: true, ..Damage::of("an empty file") }
+            Damage { is_hopeless: true, ..Damage::new("an empty file") }
         }
         11 => {
             for path in [&path, &log, &posts] {
@@ -304,7 +304,7 @@ fn damage(folder: &Path, number: usize, dice: &mut Dice, pages: PageNumber) -> D
             }
             let conn = Connection::open(&path).unwrap();
             conn.execute_batch("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)").unwrap();
-            Damage { is_hopeless: true, ..Damage::of("another program's file") }
+            Damage { is_hopeless: true, ..Damage::new("another program's file") }
         }
         _ => {
             let page = any_page(dice);
@@ -313,7 +313,7 @@ fn damage(folder: &Path, number: usize, dice: &mut Dice, pages: PageNumber) -> D
             write_at(&path, &noise, 0);
             Damage {
                 pages: Some(BTreeSet::from([1, page])),
-                ..Damage::of(format!("noise on pages 1 and {page}"))
+                ..Damage::new(format!("noise on pages 1 and {page}"))
             }
         }
     }
