@@ -3,7 +3,7 @@
 /// The longest name. Those of clients have at most thirty letters.
 const NAME_BYTES: usize = 64;
 
-/// See [`crate::Agent::name_event`].
+/// Writes the name of an event; see [`crate::Agent::name_event`].
 pub(crate) fn write(payload: &mut Vec<u8>, event: &[u8]) -> bool {
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':');
     if event.is_empty() || event.len() > NAME_BYTES || !event.iter().all(is_letter) {

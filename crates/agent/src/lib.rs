@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    /// The lightest ground of the dark theme and the darkest of the light one (`web/src/app.css`).
+    /// Uses the lightest ground of the dark theme and the darkest of the light one (`web/src/app.css`).
     #[test]
     fn colours_are_readable_on_their_ground() {
         for agent in Agent::rows() {

@@ -29,7 +29,7 @@ impl Part {
     pub const ALL: &[Self] =
         &[Self::Prompt, Self::Answer, Self::Thought, Self::Call, Self::Result, Self::Summary, Self::Harness];
 
-    /// Its name in answers.
+    /// Returns the name in answers.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -32,7 +32,7 @@ pub(crate) fn event_of(record: &Map<String, Value>) -> Option<&str> {
     record.get(MEMBER)?.get("event")?.as_str().filter(|event| !event.is_empty())
 }
 
-/// The events of a record, made by `make` from a kind, a phase and what tells them apart.
+/// Returns the events of a record, made by `make` from a kind, a phase and what tells them apart.
 pub(crate) fn entries(
     payload: &Map<String, Value>,
     mut make: impl FnMut(Kind, Phase, &str) -> Entry,
@@ -122,7 +122,7 @@ pub(crate) fn entries(
     Ok(out)
 }
 
-/// The end of a call that a rule refused: what the client says of it comes later, and not always.
+/// Returns the end of a call that a rule refused: what the client says of it comes later, and not always.
 fn call_refused(mut call: Entry, id: String, rule: &str) -> Entry {
     call.key = format!("tool:{id}");
     call.tool_use_id = Some(id);

@@ -228,7 +228,7 @@ pub fn own_verifiers(settings: &Settings) -> Vec<OwnHook> {
     })
 }
 
-/// Everything of ours, in the order of the file.
+/// Returns everything of ours, in the order of the file.
 fn all_ours(settings: &Settings) -> Vec<OwnHook> {
     listed(settings, |value| {
         let verifier = || Invocation { program: String::new(), arguments: Vec::new() };
@@ -242,7 +242,7 @@ pub const MARK: &str = "[Agent Tracer rule `";
 /// Holds what stands behind the name.
 pub const MARK_END: &str = "`] ";
 
-/// The rule whose verifier has this text; none if it is not ours.
+/// Returns the rule whose verifier has this text; none if it is not ours.
 pub fn verified_rule(text: &str) -> Option<&str> {
     let (name, _) = text.strip_prefix(MARK)?.split_once(MARK_END)?;
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');

@@ -53,13 +53,13 @@ impl Reading {
 }
 
 impl Evidence {
-    /// Seen happening.
+    /// Returns evidence of what was seen happening.
     #[must_use]
     pub fn measured(reason: impl Into<String>) -> Self {
         Self { certainty: Certainty::Measured, reason: reason.into() }
     }
 
-    /// Said by the agent.
+    /// Returns evidence of what the agent said.
     #[must_use]
     pub fn reported(reason: impl Into<String>) -> Self {
         Self { certainty: Certainty::Reported, reason: reason.into() }
@@ -160,7 +160,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// An entry that says nothing yet beyond what it is about.
+    /// Returns an entry that says nothing yet beyond what it is about.
     #[must_use]
     pub fn new(
         subject: Subject,
@@ -196,7 +196,7 @@ impl Entry {
         }
     }
 
-    /// The id of the fact that this entry belongs to.
+    /// Returns the id of the fact that this entry belongs to.
     #[must_use]
     pub fn fact_id(&self) -> FactId {
         FactId::derive(&self.task.task_id(), &self.key)

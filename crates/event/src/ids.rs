@@ -19,7 +19,7 @@ const TASK_LETTERS: usize = 20;
 /// Characters of an id within a task behind its letter.
 const OWN_LETTERS: usize = 13;
 
-/// 128 bits over framed parts.
+/// Hashes framed parts to 128 bits.
 fn digest(parts: &[&[u8]]) -> u128 {
     let mut hasher = Xxh3::new();
     for part in parts {
@@ -29,7 +29,7 @@ fn digest(parts: &[&[u8]]) -> u128 {
     hasher.digest128()
 }
 
-/// A letter and so many characters of base 32, the lowest bits first.
+/// Returns a letter and so many characters of base 32, the lowest bits first.
 fn encode(letter: char, letters: usize, mut bits: u128) -> String {
     let mut id = String::with_capacity(letters + 1);
     id.push(letter);
@@ -41,7 +41,7 @@ fn encode(letter: char, letters: usize, mut bits: u128) -> String {
     id
 }
 
-/// The bits behind the letter of an encoded text.
+/// Returns the bits behind the letter of an encoded text.
 fn decode(text: &str) -> Option<u128> {
     text.bytes().skip(1).rev().try_fold(0_u128, |bits, byte| {
         let digit = ALPHABET.iter().position(|letter| *letter == byte)?;
@@ -49,7 +49,7 @@ fn decode(text: &str) -> Option<u128> {
     })
 }
 
-/// Tells whether a text is this letter and so many characters of base 32.
+/// Returns whether a text is this letter and so many characters of base 32.
 fn is_derived(text: &str, letter: char, letters: usize) -> bool {
     text.strip_prefix(letter)
         .is_some_and(|rest| rest.len() == letters && rest.bytes().all(|byte| ALPHABET.contains(&byte)))
@@ -63,7 +63,7 @@ macro_rules! id {
         pub struct $name(String);
 
         impl $name {
-            /// The text of the id.
+            /// Returns the text of the id.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -94,13 +94,13 @@ macro_rules! own_id {
         }));
 
         impl $name {
-            /// The one of this task that has this natural key.
+            /// Returns the one of this task that has this natural key.
             #[must_use]
             pub fn derive(task: &TaskId, key: &str) -> Self {
                 Self::from_number(task, Self::number_of(key))
             }
 
-            /// The number of the one that has this natural key, the same in every task.
+            /// Returns the number of the one that has this natural key, the same in every task.
             ///
             /// A key that begins with `~` stands in for one that its channel does not know. Its number is greater than
             /// nearly all others, so that whichever real key turns out to mean the same names the fact.
@@ -110,20 +110,20 @@ macro_rules! own_id {
                 if key.starts_with('~') { number >> 32 | 0x7fff_ffff_0000_0000 } else { number }
             }
 
-            /// The one of this task that has this number.
+            /// Returns the one of this task that has this number.
             #[must_use]
             pub fn from_number(task: &TaskId, number: u64) -> Self {
                 Self(format!("{task}-{}", encode($letter, OWN_LETTERS, u128::from(number))))
             }
 
-            /// Its number within its task: a store may keep this instead of the text.
+            /// Returns the number within its task: a store may keep this instead of the text.
             #[must_use]
             pub fn number(&self) -> u64 {
                 let own = self.0.split_once('-').and_then(|(_, own)| decode(own));
                 own.and_then(|bits| u64::try_from(bits).ok()).unwrap_or_default()
             }
 
-            /// The task it belongs to.
+            /// Returns the task it belongs to.
             #[must_use]
             pub fn task(&self) -> TaskId {
                 TaskId(self.0.split_once('-').map_or_else(String::new, |(task, _)| task.to_owned()))
@@ -166,19 +166,19 @@ pub struct TaskKey {
 }
 
 impl TaskKey {
-    /// The task of a main session.
+    /// Returns the task of a main session.
     #[must_use]
     pub fn new(agent: Agent, runtime_session: impl Into<String>) -> Self {
         Self { agent, runtime_session: runtime_session.into() }
     }
 
-    /// The task of a Claude Code subagent, whose hooks carry the parent's session id.
+    /// Returns the task of a Claude Code subagent, whose hooks carry the parent's session id.
     #[must_use]
     pub fn subagent(agent: Agent, agent_id: &str) -> Self {
         Self { agent, runtime_session: format!("sub--{agent_id}") }
     }
 
-    /// The id of the task.
+    /// Returns the id of the task.
     #[must_use]
     pub fn task_id(&self) -> TaskId {
         TaskId(encode(
@@ -190,7 +190,7 @@ impl TaskKey {
 }
 
 impl EntryId {
-    /// The `index`-th entry read out of an observation.
+    /// Returns the `index`-th entry read out of an observation.
     #[must_use]
     pub fn derive(observation: &str, index: u32) -> Self {
         Self(encode('n', TASK_LETTERS, digest(&[observation.as_bytes(), &index.to_le_bytes()])))

@@ -97,7 +97,7 @@ words! {
 }
 
 impl Kind {
-    /// The lane of this kind where the event itself does not say otherwise.
+    /// Returns the lane of this kind where the event itself does not say otherwise.
     ///
     /// Tool calls choose theirs by tool and, for commands, by what the command does.
     #[must_use]

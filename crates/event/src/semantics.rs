@@ -145,7 +145,7 @@ words! {
 }
 
 impl SubtypeKey {
-    /// The group this belongs to.
+    /// Returns the group this belongs to.
     #[must_use]
     pub const fn group(self) -> SubtypeGroup {
         match self {
@@ -170,7 +170,7 @@ impl SubtypeKey {
         }
     }
 
-    /// The words a person reads.
+    /// Returns the words a person reads.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {

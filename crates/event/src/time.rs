@@ -11,7 +11,7 @@ pub struct Millis(pub i64);
 const DAY_MS: i64 = 86_400_000;
 
 impl Millis {
-    /// From the nanoseconds that an envelope carries.
+    /// Converts the nanoseconds that an envelope carries.
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {
         Self((nanos / 1_000_000) as i64)
@@ -85,7 +85,7 @@ const fn days_in_month(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days since 1970-01-01. Years are counted from March, so that the leap day is the last of its year.
+/// Returns days since 1970-01-01. Years are counted from March, so that the leap day is the last of its year.
 const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -95,7 +95,7 @@ const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
-/// Year, month and day of a number of days since 1970-01-01.
+/// Returns year, month and day of a number of days since 1970-01-01.
 const fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);

@@ -20,7 +20,7 @@ macro_rules! words {
             /// The spelling of every value, in order.
             pub const WORDS: &[&'static str] = &[$($text),+];
 
-            /// The one spelling.
+            /// Returns the one spelling.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text),+ }

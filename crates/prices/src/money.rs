@@ -27,14 +27,14 @@ impl PicoDollars {
         MicroDollars(u64::try_from(divide_half_even(self.0, 1_000_000)).unwrap_or(u64::MAX))
     }
 
-    /// The amount in dollars, as near as a float gets.
+    /// Returns the amount in dollars, as near as a float gets.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a float is what is asked for")]
     pub fn dollars(self) -> f64 {
         self.0 as f64 / DOLLAR
     }
 
-    /// The difference, or nothing if `other` is more.
+    /// Returns the difference, or nothing if `other` is more.
     #[must_use]
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         self.0.checked_sub(other.0).map(Self)
@@ -74,7 +74,7 @@ impl Sum for PicoDollars {
 }
 
 impl MicroDollars {
-    /// The amount in dollars, as near as a float gets.
+    /// Returns the amount in dollars, as near as a float gets.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a float is what is asked for")]
     pub fn dollars(self) -> f64 {

@@ -34,7 +34,7 @@ const SERVED_BY: [&str; 14] = [
 const ALIASES: [(&str, &str); 2] =
     [("claude-opus-4-0", "claude-opus-4-20250514"), ("claude-sonnet-4-0", "claude-sonnet-4-20250514")];
 
-/// The name as names are compared: in lower case, without spaces around it. Borrowed where it already is so.
+/// Returns the name as names are compared: in lower case, without spaces around it. Borrowed where it already is so.
 pub(crate) fn folded(name: &str) -> Option<Cow<'_, str>> {
     let name = name.trim();
     if name.is_empty() || name.len() > LONGEST {
@@ -162,7 +162,7 @@ fn is_only_date(rest: &str) -> bool {
     false
 }
 
-/// `20250929`
+/// Returns `true` for a day as in `20250929`.
 fn is_day(text: &str) -> bool {
     text.len() == 8 && text.starts_with("20") && is_number(text)
 }
@@ -171,7 +171,7 @@ fn is_number(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The name of a Claude model with dashes where dots stand between digits, if there are any.
+/// Returns the name of a Claude model with dashes where dots stand between digits, if there are any.
 fn dashed(name: &str) -> Option<String> {
     if !name.contains("claude") || !name.contains('.') {
         return None;

@@ -71,7 +71,7 @@ impl fmt::Display for Source {
 }
 
 impl Prices {
-    /// The prices that are built in.
+    /// Returns the prices that are built in.
     #[must_use]
     pub fn embedded() -> Self {
         Self { table: &EMBEDDED, overrides: Table::default() }
@@ -99,7 +99,7 @@ impl Prices {
         if self.overridden() == 0 { String::new() } else { format!("{:?}", self.overrides) }
     }
 
-    /// The price of a model; nothing if the model is unknown.
+    /// Returns the price of a model; nothing if the model is unknown.
     #[must_use]
     pub fn find(&self, model: &str) -> Option<Price<'_>> {
         let name = name::folded(model)?;
@@ -120,7 +120,7 @@ impl Prices {
         self.find(model).map(|price| price.cost(usage))
     }
 
-    /// The largest prompt that the model takes, in tokens. What a client says about its own window is better.
+    /// Returns the largest prompt that the model takes, in tokens. What a client says about its own window is better.
     #[must_use]
     pub fn window(&self, model: &str) -> Option<u64> {
         self.find(model)?.window()
@@ -144,7 +144,7 @@ impl Prices {
         self.overrides.models().len()
     }
 
-    /// The names of all rows, the user's first.
+    /// Returns the names of all rows, the user's first.
     pub fn models(&self) -> impl Iterator<Item = &str> {
         self.overrides.models().iter().chain(self.table.models()).map(|model| &*model.name)
     }
@@ -163,7 +163,7 @@ impl<'p> Price<'p> {
         rates::cost(self.model, self.table.sets(self.model), usage)
     }
 
-    /// The largest prompt that the model takes, in tokens.
+    /// Returns the largest prompt that the model takes, in tokens.
     #[must_use]
     pub fn window(&self) -> Option<u64> {
         match (self.model.window, self.million_window) {

@@ -113,7 +113,7 @@ impl Tier {
     pub const ALL: [Self; 6] =
         [Self::Standard, Self::Batch, Self::Fast, Self::Flex, Self::Priority, Self::Ultrafast];
 
-    /// The name that the price table and the user's own prices use.
+    /// Returns the name that the price table and the user's own prices use.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -126,7 +126,7 @@ impl Tier {
         }
     }
 
-    /// The tier of that name; `default` and `auto` are what providers call the standard one.
+    /// Returns the tier of that name; `default` and `auto` are what providers call the standard one.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         match name {

@@ -75,7 +75,7 @@ impl<'f, 't> Arguments<'f, 't> {
         arguments
     }
 
-    /// `-abc`: three options, or one with a value stuck to it.
+    /// Reads `-abc`: three options, or one with a value stuck to it.
     fn cluster(&mut self, text: &'f str, values: &str, rest: &mut std::slice::Iter<'f, Field<'t>>) {
         for (position, letter) in text.char_indices().skip(1) {
             let name = Name::Short(letter);
@@ -91,13 +91,13 @@ impl<'f, 't> Arguments<'f, 't> {
         }
     }
 
-    /// True if one of the named options is given.
+    /// Returns `true` if one of the named options is given.
     pub(crate) fn has(&self, names: &str) -> bool {
         self.options.iter().any(|given| given.is(names, self.style))
     }
 
-    /// True if one of the named options is given, also by a beginning of its long name: `--recurs`. Only for options
-    /// that make a command graver: what is ambiguous counts.
+    /// Returns `true` if one of the named options is given, also by a beginning of its long name: `--recurs`. Only
+    /// for options that make a command graver: what is ambiguous counts.
     pub(crate) fn has_beginning(&self, names: &str) -> bool {
         self.has(names)
             || self.options.iter().any(|given| match given.name {
@@ -108,12 +108,12 @@ impl<'f, 't> Arguments<'f, 't> {
             })
     }
 
-    /// The value of the first of the named options that is given.
+    /// Returns the value of the first of the named options that is given.
     pub(crate) fn value(&self, names: &str) -> Option<&'f str> {
         self.options.iter().find(|given| given.is(names, self.style)).and_then(|given| given.value)
     }
 
-    /// The values of all of the named options.
+    /// Returns the values of all of the named options.
     pub(crate) fn values<'a>(
         &'a self,
         names: &'a str,
@@ -124,7 +124,7 @@ impl<'f, 't> Arguments<'f, 't> {
             .filter_map(|given| given.value.map(|value| (value, given.field)))
     }
 
-    /// The values that are stuck to a beginning of one of the long names: `--outp=x`.
+    /// Returns the values that are stuck to a beginning of one of the long names: `--outp=x`.
     pub(crate) fn values_by_beginning<'a>(
         &'a self,
         names: &'a str,
@@ -138,17 +138,17 @@ impl<'f, 't> Arguments<'f, 't> {
         })
     }
 
-    /// The text of an operand.
+    /// Returns the text of an operand.
     pub(crate) fn operand(&self, index: usize) -> Option<&'f str> {
         self.operands.get(index).map(|field| &*field.text)
     }
 
-    /// The operands behind `--`.
+    /// Returns the operands behind `--`.
     pub(crate) fn after_dashes(&self) -> &[&'f Field<'t>] {
         self.before_dashes.and_then(|before| self.operands.get(before..)).unwrap_or_default()
     }
 
-    /// The digits of `-20`, as `head` and `tail` take them.
+    /// Returns the digits of `-20`, as `head` and `tail` take them.
     pub(crate) fn number(&self) -> Option<String> {
         let digits: String = self
             .options
@@ -175,7 +175,7 @@ impl Given<'_, '_> {
     }
 }
 
-/// The values of the named options in every way in which programs take them: `-xV`, `-x V`, `-qxV`, `--long=V`,
+/// Returns the values of the named options in every way in which programs take them: `-xV`, `-x V`, `-qxV`, `--long=V`,
 /// `--long V`, and a long name by its beginning. `others` names the options besides that take a value. Made for options
 /// that hold a command: what may be one counts.
 pub(crate) fn values_of<'f, 't>(
@@ -231,8 +231,8 @@ fn split_value(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// True if a list of option names, separated by blanks, holds this one. The lists are long and asked for every
-/// option of every command, so this looks at each byte once and builds nothing.
+/// Returns `true` if a list of option names, separated by blanks, holds this one. The lists are long and asked for
+/// every option of every command, so this looks at each byte once and builds nothing.
 pub(crate) fn listed(names: &str, name: &str) -> bool {
     tokens(names).any(|known| known == name.as_bytes())
 }

@@ -16,7 +16,7 @@ pub(crate) fn weight(draft: &Draft) -> u32 {
     own_weight(draft).max(inner.saturating_sub(5))
 }
 
-/// The weight of a step without what runs inside it.
+/// Returns the weight of a step without what runs inside it.
 fn own_weight(draft: &Draft) -> u32 {
     match draft.operation {
         "run_test" => 1000,
@@ -49,7 +49,7 @@ fn by_effect(draft: &Draft) -> u32 {
     }
 }
 
-/// Done so that something else can be.
+/// Returns `true` for a step that only makes another one possible.
 pub(crate) fn is_preparation(draft: &Draft) -> bool {
     matches!(
         draft.operation,
@@ -63,7 +63,7 @@ pub(crate) fn is_preparation(draft: &Draft) -> bool {
     )
 }
 
-/// The index of the decisive step. Of equals, the last one that changes something, or the first one that looks.
+/// Returns the index of the decisive step. Of equals, the last one that changes something, or the first one that looks.
 pub(crate) fn decisive(steps: &[Draft]) -> Option<usize> {
     let mut best: Option<(usize, u32)> = None;
     for (position, step) in steps.iter().enumerate() {
@@ -80,7 +80,7 @@ pub(crate) fn decisive(steps: &[Draft]) -> Option<usize> {
     best.map(|(position, _)| position)
 }
 
-/// The step itself, or the decisive member of a pipeline: whose status counts.
+/// Returns the step itself, or the decisive member of a pipeline: whose status counts.
 pub(crate) fn innermost(draft: &Draft) -> &Draft {
     match decisive(&draft.members).and_then(|position| draft.members.get(position)) {
         Some(member) => innermost(member),

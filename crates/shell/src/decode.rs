@@ -5,7 +5,7 @@
 /// Longest text that is turned back, in bytes.
 const MAX_TEXT: usize = 16 * 1024;
 
-/// The text behind base64; blanks and line ends are skipped, as the programs do.
+/// Returns the text behind base64; blanks and line ends are skipped, as the programs do.
 pub(crate) fn base64(text: &str) -> Option<String> {
     if text.len() > MAX_TEXT {
         return None;
@@ -37,7 +37,7 @@ pub(crate) fn base64(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok().filter(|text| !text.is_empty())
 }
 
-/// The text behind pairs of hexadecimal digits.
+/// Returns the text behind pairs of hexadecimal digits.
 pub(crate) fn hex(text: &str) -> Option<String> {
     let digits: Vec<u32> = text
         .chars()
@@ -52,12 +52,12 @@ pub(crate) fn hex(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok().filter(|text| !text.is_empty())
 }
 
-/// Every line backwards.
+/// Returns every line backwards.
 pub(crate) fn reversed(text: &str) -> String {
     text.lines().map(|line| line.chars().rev().collect::<String>()).collect::<Vec<_>>().join("\n")
 }
 
-/// The text with the backslashes of `printf` and `echo -e` read.
+/// Returns the text with the backslashes of `printf` and `echo -e` read.
 pub(crate) fn escapes(text: &str) -> String {
     let mut bytes: Vec<u8> = Vec::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -117,7 +117,7 @@ pub(crate) fn escapes(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// `printf` with its arguments put in. Anything but `%s`, `%b` and `%%` is left as it stands.
+/// Reads `printf` with its arguments put in. Anything but `%s`, `%b` and `%%` is left as it stands.
 pub(crate) fn formatted(format: &str, arguments: &[&str]) -> String {
     let places = format.matches("%s").count() + format.matches("%b").count();
     let mut text = String::new();
@@ -179,7 +179,7 @@ fn translated(from: &str, to: &str, input: &str) -> Option<String> {
     Some(input.chars().map(turn).collect())
 }
 
-/// The characters of a set with its ranges; classes and escapes are not worked out.
+/// Returns the characters of a set with its ranges; classes and escapes are not worked out.
 fn characters(set: &str) -> Option<Vec<char>> {
     if set.contains(['[', '\\']) {
         return None;
@@ -202,7 +202,7 @@ fn characters(set: &str) -> Option<Vec<char>> {
     Some(all)
 }
 
-/// `s/plain text/plain text/`, with any separator.
+/// Reads `s/plain text/plain text/`, with any separator.
 fn substituted(script: &str, input: &str) -> Option<String> {
     let rest = script.strip_prefix('s')?;
     let separator = rest.chars().next()?;

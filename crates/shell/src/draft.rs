@@ -62,7 +62,7 @@ impl QuoteSource {
         }
     }
 
-    /// The text, on one line and not too long.
+    /// Returns the text, on one line and not too long.
     pub(crate) fn text(&self, root: &str) -> String {
         match self {
             Self::Nothing => String::new(),
@@ -233,17 +233,17 @@ impl Draft {
         self.confidence = self.confidence.min(confidence);
     }
 
-    /// All effects, those of substitutions included.
+    /// Returns all effects, those of substitutions included.
     pub(crate) fn all_effects(&self) -> Effects {
         self.substitutions.iter().fold(self.effects, |effects, inner| effects.and(inner.all_effects()))
     }
 
-    /// The least confidence of the step and what runs inside it.
+    /// Returns the least confidence of the step and what runs inside it.
     pub(crate) fn least_confidence(&self) -> Confidence {
         self.substitutions.iter().fold(self.confidence, |least, inner| least.min(inner.least_confidence()))
     }
 
-    /// Every step in here that is not a pipeline, substitutions included.
+    /// Visits every step in here that is not a pipeline, substitutions included.
     pub(crate) fn each_simple<'d>(&'d self, visit: &mut impl FnMut(&'d Self)) {
         if self.members.is_empty() {
             visit(self);
@@ -253,7 +253,7 @@ impl Draft {
         }
     }
 
-    /// The step as others see it.
+    /// Returns the step as others see it.
     pub(crate) fn finish(self, root: &str) -> Step {
         let effects = self.all_effects();
         let confidence = self.least_confidence();
@@ -290,7 +290,7 @@ impl Draft {
         }
     }
 
-    /// The files and hosts that the step reaches. What it is only pointed at counts as what the step does.
+    /// Returns the files and hosts that the step reaches. What it is only pointed at counts as what the step does.
     fn uses(&self) -> Uses {
         let mut uses = Uses::default();
         if !self.members.is_empty() {

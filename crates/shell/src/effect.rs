@@ -39,7 +39,7 @@ impl Effect {
         Self::Neutral,
     ];
 
-    /// The spelling on the wire.
+    /// Returns the spelling on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -92,7 +92,7 @@ impl Effects {
         self.0 & (1 << effect as u8) != 0
     }
 
-    /// True if nothing is in this set that is not in the other.
+    /// Returns `true` if nothing is in this set that is not in the other.
     pub(crate) const fn within(self, other: Self) -> bool {
         self.0 & !other.0 == 0
     }
@@ -101,12 +101,12 @@ impl Effects {
         self.0 == 0
     }
 
-    /// The gravest member; a step of which nothing is known is `unknown`.
+    /// Returns the gravest member; a step of which nothing is known is `unknown`.
     pub(crate) fn gravest(self) -> Effect {
         Effect::GRAVEST_FIRST.into_iter().find(|&effect| self.has(effect)).unwrap_or(Effect::Unknown)
     }
 
-    /// The members, gravest first.
+    /// Returns the members, gravest first.
     pub(crate) fn list(self) -> Vec<Effect> {
         Effect::GRAVEST_FIRST.into_iter().filter(|&effect| self.has(effect)).collect()
     }

@@ -104,7 +104,7 @@ struct Out {
     through: bool,
 }
 
-/// True if the command line can report success although the step failed.
+/// Returns `true` if the command line can report success although the step failed.
 pub(crate) fn can_hide_failure(tree: &Node, leaf: usize) -> bool {
     let out =
         possible(tree, Assume { leaf, status: BADLY, others: STAYED, pipes_count: false, follow: true });
@@ -207,12 +207,13 @@ impl Shell {
     }
 }
 
-/// Outside the shell that was left, leaving it is just its status.
+/// Maps what leaves a shell to what is seen outside: there, leaving it is just its status.
 const fn arrived(set: Set) -> Set {
     (set & STAYED) | ((set & LEFT) >> 2)
 }
 
-/// Two ways the same place can be reached; a way through the step in question is the one that is asked about.
+/// Joins two ways by which the same place can be reached; a way through the step in question is the one that is asked
+/// about.
 const fn join(one: Out, other: Out) -> Out {
     match (one.through, other.through) {
         (true, false) => one,

@@ -25,7 +25,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// Every path once: written, then deleted, then read.
+    /// Returns every path once: written, then deleted, then read.
     #[must_use]
     pub fn all(&self) -> Vec<&str> {
         let mut paths: Vec<&str> = Vec::new();

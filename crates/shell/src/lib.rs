@@ -132,7 +132,7 @@ fn expose(walked: &mut Walked) -> Exposure {
     }
 }
 
-/// The part of a command that is read: all of it, unless it is absurdly long.
+/// Returns the part of a command that is read: all of it, unless it is absurdly long.
 fn readable(command: &str) -> &str {
     let mut end = command.len().min(MAX_COMMAND);
     while !command.is_char_boundary(end) {
@@ -180,8 +180,9 @@ fn structure(walked: &Walked) -> Structure {
     }
 }
 
-/// A failed probe is an answer, and pipes into `head` are how probes are written: only what hides a failure on
-/// purpose counts there. Anywhere else it is enough that success can be reported.
+/// Returns `true` if a failure is masked. A failed probe is an answer, and pipes into `head` are how probes are
+/// written: only what hides a failure on purpose counts there. Anywhere else it is enough that success can be
+/// reported.
 fn is_masked(tree: &Node, main: &Draft) -> bool {
     if main.all_effects().gravest() <= Effect::ReadOnly {
         exit::hides_failure_on_purpose(tree, main.leaf)

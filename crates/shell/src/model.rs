@@ -182,7 +182,7 @@ pub struct Selectors {
 }
 
 impl Selectors {
-    /// True if the step looks at its targets as a whole.
+    /// Returns `true` if the step looks at its targets as a whole.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.line_range.is_none() && self.pattern.is_none()

@@ -39,7 +39,7 @@ impl Place {
         }
     }
 
-    /// A path as seen from where the command was started. Without a `cd` before it, it stays as written.
+    /// Returns a path as seen from where the command was started. Without a `cd` before it, it stays as written.
     pub(crate) fn locate(&self, path: &str) -> String {
         match self {
             Self::At(here) if !is_anchored(path) => {
@@ -51,7 +51,7 @@ impl Place {
     }
 }
 
-/// True if the path does not depend on the current directory.
+/// Returns `true` if the path does not depend on the current directory.
 pub(crate) fn is_anchored(path: &str) -> bool {
     path.starts_with('/') || path.starts_with('~') || path.starts_with('$') || has_drive(path)
 }
@@ -89,7 +89,7 @@ pub(crate) fn tidy(path: &str) -> String {
     }
 }
 
-/// The last part of a path: the program's name, the file's name.
+/// Returns the last part of a path: the program's name, the file's name.
 pub(crate) fn base(path: &str) -> &str {
     path.trim_end_matches('/').rsplit(['/', '\\']).next().unwrap_or(path)
 }

@@ -243,7 +243,7 @@ fn operation(key: SubtypeKey, main: Option<&Draft>) -> &'static str {
     }
 }
 
-/// The operation as others see it: the finer words that titles need fold into the common one.
+/// Returns the operation as others see it: the finer words that titles need fold into the common one.
 pub(crate) fn public(operation: &'static str) -> &'static str {
     match operation {
         "stage" | "unstage" | "commit" | "switch_branch" | "create_branch" | "delete_branch"

@@ -14,7 +14,7 @@ const MAX_TITLE: usize = 100;
 /// Longest part of a title that quotes the command.
 const MAX_QUOTE: usize = 72;
 
-/// The title of a command line.
+/// Returns the title of a command line.
 pub(crate) fn title(steps: &[Draft], root: &str) -> String {
     let Some(decisive) = decide::decisive(steps) else { return "Empty command".to_owned() };
     let Some(main) = steps.get(decisive) else { return "Empty command".to_owned() };
@@ -82,7 +82,7 @@ fn is_elsewhere(wrapper: &str) -> bool {
             .any(|start| wrapper.starts_with(start))
 }
 
-/// The address from which code is fetched and run.
+/// Returns the address from which code is fetched and run.
 fn fetched_from(step: &Draft) -> Option<String> {
     let fetches = matches!(step.operation, "fetch_url" | "download");
     let own = if fetches { url(step) } else { None };
@@ -293,7 +293,7 @@ fn with_place(verb: &str, place: Option<String>, otherwise: &str) -> String {
     }
 }
 
-/// The targets that are reached in one of these ways, as a person would list them.
+/// Returns the targets that are reached in one of these ways, as a person would list them.
 fn list(draft: &Draft, ways: &[Access]) -> Option<String> {
     let mut values: Vec<&str> = Vec::new();
     for aim in &draft.aims {

@@ -50,7 +50,7 @@ fn mark(row: &Value) -> Mark {
     }
 }
 
-/// The pieces of a message; plain text is of this part.
+/// Returns the pieces of a message; plain text is of this part.
 fn pieces(row: &Value, plain: Part) -> Vec<Piece> {
     let content = row.get("message").and_then(|message| message.get("content"));
     let said = |part: Part, text: &str| Piece {

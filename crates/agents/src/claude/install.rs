@@ -139,7 +139,7 @@ pub fn plan(text: &str, wanted: &InstallOptions, undo: Undo) -> Result<Plan, Set
     Ok(Plan { text: settings.text(), changes, status_line, undo })
 }
 
-/// One of our verifiers, which the agent asks at the end of a turn.
+/// Returns one of our verifiers, which the agent asks at the end of a turn.
 #[must_use]
 pub fn verifier(kind: &str, text: &str) -> WantedHook {
     let timeout = if kind == "agent" { AGENT_TIMEOUT_S } else { PROMPT_TIMEOUT_S };

@@ -96,7 +96,7 @@ fn prompt(writer: &mut RecordWriter<'_>) {
     }
 }
 
-/// The names that a request has in the other channels.
+/// Returns the names that a request has in the other channels.
 fn request_keys(writer: &RecordWriter<'_>) -> (String, String, Option<String>) {
     match writer.id(&["request_id"]) {
         Some(id) => (format!("request:{id}"), format!("model-request:{id}"), Some(id)),
@@ -186,7 +186,7 @@ fn failed_request(writer: &mut RecordWriter<'_>) {
     writer.say(entry);
 }
 
-/// The text of one answer. Whether it was the last of its turn is not said, so it only adds to the response.
+/// Reads the text of one answer. Whether it was the last of its turn is not said, so it only adds to the response.
 fn response(writer: &mut RecordWriter<'_>) {
     let Some(id) = writer.id(&["request_id"]) else { return };
     let mut entry = writer.event(Kind::TokenUsage, Phase::Update, format!("request:{id}"));
@@ -202,7 +202,8 @@ fn response(writer: &mut RecordWriter<'_>) {
     writer.say(entry);
 }
 
-/// The call that the record names. The input is there only if the user asked for it, and kept only at level `full`.
+/// Returns the call that the record names. The input is there only if the user asked for it, and kept only at level
+/// `full`.
 fn call(writer: &mut RecordWriter<'_>, phase: Phase) -> Entry {
     let tool = writer.id(&["tool_name", "gen_ai.tool.name"]).unwrap_or_default();
     let id = writer.id(&["tool_use_id", "gen_ai.tool.call.id"]).or_else(|| writer.call.map(str::to_owned));
@@ -297,7 +298,7 @@ fn result(writer: &mut RecordWriter<'_>) {
     writer.say(entry);
 }
 
-/// A subagent ended: its row on the parent closes.
+/// Closes a subagent's row on the parent.
 fn subagent(writer: &mut RecordWriter<'_>) {
     let agent = writer.agent_id();
     let key = agent.as_ref().map_or_else(|| writer.own_key(), |agent| format!("subagent:{agent}"));
@@ -387,7 +388,7 @@ fn mode(writer: &mut RecordWriter<'_>) {
     writer.say(entry);
 }
 
-/// A request as a span: its times, and never what it cost.
+/// Reads a request as a span: its times, and never what it cost.
 fn request_span(writer: &mut RecordWriter<'_>) {
     if writer.id(&["request_id"]).is_none() {
         return;

@@ -71,7 +71,7 @@ pub(crate) fn read(observation: &Observation<'_>) -> Reading {
     reading
 }
 
-/// The status line is no hook event, but what it says is as sure: the latest word on model and place wins.
+/// Marks an entry as reported, as a hook's is: the latest word on model and place wins.
 fn as_reported(mut entry: Entry) -> Entry {
     entry.hook_event_name = None;
     entry.evidence = Evidence::measured("status line");
@@ -112,7 +112,7 @@ fn event(hook: &Hook<'_>, snapshot: Metadata) -> Entry {
     entry
 }
 
-/// The snapshot under its fixed names.
+/// Returns the snapshot under its fixed names.
 fn snapshot(payload: Members<'_>) -> Metadata {
     let mut metadata = Metadata::new();
     let numbers = |object: Option<Members<'_>>, metadata: &mut Metadata, pairs: &[(&str, &str)]| {
@@ -175,7 +175,7 @@ fn snapshot(payload: Members<'_>) -> Metadata {
     metadata
 }
 
-/// A time, as seconds since 1970 (the client) or RFC 3339 (as some documents show it).
+/// Returns a time, as seconds since 1970 (the client) or RFC 3339 (as some documents show it).
 fn time(value: &Value) -> Option<Millis> {
     match value {
         Value::String(text) => Millis::parse(text).or_else(|| seconds(text.trim().parse().ok()?)),

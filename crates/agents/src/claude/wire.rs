@@ -41,17 +41,17 @@ pub(super) enum Said<'a> {
 pub(super) struct Members<'a>(pub(super) &'a Map<String, Value>);
 
 impl<'a> Members<'a> {
-    /// The first of these spellings that is there and not null.
+    /// Returns the first of these spellings that is there and not null.
     pub(super) fn get(self, keys: &[&str]) -> Option<&'a Value> {
         keys.iter().find_map(|key| self.0.get(*key).filter(|value| !value.is_null()))
     }
 
-    /// A text with something in it.
+    /// Reads a text with something in it.
     pub(super) fn text(self, keys: &[&str]) -> Option<&'a str> {
         keys.iter().find_map(|key| self.0.get(*key)?.as_str().filter(|text| !text.is_empty()))
     }
 
-    /// An id: a text, or a number written as one.
+    /// Reads an id: a text, or a number written as one.
     pub(super) fn id(self, keys: &[&str]) -> Option<String> {
         keys.iter().find_map(|key| match self.0.get(*key)? {
             Value::String(text) if !text.trim().is_empty() => {
@@ -62,7 +62,7 @@ impl<'a> Members<'a> {
         })
     }
 
-    /// A text, or what is left of it.
+    /// Reads a text, or what is left of it.
     pub(super) fn said(self, keys: &[&str]) -> Option<Said<'a>> {
         keys.iter().find_map(|key| match self.0.get(*key)? {
             Value::String(text) => Some(Said::Text(text)),
@@ -71,17 +71,17 @@ impl<'a> Members<'a> {
         })
     }
 
-    /// A truth value.
+    /// Reads a truth value.
     pub(super) fn flag(self, keys: &[&str]) -> Option<bool> {
         keys.iter().find_map(|key| self.0.get(*key)?.as_bool())
     }
 
-    /// A number, as it stands.
+    /// Reads a number, as it stands.
     pub(super) fn number(self, keys: &[&str]) -> Option<&'a Value> {
         keys.iter().find_map(|key| self.0.get(*key).filter(|value| value.is_number()))
     }
 
-    /// A whole number that is not negative.
+    /// Reads a whole number that is not negative.
     pub(super) fn natural(self, keys: &[&str]) -> Option<u64> {
         keys.iter().find_map(|key| {
             let value = self.0.get(*key)?;
@@ -89,12 +89,12 @@ impl<'a> Members<'a> {
         })
     }
 
-    /// A list.
+    /// Reads a list.
     pub(super) fn list(self, keys: &[&str]) -> Option<&'a [Value]> {
         keys.iter().find_map(|key| self.0.get(*key)?.as_array()).map(Vec::as_slice)
     }
 
-    /// An object.
+    /// Reads an object.
     pub(super) fn object(self, keys: &[&str]) -> Option<Members<'a>> {
         keys.iter().find_map(|key| self.0.get(*key)?.as_object()).map(Members)
     }

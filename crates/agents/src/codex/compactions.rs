@@ -42,7 +42,7 @@ fn said(part: Part, text: &str) -> Piece {
     Piece { part, bytes: text.len() as u64, text: Some(text.to_owned()), tool: None }
 }
 
-/// One item of a conversation.
+/// Reads one item of a conversation.
 fn piece(item: &Value) -> Option<Piece> {
     let text = |name: &str| item.get(name).and_then(Value::as_str);
     let sized = |part: Part, of: Option<&Value>| Piece {

@@ -13,7 +13,7 @@ const BODY_CHARS: usize = 200_000;
 /// The most characters of a child's last message that its parent's row shows.
 const EXCERPT_CHARS: usize = 400;
 
-/// The task of a thread.
+/// Returns the task of a thread.
 pub(super) fn task(thread: &str) -> TaskKey {
     TaskKey::new(Agent::CODEX, thread)
 }
@@ -53,7 +53,7 @@ impl<'a> TextOrSize<'a> {
         }
     }
 
-    /// The text, if it was kept.
+    /// Returns the text, if it was kept.
     pub(super) fn text(self) -> Option<&'a str> {
         match self {
             Self::Text(text) => Some(text),
@@ -85,8 +85,8 @@ pub(super) fn prompt_key(turn: &str, prompt: TextOrSize<'_>) -> String {
     format!("prompt:{turn}:{}", prompt.key())
 }
 
-/// The last words of a turn. A hook may send the agent on, and then it answers again in the same turn, perhaps with
-/// the same words: both channels know that it is not the first time.
+/// Names the last words of a turn. A hook may send the agent on, and then it answers again in the same turn, perhaps
+/// with the same words: both channels know that it is not the first time.
 pub(super) fn said_key(turn: &str, message: TextOrSize<'_>, is_again: bool) -> String {
     let again = if is_again { ":again" } else { "" };
     format!("said:{turn}:{}{again}", message.key())
@@ -100,22 +100,22 @@ pub(super) fn response_key(response: &str) -> String {
     format!("response:{response}")
 }
 
-/// A turn that was cut off: the hook and the row name the same turn.
+/// Names a turn that was cut off: the hook and the row name the same turn.
 pub(super) fn interrupted_key(turn: &str) -> String {
     format!("interrupted:{turn}")
 }
 
-/// The end of a subagent's turn is the end of its session: both channels know the turn.
+/// Names the end of a subagent's turn, which is the end of its session: both channels know the turn.
 pub(super) fn subagent_ended_key(turn: &str) -> String {
     format!("session:ended:{turn}")
 }
 
-/// The beginning of a thread, which happens once.
+/// Names the beginning of a thread, which happens once.
 pub(super) fn thread_started_key(thread: &str) -> String {
     format!("session:started:{thread}")
 }
 
-/// A compaction. A turn is seldom compacted twice; the hook cannot count, so only rollouts tell the second apart.
+/// Names a compaction. A turn is seldom compacted twice; the hook cannot count, so only rollouts tell the second apart.
 pub(super) fn compaction_key(phase: &str, turn: &str, number: u32) -> String {
     match number {
         0 | 1 => format!("compaction:{phase}:{turn}"),

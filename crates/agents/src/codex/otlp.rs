@@ -94,7 +94,7 @@ fn attempt(writer: &mut RecordWriter<'_>, failed: bool) {
     writer.say(entry);
 }
 
-/// A piece of a stream. Only a failed one carries news.
+/// Reads a piece of a stream. Only a failed one carries news.
 fn stream(writer: &mut RecordWriter<'_>) {
     let failed = writer.attributes.text(&["event.kind"]) == Some("response.failed")
         || writer.attributes.text(&["error.message"]).is_some();
@@ -103,7 +103,7 @@ fn stream(writer: &mut RecordWriter<'_>) {
     }
 }
 
-/// The tool under the name that hooks have for it.
+/// Returns the tool under the name that hooks have for it.
 fn tool(writer: &RecordWriter<'_>) -> String {
     let name = writer.id(&["tool_name"]).unwrap_or_default();
     match writer.id(&["mcp_server"]) {

@@ -24,59 +24,59 @@ impl<'a> Members<'a> {
         serde_json::from_str(text).ok()
     }
 
-    /// The value of a member, unless it is null.
+    /// Returns the value of a member, unless it is null.
     pub(super) fn raw(&self, name: &str) -> Option<Raw<'a>> {
         let (_, value) = self.0.iter().rev().find(|(key, _)| key == name)?;
         Some(*value).filter(|value| value.get() != "null")
     }
 
-    /// A text.
+    /// Reads a text.
     pub(super) fn text(&self, name: &str) -> Option<Cow<'a, str>> {
         text(self.raw(name)?)
     }
 
-    /// A text that is not empty.
+    /// Reads a text that is not empty.
     pub(super) fn word(&self, name: &str) -> Option<Cow<'a, str>> {
         self.text(name).filter(|text| !text.is_empty())
     }
 
-    /// A whole number.
+    /// Reads a whole number.
     pub(super) fn whole(&self, name: &str) -> Option<i64> {
         serde_json::from_str(self.raw(name)?.get()).ok()
     }
 
-    /// A whole number that is not negative.
+    /// Reads a whole number that is not negative.
     pub(super) fn count(&self, name: &str) -> Option<u64> {
         serde_json::from_str(self.raw(name)?.get()).ok()
     }
 
-    /// Any number.
+    /// Reads any number.
     pub(super) fn real(&self, name: &str) -> Option<f64> {
         serde_json::from_str(self.raw(name)?.get()).ok()
     }
 
-    /// A truth value.
+    /// Reads a truth value.
     pub(super) fn truth(&self, name: &str) -> Option<bool> {
         serde_json::from_str(self.raw(name)?.get()).ok()
     }
 
-    /// An object.
+    /// Reads an object.
     pub(super) fn members(&self, name: &str) -> Option<Self> {
         Self::parse(self.raw(name)?.get())
     }
 
-    /// The items of an array; none if it is no array.
+    /// Returns the items of an array; none if it is no array.
     pub(super) fn list(&self, name: &str) -> Vec<Raw<'a>> {
         self.raw(name).and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
     }
 
-    /// Names and values in the order in which they were written.
+    /// Returns names and values in the order in which they were written.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, Raw<'a>)> {
         self.0.iter().map(|(name, value)| (name.as_ref(), *value))
     }
 }
 
-/// A value as text, if it is one.
+/// Returns a value as text, if it is one.
 pub(super) fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     serde_json::from_str::<Text<'_>>(raw.get()).ok().map(|text| text.0)
 }

@@ -32,7 +32,7 @@ pub struct Rules<'a> {
 }
 
 impl Rules<'_> {
-    /// The level at which texts are kept.
+    /// Returns the level at which texts are kept.
     pub(crate) fn level(&self) -> Level {
         self.config.level
     }

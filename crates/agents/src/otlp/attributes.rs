@@ -32,22 +32,22 @@ impl Attributes {
         Self(members)
     }
 
-    /// The first of these names that is there.
+    /// Returns the first of these names that is there.
     pub(crate) fn get(&self, names: &[&str]) -> Option<&Value> {
         names.iter().find_map(|name| self.0.get(*name).filter(|value| !value.is_null()))
     }
 
-    /// A text with something in it.
+    /// Reads a text with something in it.
     pub(crate) fn text(&self, names: &[&str]) -> Option<&str> {
         names.iter().find_map(|name| self.0.get(*name)?.as_str().filter(|text| !text.trim().is_empty()))
     }
 
-    /// A text that the agent did not black out.
+    /// Reads a text that the agent did not black out.
     pub(crate) fn display_text(&self, names: &[&str]) -> Option<&str> {
         self.text(names).filter(|text| !text.starts_with("<REDACTED"))
     }
 
-    /// A whole number that is not negative, also if it is written as a text or with a fraction.
+    /// Reads a whole number that is not negative, also if it is written as a text or with a fraction.
     pub(crate) fn count(&self, names: &[&str]) -> Option<u64> {
         names.iter().find_map(|name| match self.0.get(*name)? {
             Value::Number(number) => number
@@ -58,7 +58,7 @@ impl Attributes {
         })
     }
 
-    /// Any finite number.
+    /// Reads any finite number.
     pub(crate) fn real(&self, names: &[&str]) -> Option<f64> {
         names.iter().find_map(|name| match self.0.get(*name)? {
             Value::Number(number) => number.as_f64(),
@@ -67,7 +67,7 @@ impl Attributes {
         })
     }
 
-    /// A truth value, also if it is written as a text.
+    /// Reads a truth value, also if it is written as a text.
     pub(crate) fn flag(&self, names: &[&str]) -> Option<bool> {
         names.iter().find_map(|name| match self.0.get(*name)? {
             Value::Bool(flag) => Some(*flag),
@@ -80,13 +80,13 @@ impl Attributes {
         })
     }
 
-    /// Names and values in the order in which they were written.
+    /// Returns names and values in the order in which they were written.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &Value)> {
         self.0.iter()
     }
 }
 
-/// A value without the frame that says its type.
+/// Returns a value without the frame that says its type.
 fn plain(value: &Value) -> Option<Value> {
     let Value::Object(frame) = value else { return Some(value.clone()) };
     let (kind, inner) = frame.iter().next()?;

@@ -9,7 +9,7 @@ use super::{Attributes, Record, RecordWriter, Signal};
 use crate::adapter;
 use crate::files::Rules;
 
-/// The members that lead from an export to its records.
+/// Returns the members that lead from an export to its records.
 fn path(signal: Signal) -> [&'static str; 3] {
     match signal {
         Signal::Logs => ["resourceLogs", "scopeLogs", "logRecords"],

@@ -78,12 +78,12 @@ impl<'a> RecordWriter<'a> {
         Self { rules, agent, name, resource, attributes, item, call, at, reading }
     }
 
-    /// An attribute that names something.
+    /// Returns an attribute that names something.
     pub(crate) fn id(&self, names: &[&str]) -> Option<String> {
         self.attributes.text(names).map(|id| self.rules.word(id.trim()))
     }
 
-    /// The session or thread that the record names.
+    /// Returns the session or thread that the record names.
     pub(crate) fn session(&self) -> String {
         let names = crate::adapter::of(self.agent).session_attributes();
         self.id(names).unwrap_or_else(|| NO_SESSION.to_owned())
@@ -101,7 +101,7 @@ impl<'a> RecordWriter<'a> {
         self.id(&["agent_id", "agent.id", "gen_ai.agent.id"]).or_else(conversation)
     }
 
-    /// The task that acted.
+    /// Returns the task that acted.
     pub(crate) fn actor(&self) -> TaskKey {
         match self.agent_id() {
             Some(agent) => TaskKey::subagent(self.agent, &agent),
@@ -109,7 +109,7 @@ impl<'a> RecordWriter<'a> {
         }
     }
 
-    /// The task of the session itself.
+    /// Returns the task of the session itself.
     pub(crate) fn root(&self) -> TaskKey {
         TaskKey::new(self.agent, self.session())
     }
@@ -129,12 +129,12 @@ impl<'a> RecordWriter<'a> {
         hash16(&format!("{}\n{}\n{span}\n{}", self.name, self.at.0, known.join("\n")))
     }
 
-    /// The key of an event that names nothing which other channels know.
+    /// Returns the key of an event that names nothing which other channels know.
     pub(crate) fn own_key(&self) -> String {
         format!("otlp:{}:{}", text::line(self.name, 60), self.own_name())
     }
 
-    /// An entry about anything, on any task.
+    /// Returns an entry about anything, on any task.
     pub(crate) fn entry(
         &self,
         subject: Subject,
@@ -146,7 +146,7 @@ impl<'a> RecordWriter<'a> {
         Entry::new(subject, phase, task, key, self.at, evidence)
     }
 
-    /// An event of the task that acted.
+    /// Returns an event of the task that acted.
     pub(crate) fn event(&self, kind: Kind, phase: Phase, key: impl Into<String>) -> Entry {
         let mut entry = self.entry(Subject::Event(kind), phase, self.actor(), key);
         let prompt = self.id(&["prompt.id"]);
@@ -199,7 +199,7 @@ impl<'a> RecordWriter<'a> {
         self.reading.entries.push(entry);
     }
 
-    /// A tool call under the key that every channel has for it; without an id it cannot be tied to any.
+    /// Returns a tool call under the key that every channel has for it; without an id it cannot be tied to any.
     pub(crate) fn tool_call(&mut self, tool: &str, id: Option<String>, input: &Value, phase: Phase) -> Entry {
         let call = Call { agent: self.agent, tool, input, place: Place::default() };
         let meaning: Meaning = understand(&call);
@@ -220,7 +220,7 @@ impl<'a> RecordWriter<'a> {
         self.rules.level() == Level::Full
     }
 
-    /// A text that is kept at level `full` only, masked.
+    /// Reads a text that is kept at level `full` only, masked.
     pub(crate) fn body(&self, names: &[&str]) -> Option<String> {
         let text = self.attributes.display_text(names).filter(|_| self.is_full())?;
         Some(text::cut(&mask(text), BODY_CHARS).into_owned())
@@ -243,7 +243,7 @@ impl<'a> RecordWriter<'a> {
         members.and_then(|mut members| members.remove(member)).unwrap_or(Value::Null)
     }
 
-    /// The line that is kept of an error: none at the level that keeps no texts.
+    /// Returns the line that is kept of an error: none at the level that keeps no texts.
     pub(crate) fn error(&self, names: &[&str]) -> Option<String> {
         let error = self.attributes.display_text(names).filter(|_| self.rules.level() != Level::Metadata)?;
         let first = error.trim_start().lines().next().unwrap_or_default();

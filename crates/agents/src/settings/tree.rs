@@ -153,7 +153,8 @@ impl Node {
     }
 }
 
-/// The dialect we read: JSON, comments and trailing commas. Nothing of JSON5, which would only hide a broken file.
+/// Returns the dialect we read: JSON, comments and trailing commas. Nothing of JSON5, which would only hide a broken
+/// file.
 pub(super) fn dialect() -> ParseOptions {
     ParseOptions {
         allow_comments: true,

@@ -240,7 +240,7 @@ fn activity(meaning: &mut Meaning, kind: &str) {
     meaning.metadata.insert(attributes::ACTIVITY_TYPE.to_owned(), Value::from(kind));
 }
 
-/// Whom a call is about: by name, for an id says nothing to a person.
+/// Returns whom a call is about: by name, for an id says nothing to a person.
 fn target(input: &Input<'_>) -> String {
     let named = input.id(TARGET).filter(|target| !is_id(target));
     named.map_or_else(|| "an agent".to_owned(), |target| line(&target, 60))
@@ -251,7 +251,7 @@ fn is_id(name: &str) -> bool {
     name.len() > 14 && name.chars().all(|letter| letter.is_ascii_hexdigit() || letter == '-')
 }
 
-/// The skill's name. The older slash command tool gives a whole command line.
+/// Returns the skill's name. The older slash command tool gives a whole command line.
 fn skill<'a>(input: &Input<'a>) -> Option<&'a str> {
     let given = input.text(&["skill", "name", "command"])?;
     let word = given.split_whitespace().next()?;

@@ -100,7 +100,7 @@ pub(super) const TABLE: &[Row] = &[
     },
 ];
 
-/// The path as people read it, or what to say without one.
+/// Returns the path as people read it, or what to say without one.
 fn path<'a>(input: &Input<'a>, keys: &[&str], without: &'a str) -> &'a str {
     input.text(keys).map_or(without, |path| input.display_path(path))
 }
@@ -125,7 +125,7 @@ fn range(input: &Input<'_>) -> String {
     }
 }
 
-/// Reading a skill is how it is activated, besides the tool that names it.
+/// Adds the skill that a read activates; the tool that names it does so too.
 fn skill_read(input: &Input<'_>, meaning: &mut Meaning) {
     if let Some(skill) = input.text(PATH).and_then(skills::name_of_file) {
         skills::mark(&mut meaning.metadata, &skill, skills::Activation::Read);

@@ -19,24 +19,24 @@ impl<'a> Input<'a> {
         Self { tool, place: call.place, value: call.input }
     }
 
-    /// The members, if it is an object.
+    /// Returns the members, if it is an object.
     pub(super) fn members(&self) -> Option<&'a Map<String, Value>> {
         self.value.as_object()
     }
 
-    /// The first of these keys that is there and not null.
+    /// Returns the first of these keys that is there and not null.
     pub(super) fn get(&self, keys: &[&str]) -> Option<&'a Value> {
         let members = self.members()?;
         keys.iter().find_map(|key| members.get(*key)).filter(|value| !value.is_null())
     }
 
-    /// The first of these keys that holds a text with something in it.
+    /// Returns the first of these keys that holds a text with something in it.
     pub(super) fn text(&self, keys: &[&str]) -> Option<&'a str> {
         let members = self.members()?;
         keys.iter().find_map(|key| members.get(*key)?.as_str().filter(|text| !text.trim().is_empty()))
     }
 
-    /// The first of these keys that holds a text or a number, as text: ids are sometimes numbers.
+    /// Returns the first of these keys that holds a text or a number, as text: ids are sometimes numbers.
     pub(super) fn id(&self, keys: &[&str]) -> Option<String> {
         let members = self.members()?;
         keys.iter().find_map(|key| match members.get(*key)? {
@@ -46,35 +46,35 @@ impl<'a> Input<'a> {
         })
     }
 
-    /// The first of these keys that holds a whole number, also if it was written as text.
+    /// Returns the first of these keys that holds a whole number, also if it was written as text.
     pub(super) fn number(&self, keys: &[&str]) -> Option<i64> {
         let members = self.members()?;
         keys.iter().find_map(|key| integer(members.get(*key)?))
     }
 
-    /// The first of these keys that holds a truth value.
+    /// Returns the first of these keys that holds a truth value.
     pub(super) fn flag(&self, keys: &[&str]) -> Option<bool> {
         let members = self.members()?;
         keys.iter().find_map(|key| members.get(*key)?.as_bool())
     }
 
-    /// The first of these keys that holds a list.
+    /// Returns the first of these keys that holds a list.
     pub(super) fn list(&self, keys: &[&str]) -> Option<&'a [Value]> {
         let members = self.members()?;
         keys.iter().find_map(|key| members.get(*key)?.as_array()).map(Vec::as_slice)
     }
 
-    /// The same view of a member.
+    /// Returns the same view of a member.
     pub(super) fn inside(&self, value: &'a Value) -> Self {
         Self { value, ..*self }
     }
 
-    /// A path as people read it here.
+    /// Returns a path as people read it here.
     pub(super) fn display_path<'p>(&self, path: &'p str) -> &'p str {
         text::relative(path, &[self.place.cwd, self.place.project])
     }
 
-    /// A path as it is kept.
+    /// Returns a path as it is kept.
     pub(super) fn stored_path(&self, path: &str) -> String {
         text::cut(&text::absolute(path, self.place.cwd), PATH_CHARS).into_owned()
     }
@@ -85,7 +85,7 @@ pub(super) const PATH_CHARS: usize = 1024;
 /// The most paths that one call keeps.
 pub(super) const PATHS: usize = 100;
 
-/// A whole number, written as a number or as its digits.
+/// Reads a whole number, written as a number or as its digits.
 pub(super) fn integer(value: &Value) -> Option<i64> {
     match value {
         Value::Number(number) => number.as_i64().or_else(|| {

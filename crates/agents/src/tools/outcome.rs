@@ -171,7 +171,7 @@ fn write_class(outcome: &mut Outcome) {
     }
 }
 
-/// The bytes of the texts of a result that was not reduced.
+/// Returns the bytes of the texts of a result that was not reduced.
 fn bytes_of(body: &Value) -> Option<u64> {
     fn sum(value: &Value) -> u64 {
         match value {
@@ -224,7 +224,7 @@ fn keep(members: &Map<String, Value>, metadata: &mut Metadata) {
     }
 }
 
-/// An id: a text, or a number written as one.
+/// Reads an id: a text, or a number written as one.
 fn id_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.is_empty() => Some(cut(text, 200).into_owned()),

@@ -80,7 +80,7 @@ pub fn changes(headers: &[String]) -> Vec<Change> {
     changes
 }
 
-/// The headers of the call's patch, wherever in the input it stands.
+/// Returns the headers of the call's patch, wherever in the input it stands.
 fn given(input: &Input<'_>) -> Vec<String> {
     let inside = || input.get(INPUT).map(headers).unwrap_or_default();
     let whole = headers(input.value);

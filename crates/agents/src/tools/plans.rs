@@ -102,7 +102,7 @@ pub(super) const TABLE: &[Row] = &[
     },
 ];
 
-/// The first line of a plan that says something, without its Markdown.
+/// Returns the first line of a plan that says something, without its Markdown.
 fn headline(plan: &str) -> Option<&str> {
     let mut lines = plan.lines().map(|line| line.trim_start_matches(['#', '*', '-', '>', ' ', '\t']).trim());
     lines.find(|line| !line.is_empty())

@@ -61,7 +61,7 @@ pub(crate) fn settle_question(entry: &mut Entry) {
     entry.metadata.insert(attributes::QUESTION_PHASE.to_owned(), Value::from(phase));
 }
 
-/// The questions, from the list that the clients send or the single question of older documents.
+/// Returns the questions, from the list that the clients send or the single question of older documents.
 fn question_inputs<'a>(input: &Input<'a>) -> Vec<Input<'a>> {
     match input.list(&["questions"]) {
         Some(list) => list.iter().take(20).map(|question| input.inside(question)).collect(),

@@ -53,27 +53,27 @@ enum Shape {
     Count,
 }
 
-/// A text, of at most so many characters.
+/// Reads a text, of at most so many characters.
 pub(super) const fn text(from: &'static [&'static str], to: &'static str, most: usize) -> Keep {
     Keep { from, to, shape: Shape::Text(most) }
 }
 
-/// A whole number.
+/// Reads a whole number.
 pub(super) const fn number(from: &'static [&'static str], to: &'static str) -> Keep {
     Keep { from, to, shape: Shape::Number }
 }
 
-/// A truth value.
+/// Reads a truth value.
 pub(super) const fn flag(from: &'static [&'static str], to: &'static str) -> Keep {
     Keep { from, to, shape: Shape::Flag }
 }
 
-/// An id: a text, or a number written as one.
+/// Reads an id: a text, or a number written as one.
 pub(super) const fn id(from: &'static [&'static str], to: &'static str) -> Keep {
     Keep { from, to, shape: Shape::Id }
 }
 
-/// A list of texts, each of at most so many characters.
+/// Returns a list of texts, each of at most so many characters.
 pub(super) const fn texts(from: &'static [&'static str], to: &'static str, most: usize) -> Keep {
     Keep { from, to, shape: Shape::Texts(most) }
 }
@@ -176,7 +176,7 @@ pub(super) fn find(name: &str) -> Option<&'static Row> {
     TABLES.iter().flat_map(|table| table.iter()).find(|row| row.names.contains(&name))
 }
 
-/// Every name in the tables.
+/// Returns every name in the tables.
 #[cfg(test)]
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     TABLES.iter().flat_map(|table| table.iter()).flat_map(|row| row.names.iter().copied())

@@ -156,7 +156,7 @@ fn within(input: &Input<'_>) -> String {
     }
 }
 
-/// A search in one named file is also about that file.
+/// Adds the file to a search in one named file.
 fn searched_file(input: &Input<'_>, meaning: &mut Meaning) {
     let Some(path) = input.text(PATH) else { return };
     let name = crate::text::base_name(path);
@@ -170,7 +170,7 @@ fn mcp_activity(_input: &Input<'_>, meaning: &mut Meaning) {
     meaning.metadata.insert(attributes::ACTIVITY_TYPE.to_owned(), Value::from("mcp_call"));
 }
 
-/// `goToDefinition` as words.
+/// Reads `goToDefinition` as words.
 fn spaced(operation: &str) -> String {
     let mut words = String::new();
     for letter in operation.chars() {

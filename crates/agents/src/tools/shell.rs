@@ -286,7 +286,7 @@ fn analyse(command: &str, dialect: Dialect, input: &Input<'_>, meaning: &mut Mea
     }
 }
 
-/// The files that a command names, and what it does to each.
+/// Reads the files that a command names, and what it does to each.
 fn file_operations(files: &Files, meaning: &mut Meaning) {
     let mut listed = Vec::new();
     for (paths, operation) in [(&files.written, "modify"), (&files.deleted, "delete"), (&files.read, "read")]
@@ -330,7 +330,7 @@ fn monitor(input: &Input<'_>, meaning: &mut Meaning) {
     }
 }
 
-/// The tools that a piece of code calls, in the order of their first call.
+/// Returns the tools that a piece of code calls, in the order of their first call.
 fn called_tools(input: &Input<'_>) -> Vec<String> {
     let code = input.value.as_str().or_else(|| input.text(&["code", "input", "script"])).unwrap_or_default();
     let mut names: Vec<String> = Vec::new();

@@ -156,7 +156,7 @@ pub fn key(id: &str, state: &str) -> String {
     format!("todo:{id}:{state}")
 }
 
-/// The rows of a list, at most five hundred.
+/// Returns the rows of a list, at most five hundred.
 fn rows(input: &Value) -> &[Value] {
     let list = match input {
         Value::Array(list) => list.as_slice(),

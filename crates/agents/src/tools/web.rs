@@ -123,7 +123,7 @@ fn fetch_title(url: Option<&str>) -> String {
     url.map_or_else(|| "Fetch a page".to_owned(), |url| format!("Fetch {}", display_url(url)))
 }
 
-/// An address as people read it: without its scheme, its query and the last slash.
+/// Returns an address as people read it: without its scheme, its query and the last slash.
 fn display_url(url: &str) -> String {
     let plain = url.split_once("://").map_or(url, |(_, rest)| rest);
     let plain = plain.split(['?', '#']).next().unwrap_or(plain);

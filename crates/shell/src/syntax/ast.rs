@@ -17,7 +17,7 @@ impl Span {
         Self { start, end }
     }
 
-    /// The text of the span; empty where it does not fit the source, so that a mistake here never panics.
+    /// Returns the text of the span; empty where it does not fit the source, so that a mistake here never panics.
     pub(crate) fn of(self, source: &str) -> &str {
         source.get(self.start..self.end).unwrap_or_default()
     }

@@ -152,7 +152,7 @@ impl Parser<'_> {
         Shape::For(Box::new(For { name, words, arithmetic, body }))
     }
 
-    /// `do … done`, or the braces that bash also accepts.
+    /// Reads `do … done`, or the braces that bash also accepts.
     fn loop_body(&mut self) -> super::ast::Script {
         self.skip_lines();
         if self.take_keyword("{") {
@@ -249,7 +249,7 @@ impl Parser<'_> {
         Shape::Function(Box::new(Function { name, body }))
     }
 
-    /// `[[ … ]]`: operators in it compare, they do not join commands.
+    /// Reads `[[ … ]]`: operators in it compare, they do not join commands.
     fn test(&mut self) -> Shape {
         self.advance(2);
         let mut words = Vec::new();
@@ -298,7 +298,7 @@ impl Parser<'_> {
         Some(Command { span: Span::new(start, end), shape: Shape::Simple(simple), redirects })
     }
 
-    /// `name()` begins a function; a bracket anywhere else after a word has no meaning.
+    /// Reads `name()`, which begins a function; a bracket anywhere else after a word has no meaning.
     fn maybe_function(
         &mut self,
         start: usize,
@@ -328,7 +328,7 @@ impl Parser<'_> {
         Some(Command { span: Span::new(start, end), shape: Shape::Simple(simple), redirects })
     }
 
-    /// `NAME=…` before the command's name.
+    /// Reads `NAME=…` before the command's name.
     fn assignment(&mut self) -> Option<Assignment> {
         let (name, length, whole) = self.assignment_head()?;
         // A subscript is worked out, and what stands in it runs.
@@ -342,7 +342,7 @@ impl Parser<'_> {
         Some(Assignment { name, whole, values: vec![value] })
     }
 
-    /// `declare -a NAME=(…)`: an array among the words of a command.
+    /// Reads `declare -a NAME=(…)`: an array among the words of a command.
     fn declared_array(&mut self) -> Option<Assignment> {
         let (name, length, _) = self.assignment_head()?;
         if self.peek_at(length) != Some(b'(') {
@@ -352,7 +352,7 @@ impl Parser<'_> {
         Some(Assignment { name, whole: false, values: self.array() })
     }
 
-    /// Name, length up to and with `=`, and whether the variable is set as a whole.
+    /// Returns the name, the length up to and with `=`, and whether the variable is set as a whole.
     fn assignment_head(&self) -> Option<(Span, usize, bool)> {
         let first = self.peek()?;
         if !(first.is_ascii_alphabetic() || first == b'_') {

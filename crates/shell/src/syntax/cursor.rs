@@ -140,7 +140,7 @@ impl<'s> Parser<'s> {
         self.depth -= 1;
     }
 
-    /// True where a word ends: at blanks, line ends and operators.
+    /// Returns `true` where a word ends: at blanks, line ends and operators.
     pub(super) fn ends_word(byte: Option<u8>) -> bool {
         matches!(
             byte,
@@ -150,7 +150,7 @@ impl<'s> Parser<'s> {
         )
     }
 
-    /// The unquoted word that starts here, if it is one of the grammar's own.
+    /// Returns the unquoted word that starts here, if it is one of the grammar's own.
     pub(super) fn keyword(&self) -> Option<&'static str> {
         const KEYWORDS: [&str; 22] = [
             "if", "then", "elif", "else", "fi", "for", "select", "while", "until", "do", "done", "case",

@@ -61,7 +61,7 @@ impl Parser<'_> {
         Span::new(start, self.position)
     }
 
-    /// `<(…)` and `>(…)`.
+    /// Reads `<(…)` and `>(…)`.
     pub(super) fn process_substitution(&mut self) -> Part {
         let start = self.position;
         self.advance(1);
@@ -145,7 +145,7 @@ impl Parser<'_> {
         self.parameter(start, name, plain, quoted, operand)
     }
 
-    /// `$'…'` with the escapes of ANSI C.
+    /// Reads `$'…'` with the escapes of ANSI C.
     fn ansi_quotes(&mut self) -> Part {
         let start = self.position;
         self.advance(2);

@@ -44,7 +44,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The end of the body and the place after the line that closes it.
+    /// Returns the end of the body and the place after the line that closes it.
     fn find_end(&mut self, pending: &Pending) -> (usize, usize) {
         let mut at = self.position;
         for line in self.rest().split_inclusive('\n') {

@@ -205,7 +205,7 @@ impl Parser<'_> {
     }
 }
 
-/// A command on its own, as an item of a script.
+/// Returns a command on its own, as an item of a script.
 pub(super) fn alone(command: Command) -> Item {
     let first = Pipeline { span: command.span, negated: false, timed: false, commands: Few::One(command) };
     Item { chain: Chain { first, rest: Vec::new() }, background: false }

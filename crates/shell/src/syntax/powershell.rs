@@ -183,7 +183,7 @@ impl<'s> Reader<'s> {
         self.command_words(start)
     }
 
-    /// A block, or an expression in brackets.
+    /// Returns a block, or an expression in brackets.
     fn bracketed(&mut self, start: usize) -> Option<Command> {
         let shape = if self.peek() == Some(b'{') {
             Shape::Group(self.block(b'}')?)
@@ -205,7 +205,7 @@ impl<'s> Reader<'s> {
         })
     }
 
-    /// `( … )` behind a keyword: an expression, in which commands may still hide.
+    /// Reads `( … )` behind a keyword: an expression, in which commands may still hide.
     fn condition(&mut self, start: usize) -> Command {
         let mut words = Vec::new();
         let mut depth = 0_usize;
@@ -234,7 +234,7 @@ impl<'s> Reader<'s> {
         Command { span: Span::new(start, self.position), shape: Shape::Test(words), redirects: Vec::new() }
     }
 
-    /// A bracketed script. Nothing where it would be too deep; the bracket is consumed either way.
+    /// Returns a bracketed script. Nothing where it would be too deep; the bracket is consumed either way.
     fn block(&mut self, closer: u8) -> Option<Script> {
         self.position += 1;
         if self.depth >= MAX_DEPTH {

@@ -37,7 +37,7 @@ impl Parser<'_> {
         Some(Redirect { operator, kind, target, heredoc: None })
     }
 
-    /// Length of the descriptor before the operator: digits, `{name}` or nothing.
+    /// Returns the length of the descriptor before the operator: digits, `{name}` or nothing.
     fn descriptor_length(&self) -> Option<usize> {
         match self.peek()? {
             b'<' | b'>' => Some(0),

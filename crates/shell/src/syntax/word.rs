@@ -127,7 +127,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `` `…` ``: only its end is looked for. What is inside is read once its backslashes are resolved.
+    /// Reads `` `…` ``: only its end is looked for. What is inside is read once its backslashes are resolved.
     pub(super) fn backticks(&mut self) -> Part {
         self.advance(1);
         let start = self.position;
@@ -154,7 +154,7 @@ impl Parser<'_> {
         }
     }
 
-    /// True for the bracket of `@(…)`, `!(…)`, `*(…)`, `+(…)`, `?(…)` inside a word.
+    /// Returns `true` for the bracket of `@(…)`, `!(…)`, `*(…)`, `+(…)`, `?(…)` inside a word.
     fn extends_glob(&self, word_start: usize) -> bool {
         let before = self.position.checked_sub(1).filter(|&before| before >= word_start);
         before

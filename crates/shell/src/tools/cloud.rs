@@ -214,7 +214,7 @@ fn objects(call: &mut Call<'_, '_, '_>) {
     storage(call, action, &paths);
 }
 
-/// Object stores: the last path is written unless something is taken away.
+/// Reads object stores: the last path is written unless something is taken away.
 fn storage(call: &mut Call<'_, '_, '_>, action: &str, paths: &[&str]) {
     let effects = match action {
         "ls" | "lsd" | "lsl" | "lsf" | "du" | "size" | "cat" | "stat" | "presign" | "tree" | "check" => ASKS,

@@ -111,7 +111,7 @@ fn build(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// Without a command the image decides what runs.
+/// Reads a run: without a command the image decides.
 fn run(call: &mut Call<'_, '_, '_>) {
     call.draft.detail = call.arguments.operand(0).map(str::to_owned);
 }

@@ -108,7 +108,7 @@ fn cat(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// `xxd in out` writes its second operand.
+/// Reads `xxd in out`, which writes its second operand.
 fn xxd(call: &mut Call<'_, '_, '_>) {
     if call.arguments.operands.len() > 1
         && let Some(output) = call.draft.aims.last_mut()
@@ -132,7 +132,7 @@ fn remove(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// `head` and `tail`: which lines.
+/// Reads `head` and `tail`: which lines.
 fn part(call: &mut Call<'_, '_, '_>) {
     let count = call.arguments.value("-n --lines").map(str::to_owned).or_else(|| call.arguments.number());
     let count = count.unwrap_or_else(|| "10".to_owned());
@@ -174,7 +174,7 @@ fn dd(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// `tar xzf`, `tar -czf`, `tar --list`: the letter decides.
+/// Reads `tar xzf`, `tar -czf`, `tar --list`: the letter decides.
 fn tar(call: &mut Call<'_, '_, '_>) {
     let dashed = call.arguments.has("-c -x -t -r -u --create --extract --get --list --append --update");
     let old_style = call
@@ -219,7 +219,7 @@ fn tar(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// `split in prefix` writes files that begin with the prefix.
+/// Reads `split in prefix`, which writes files that begin with the prefix.
 fn split(call: &mut Call<'_, '_, '_>) {
     let fields = call.arguments.operands.clone();
     let is_prefix = call.draft.name == "split";
@@ -290,7 +290,7 @@ fn compress(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// `host:path` on either side means another machine.
+/// Reads `host:path` on either side as another machine.
 fn over_network(call: &mut Call<'_, '_, '_>) {
     call.draft.recursive = call.draft.effects.has(Effect::Destructive);
     if call.draft.recursive {

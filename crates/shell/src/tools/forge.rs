@@ -37,7 +37,7 @@ fn auth(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// Without a method or fields, `api` asks.
+/// Reads `api`, which only asks without a method or fields.
 fn api(call: &mut Call<'_, '_, '_>) {
     call.draft.detail = call.arguments.operand(0).map(str::to_owned);
     let method = call.arguments.value("-X --method").map(str::to_ascii_uppercase);

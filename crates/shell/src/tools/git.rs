@@ -114,7 +114,7 @@ const OTHERS: &[Tool] = &[
     tool("git", "fetch_repo", PULLS),
 ];
 
-/// A word that names a revision rather than a path.
+/// Returns `true` for a word that names a revision rather than a path.
 fn is_revision(text: &str) -> bool {
     let hex = (7..=40).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     hex || text.starts_with("HEAD")
@@ -156,8 +156,8 @@ fn path_specs(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// The operands of a command that takes revisions and then paths. `git diff feature/x` and `git show v1.2` name a revision:
-/// without `--` only what cannot be one, and everything behind it, is a path.
+/// Returns the operands of a command that takes revisions and then paths. `git diff feature/x` and `git show v1.2`
+/// name a revision: without `--` only what cannot be one, and everything behind it, is a path.
 fn paths_behind_revisions<'f, 't>(call: &Call<'_, 'f, 't>) -> Vec<&'f Field<'t>> {
     let fields = specs(call);
     if call.arguments.before_dashes.is_some() || call.arguments.has("--no-index") {
@@ -173,7 +173,8 @@ fn history_paths(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// A word that no revision looks like: it begins or ends as paths do, or is the name of a file by its ending or by custom.
+/// Returns `true` for a word that no revision looks like: it begins or ends as paths do, or is the name of a file by
+/// its ending or by custom.
 fn is_clearly_path(text: &str) -> bool {
     text.starts_with(['.', '/', '~'])
         || text.ends_with('/')
@@ -290,7 +291,7 @@ fn commit(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// `git restore --staged` keeps the file; without it the changes in the file are gone.
+/// Reads `git restore`: `--staged` keeps the file; without it the changes in the file are gone.
 fn restore(call: &mut Call<'_, '_, '_>) {
     let staged_only = call.arguments.has("-S --staged") && !call.arguments.has("-W --worktree");
     for field in call.arguments.operands.clone() {
@@ -303,7 +304,7 @@ fn restore(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// One word, three meanings: a branch, a new branch, or files whose changes are thrown away.
+/// Reads `git checkout`: a branch, a new branch, or files whose changes are thrown away.
 fn checkout(call: &mut Call<'_, '_, '_>) {
     if let Some(created) = call.arguments.value("-b -B --orphan") {
         call.draft.detail = Some(created.to_owned());
@@ -342,7 +343,8 @@ fn checkout(call: &mut Call<'_, '_, '_>) {
     call.becomes("discard_changes", LOSES);
 }
 
-/// `src/a.rs` has one; `feature/x`, `v1.2`, `v2.0.beta` and `release/3.x` have none.
+/// Returns `true` if a name has an ending: `src/a.rs` has one; `feature/x`, `v1.2`, `v2.0.beta` and `release/3.x`
+/// have none.
 fn has_file_ending(text: &str) -> bool {
     base(text).rsplit_once('.').is_some_and(|(stem, ending)| {
         let stage = ending.trim_end_matches(|letter: char| letter.is_ascii_digit());
@@ -370,7 +372,7 @@ fn rebase(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// Only `--hard` loses work; a plain reset of paths unstages them.
+/// Reads `git reset`: only `--hard` loses work; a plain reset of paths unstages them.
 fn reset(call: &mut Call<'_, '_, '_>) {
     call.draft.detail = call.arguments.operand(0).map(str::to_owned);
     if call.arguments.has("--hard --merge --keep") {

@@ -161,7 +161,7 @@ fn add(field: &Field<'_>, draft: &mut Draft) {
     draft.host((!dynamic).then(|| bare(text)));
 }
 
-/// `user@host:path` and `host:port` as an address.
+/// Reads `user@host:path` and `host:port` as an address.
 fn bare(text: &str) -> String {
     if has_scheme(text) {
         return text.to_owned();
@@ -286,7 +286,7 @@ fn git(rest: &[Field<'_>], draft: &mut Draft) {
     }
 }
 
-/// `TCP:host:port`, `OPENSSL:host:port,…`; what listens or is a file names no host.
+/// Reads `TCP:host:port`, `OPENSSL:host:port,…`; what listens or is a file names no host.
 fn socat(rest: &[Field<'_>], draft: &mut Draft) {
     for field in rest.iter().filter(|field| !field.is_option()) {
         let mut parts = field.text.split(':');
@@ -329,7 +329,7 @@ fn forwards(rest: &[Field<'_>], draft: &mut Draft) {
     }
 }
 
-/// `host:path` on either side.
+/// Reads `host:path` on either side.
 fn copies(rest: &[Field<'_>], draft: &mut Draft) {
     for field in rest.iter().filter(|field| !field.is_option()) {
         let text = &*field.text;
@@ -340,7 +340,7 @@ fn copies(rest: &[Field<'_>], draft: &mut Draft) {
     }
 }
 
-/// The registry of an image: what stands before the first slash, if it looks like a host.
+/// Reads the registry of an image: what stands before the first slash, if it looks like a host.
 fn images(rest: &[Field<'_>], draft: &mut Draft) {
     let acts = rest.iter().any(|field| matches!(&*field.text, "pull" | "push" | "run" | "login" | "create"));
     if !acts {
@@ -356,7 +356,7 @@ fn images(rest: &[Field<'_>], draft: &mut Draft) {
     }
 }
 
-/// `go get host/path`.
+/// Reads `go get host/path`.
 fn modules(rest: &[Field<'_>], draft: &mut Draft) {
     if !rest.first().is_some_and(|field| matches!(&*field.text, "get" | "install")) {
         return;

@@ -153,7 +153,7 @@ const DENO: &[Tool] = &[
     sends("upgrade", "install_dependency"),
 ];
 
-/// `-w name` and `--filter name` say which part of the workspace.
+/// Reads `-w name` and `--filter name`, which say which part of the workspace.
 fn workspace(call: &mut Call<'_, '_, '_>) {
     let names: Vec<String> =
         call.arguments.values("-w --workspace --filter -F").map(|(name, _)| name.to_owned()).collect();
@@ -165,7 +165,7 @@ fn workspace(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// `npm run name`.
+/// Reads `npm run name`.
 fn script(call: &mut Call<'_, '_, '_>) {
     workspace(call);
     match call.arguments.operand(0).map(str::to_owned) {
@@ -188,7 +188,7 @@ fn named_script(call: &mut Call<'_, '_, '_>, name: &str) {
     }
 }
 
-/// `pnpm lint`, `yarn build`: a word that is no subcommand is a script. Without a word they install.
+/// Reads `pnpm lint`, `yarn build`: a word that is no subcommand is a script. Without a word they install.
 fn script_as_command(call: &mut Call<'_, '_, '_>) {
     workspace(call);
     let Some(name) = call.arguments.operand(0).map(str::to_owned) else {

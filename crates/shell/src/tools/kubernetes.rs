@@ -130,7 +130,7 @@ fn config(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// `kubectl cp pod:a b`: what has no pod in front of it is a file of this machine.
+/// Reads `kubectl cp pod:a b`: what has no pod in front of it is a file of this machine.
 fn copies(call: &mut Call<'_, '_, '_>) {
     if let [source, target] = call.arguments.operands.clone().as_slice() {
         for (field, access) in [(source, Access::Read), (target, Access::Write)] {

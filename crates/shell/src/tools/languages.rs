@@ -154,7 +154,7 @@ fn task(call: &mut Call<'_, '_, '_>) {
     call.draft.subcommand.get_or_insert(name);
 }
 
-/// `zig build test`: the most telling of the words counts.
+/// Reads `zig build test`: the most telling of the words counts.
 fn words(call: &mut Call<'_, '_, '_>) {
     if call.arguments.operands.iter().any(|field| scripts::purpose(&field.text) == scripts::Purpose::Test) {
         call.becomes("run_test", Effects::CHECK);

@@ -80,7 +80,7 @@ pub(super) const TOOLS: &[Tool] = &[
     checks("bundlesize lighthouse pa11y axe", "verify"),
 ];
 
-/// With a fix, the files are written.
+/// Adds the writing of files if a fix is asked for.
 fn fixes(call: &mut Call<'_, '_, '_>) {
     if call.draft.effects.has(crate::effect::Effect::Write) {
         for aim in call.draft.aims.iter_mut().filter(|aim| aim.access == Access::Read) {
@@ -120,7 +120,7 @@ fn ruff(call: &mut Call<'_, '_, '_>) {
     fixes(call);
 }
 
-/// These rewrite by default; only a check leaves the files alone.
+/// Reads a formatter that rewrites by default: only a check leaves the files alone.
 fn python_formatter(call: &mut Call<'_, '_, '_>) {
     let in_place_by_default = matches!(call.draft.name.as_str(), "black" | "isort" | "pyupgrade" | "blue");
     let looks_only = call.arguments.has("--check --diff -c --check-only --check-diff");
@@ -131,7 +131,7 @@ fn python_formatter(call: &mut Call<'_, '_, '_>) {
     fixes(call);
 }
 
-/// Emitting is building; only looking at the types is checking.
+/// Reads a compiler call: emitting is building, only looking at the types is checking.
 fn typescript(call: &mut Call<'_, '_, '_>) {
     if call.arguments.has("--showConfig --listFilesOnly -v --version --init") {
         let makes = call.arguments.has("--init");

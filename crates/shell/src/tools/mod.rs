@@ -128,7 +128,7 @@ fn index() -> &'static Index<&'static Tool> {
     })
 }
 
-/// The row of a program.
+/// Returns the row of a program.
 pub(crate) fn find(name: &str) -> Option<&'static Tool> {
     index().get(name).copied()
 }
@@ -186,8 +186,9 @@ const FETCHES: &[&str] = &[
     "python -m",
 ];
 
-/// `--help`, `--version` and nothing that would act. Short forms mean other things to many programs; to those
-/// with subcommands they mean this. Behind an operand `--help` is one more of them to some systems.
+/// Returns `true` for `--help`, `--version` and nothing that would act. Short forms mean other things to many
+/// programs; to those with subcommands they mean this. Behind an operand `--help` is one more of them to some
+/// systems.
 fn asks_about_itself(fields: &[Field<'_>], subcommands: &[Tool]) -> bool {
     if let [only] = fields {
         return match &*only.text {
@@ -448,7 +449,7 @@ fn each_read(call: &mut Call<'_, '_, '_>, fields: &[&Field<'_>]) {
     }
 }
 
-/// `a.rs` and `Dockerfile.dev` have an ending; `src`, `./...` and `.` have none.
+/// Returns `true` if a path has an ending: `a.rs` and `Dockerfile.dev` have one; `src`, `./...` and `.` have none.
 fn has_ending(path: &str) -> bool {
     crate::path::base(path)
         .rsplit_once('.')
@@ -476,7 +477,7 @@ mod tests {
 
     use super::*;
 
-    /// Names that stand in more than one row of a list: only one of the rows would ever be read.
+    /// Collects names that stand in more than one row of a list: only one of the rows would ever be read.
     fn repeated(list: &[Tool], place: &str, wrong: &mut Vec<String>) {
         let mut seen: Vec<&str> = Vec::new();
         for tool in list {

@@ -160,7 +160,7 @@ fn written(call: &mut Call<'_, '_, '_>, file: &str) {
     }
 }
 
-/// The name under which an address is saved.
+/// Returns the name under which an address is saved.
 fn name_of(url: &str) -> &str {
     let path = url.split(['?', '#']).next().unwrap_or_default();
     let rest = path.split_once("://").map_or(path, |(_, rest)| rest);

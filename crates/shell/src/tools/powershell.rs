@@ -56,7 +56,7 @@ const CMDLETS: &[Tool] = &[
     checks("invoke-scriptanalyzer", "run_lint"),
 ];
 
-/// The row of a cmdlet or alias.
+/// Returns the row of a cmdlet or alias.
 pub(super) fn find(name: &str) -> Option<&'static Tool> {
     static INDEX: OnceLock<Index<&'static Tool>> = OnceLock::new();
     let index = INDEX.get_or_init(|| {
@@ -66,7 +66,7 @@ pub(super) fn find(name: &str) -> Option<&'static Tool> {
     index.get(name.to_ascii_lowercase().as_str()).copied()
 }
 
-/// All rows, read as cmdlets read their arguments.
+/// Returns all rows, read as cmdlets read their arguments.
 fn rows() -> &'static [Tool] {
     static ROWS: OnceLock<Vec<Tool>> = OnceLock::new();
     ROWS.get_or_init(|| CMDLETS.iter().map(|tool| Tool { ..*tool }.cmdlet().values(VALUES)).collect())
@@ -88,7 +88,7 @@ fn removed(call: &mut super::Call<'_, '_, '_>) {
     }
 }
 
-/// The operand after the path is the content.
+/// Takes the first operand as the path; the one after it is the content.
 fn first_only(call: &mut super::Call<'_, '_, '_>) {
     if call.arguments.operands.len() > 1 {
         call.draft.aims.truncate(1);
@@ -108,7 +108,7 @@ fn web(call: &mut super::Call<'_, '_, '_>) {
     }
 }
 
-/// Only with a computer's name does it run elsewhere.
+/// Drops the other machine unless a computer is named.
 fn local_block(call: &mut super::Call<'_, '_, '_>) {
     if !call.arguments.has("-ComputerName -Session -HostName")
         && !call.draft.name.eq_ignore_ascii_case("enter-pssession")
@@ -117,7 +117,7 @@ fn local_block(call: &mut super::Call<'_, '_, '_>) {
     }
 }
 
-/// `irm … | iex`: what was fetched is run.
+/// Reads `irm … | iex`: what was fetched is run.
 fn invoke(call: &mut super::Call<'_, '_, '_>) {
     if matches!(call.input, crate::walk::Input::Stream { fetched: true }) {
         call.also(Effects::REMOTE);

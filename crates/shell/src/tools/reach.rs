@@ -81,7 +81,7 @@ fn named_by_scripts(name: &str, rest: &[Field<'_>], place: &Place, draft: &mut D
     }
 }
 
-/// A file that gets a second name can be read by it, and so can one that `git` shows or keeps.
+/// Reads a file's second name: it can be read by it, and so can one that `git` shows or keeps.
 fn second_names(name: &str, rest: &[Field<'_>], place: &Place, draft: &mut Draft) {
     let mut read = |path: String, breadth: Breadth| {
         draft.reaches.push(FileUse { path: Some(path), access: FileAccess::Read, breadth });
@@ -232,7 +232,7 @@ fn manner(name: &str, rest: &[Field<'_>]) -> Option<Manner> {
     }
 }
 
-/// The patterns for names that a search is restricted to.
+/// Returns the patterns for names that a search is restricted to.
 fn included(name: &str, rest: &[Field<'_>]) -> Vec<String> {
     let options = match name {
         "rg" | "ripgrep" => "-g --glob --iglob",

@@ -68,7 +68,7 @@ const CARGO: &[Tool] = &[
     runs("xtask make", "run_script").operands(Operands::Detail),
 ];
 
-/// `-p name` and `--manifest-path` say which part of the workspace.
+/// Reads `-p name` and `--manifest-path`, which say which part of the workspace.
 fn members(call: &mut Call<'_, '_, '_>) {
     let packages: Vec<String> =
         call.arguments.values("-p --package").map(|(name, _)| name.to_owned()).collect();
@@ -88,7 +88,7 @@ fn members(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// `cargo watch -x 'test --lib'` runs that subcommand again and again.
+/// Reads `cargo watch -x 'test --lib'`, which runs that subcommand again and again.
 fn watch(call: &mut Call<'_, '_, '_>) {
     let command = call.arguments.value("-x").and_then(|command| command.split_whitespace().next());
     match command {

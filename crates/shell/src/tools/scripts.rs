@@ -142,7 +142,7 @@ pub(crate) fn apply(purpose: Purpose, name: &str, draft: &mut Draft) {
     }
 }
 
-/// A script in a file: its name is a weaker sign than that of a task, but checks are worth finding.
+/// Reads a script by its file: its name is a weaker sign than that of a task, but checks are worth finding.
 pub(crate) fn by_name(path: &str, draft: &mut Draft) {
     let name = base(path);
     let stem = name.split_once('.').map_or(name, |(stem, _)| stem);

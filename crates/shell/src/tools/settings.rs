@@ -219,7 +219,7 @@ fn is_harmless(operation: &str) -> bool {
     )
 }
 
-/// A word that is nothing but an expansion, outside quotes: it may be any number of arguments.
+/// Returns `true` for a word that is nothing but an expansion, outside quotes: it may be any number of arguments.
 fn may_be_an_option(field: &Field<'_>) -> bool {
     if !field.dynamic || !field.alternatives.is_empty() {
         return false;
@@ -232,7 +232,7 @@ fn may_be_an_option(field: &Field<'_>) -> bool {
     }
 }
 
-/// A word that is nothing but an expansion, in quotes or not.
+/// Returns `true` for a word that is nothing but an expansion, in quotes or not.
 fn may_be_any_text(field: &Field<'_>) -> bool {
     let parts = field.word.map(|word| word.parts.as_slice());
     field.dynamic

@@ -47,7 +47,7 @@ fn print(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// `xargs` without a command prints its input.
+/// Reads `xargs` without a command, which prints its input.
 fn alone(call: &mut Call<'_, '_, '_>) {
     call.becomes("print", Effects::NEUTRAL);
 }
@@ -66,7 +66,7 @@ fn tee(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// The patch names the files it touches.
+/// Reads the files that the patch names.
 fn apply_patch(call: &mut Call<'_, '_, '_>) {
     let patch = match (call.arguments.operand(0), call.input) {
         (Some(patch), _) => patch.to_owned(),

@@ -3,7 +3,7 @@
 
 use crate::effect::Effects;
 
-/// The effects of a text of SQL; unknown if no statement is recognised.
+/// Returns the effects of a text of SQL; unknown if no statement is recognised.
 pub(crate) fn effects(sql: &str) -> Effects {
     let mut effects = Effects::NONE;
     for statement in statements(sql) {

@@ -54,7 +54,7 @@ const SERVICE: &[Tool] = &[
     destroys("reboot poweroff halt suspend hibernate rescue emergency isolate", "stop_machine"),
 ];
 
-/// `lsof -i` and `ps aux` are about processes; `fuser -k` ends them.
+/// Reads `lsof -i` and `ps aux`, which are about processes; `fuser -k` ends them.
 fn process(call: &mut Call<'_, '_, '_>) {
     if call.draft.name == "fuser" && call.arguments.has("-k --kill") {
         call.becomes("stop_process", Effects::DESTROY);
@@ -76,7 +76,7 @@ fn ip(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// `service nginx restart`: the verb comes second.
+/// Reads `service nginx restart`: the verb comes second.
 fn service_name(call: &mut Call<'_, '_, '_>) {
     if call.draft.name != "service" {
         return;

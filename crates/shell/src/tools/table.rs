@@ -67,17 +67,17 @@ pub(crate) struct Case {
     pub(crate) adds: bool,
 }
 
-/// With this option the effects come on top.
+/// Adds the effects if one of these options is given.
 pub(crate) const fn adds(options: &'static str, effects: Effects) -> Case {
     Case { options, operation: "", effects, adds: true }
 }
 
-/// With this option it is something else.
+/// Changes the operation if one of these options is given.
 pub(crate) const fn turns(options: &'static str, operation: &'static str, effects: Effects) -> Case {
     Case { options, operation, effects, adds: false }
 }
 
-/// A row.
+/// Returns a row.
 pub(crate) const fn tool(names: &'static str, operation: &'static str, effects: Effects) -> Tool {
     Tool {
         names,
@@ -97,42 +97,42 @@ pub(crate) const fn tool(names: &'static str, operation: &'static str, effects: 
     }
 }
 
-/// A program that only looks.
+/// Returns a program that only looks.
 pub(crate) const fn reads(names: &'static str, operation: &'static str) -> Tool {
     tool(names, operation, Effects::READ)
 }
 
-/// A program that changes something.
+/// Returns a program that changes something.
 pub(crate) const fn writes(names: &'static str, operation: &'static str) -> Tool {
     tool(names, operation, Effects::WRITE)
 }
 
-/// A program that takes something away.
+/// Returns a program that takes something away.
 pub(crate) const fn destroys(names: &'static str, operation: &'static str) -> Tool {
     tool(names, operation, Effects::DESTROY)
 }
 
-/// A program that checks or builds.
+/// Returns a program that checks or builds.
 pub(crate) const fn checks(names: &'static str, operation: &'static str) -> Tool {
     tool(names, operation, Effects::CHECK)
 }
 
-/// A program that looks at something on another machine.
+/// Returns a program that looks at something on another machine.
 pub(crate) const fn asks(names: &'static str, operation: &'static str) -> Tool {
     tool(names, operation, Effects::READ.and(Effects::NETWORK))
 }
 
-/// A program that changes something on another machine.
+/// Returns a program that changes something on another machine.
 pub(crate) const fn sends(names: &'static str, operation: &'static str) -> Tool {
     tool(names, operation, Effects::WRITE.and(Effects::NETWORK))
 }
 
-/// A program that fetches packages and puts them in place.
+/// Returns a program that fetches packages and puts them in place.
 pub(crate) const fn installs(names: &'static str) -> Tool {
     sends(names, "install_dependency").operands(Operands::Packages)
 }
 
-/// A program whose effect the command line does not tell.
+/// Returns a program whose effect the command line does not tell.
 pub(crate) const fn runs(names: &'static str, operation: &'static str) -> Tool {
     tool(names, operation, Effects::UNKNOWN).confidence(Confidence::Medium)
 }

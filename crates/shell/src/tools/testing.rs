@@ -55,7 +55,7 @@ pub(super) const TOOLS: &[Tool] = &[
     runs("storybook chromatic", "start_server"),
 ];
 
-/// `tests/test_a.py::TestX::test_y` names a test in a file.
+/// Reads `tests/test_a.py::TestX::test_y`, which names a test in a file.
 fn node_ids(call: &mut Call<'_, '_, '_>) {
     for aim in &mut call.draft.aims {
         if let Some((file, _)) = aim.value.split_once("::") {
@@ -64,7 +64,7 @@ fn node_ids(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// `vitest run`, `jest` and so on take words that are no paths.
+/// Reads the words of `vitest run`, `jest` and so on, which are not paths.
 fn subcommand_words(call: &mut Call<'_, '_, '_>) {
     call.draft.aims.retain(|aim| {
         !matches!(aim.value.as_str(), "run" | "watch" | "bench" | "dev" | "related" | "list" | "start")

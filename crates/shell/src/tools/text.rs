@@ -152,7 +152,7 @@ fn sed(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// `10,40p`, `5p`, `10,$p`, `1,3p;10p`: the lines of the first range.
+/// Reads `10,40p`, `5p`, `10,$p`, `1,3p;10p`: the lines of the first range.
 fn printed_lines(script: &str) -> Option<String> {
     let first = script.split([';', '\n']).next()?.trim();
     let lines = first.strip_suffix('p')?.trim();
@@ -229,7 +229,7 @@ fn yq(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// `uniq in out` writes its second operand.
+/// Reads `uniq in out`, which writes its second operand.
 fn uniq(call: &mut Call<'_, '_, '_>) {
     if call.arguments.operands.len() > 1
         && let Some(output) = call.draft.aims.last_mut()

@@ -6,7 +6,7 @@ use crate::words::Field;
 
 const VALUES: &str = "-f --file -F --field-separator -v --assign -i --include -l --load -E --exec";
 
-/// The programs of a call: all that its options give, or the first operand.
+/// Returns the programs of a call: all that its options give, or the first operand.
 pub(crate) fn programs<'f>(rest: &'f [Field<'_>]) -> Vec<&'f str> {
     let given = values_of(rest, "-e --source", VALUES);
     if !given.is_empty() {
@@ -30,7 +30,7 @@ enum Piece {
     LineEnd,
 }
 
-/// The texts that a program runs: `system("…")`, `"…" | getline`, `print | "…"`.
+/// Returns the texts that a program runs: `system("…")`, `"…" | getline`, `print | "…"`.
 pub(crate) fn commands(program: &str) -> Vec<String> {
     let pieces = pieces(program);
     let at = |place: usize| pieces.get(place);
@@ -77,7 +77,8 @@ pub(crate) fn hides(program: &str) -> bool {
     })
 }
 
-/// The files that a program writes (`print > "f"`) and reads (`getline < "f"`); one that is no text has no name.
+/// Returns the files that a program writes (`print > "f"`) and reads (`getline < "f"`); one that is no text has no
+/// name.
 pub(crate) fn files(program: &str) -> Vec<(Option<String>, FileAccess)> {
     let pieces = pieces(program);
     let mut found = Vec::new();

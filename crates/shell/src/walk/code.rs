@@ -146,7 +146,7 @@ pub(super) fn has_script_ending(text: &str) -> bool {
     ENDINGS.into_iter().any(|ending| text.ends_with(ending))
 }
 
-/// True for `python`, `python3`, `python3.12`, `py` and `pypy3`.
+/// Returns `true` for `python`, `python3`, `python3.12`, `py` and `pypy3`.
 pub(super) fn is_python(name: &str) -> bool {
     let version =
         name.strip_prefix("python").or_else(|| name.strip_prefix("pypy")).or_else(|| name.strip_prefix("py"));
@@ -239,7 +239,7 @@ pub(super) fn read(name: &str, rest: &[Field<'_>], place: &Place, draft: &mut Dr
     true
 }
 
-/// Code that stands in the command line. It may do anything; what it names is a hint.
+/// Reads code that stands in the command line. It may do anything; what it names is a hint.
 fn inline(code: &str, draft: &mut Draft) {
     draft.operation = "execute_code";
     draft.opaque.add(Opacity::Code);
@@ -262,7 +262,7 @@ pub(super) fn names_deletion(text: &str) -> bool {
         && forms(text).iter().any(|form| RECURSIVE.iter().any(|word| form.contains(word)))
 }
 
-/// Code as it stands, and as it reads once its texts are put together: a list of words as a command, and what is added
+/// Returns code as it stands, and as it reads once its texts are put together: a list of words as a command, and what is added
 /// up or picked by name as one word.
 fn forms(code: &str) -> Vec<Cow<'_, str>> {
     let is_quote = |character: &char| matches!(character, '"' | '\'' | '`');
@@ -284,7 +284,7 @@ fn forms(code: &str) -> Vec<Cow<'_, str>> {
     forms
 }
 
-/// `perl -pi -e`, `perl -i.bak -pe`: an edit of the files named, if the code is nothing but substitutions.
+/// Reads `perl -pi -e`, `perl -i.bak -pe`: an edit of the files named, if the code is nothing but substitutions.
 fn perl_in_place(rest: &[Field<'_>], place: &Place, draft: &mut Draft) -> bool {
     let mut in_place = false;
     let mut code_next = false;

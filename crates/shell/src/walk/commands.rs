@@ -106,7 +106,7 @@ impl Walker {
         Node::Loop { condition: None, body: Box::new(body) }
     }
 
-    /// The body is read where it is defined: it is what the function does, wherever it is called.
+    /// Reads the body where it is defined: it is what the function does, wherever it is called.
     fn function(&mut self, frame: &Frame<'_>, it: &Function) -> Node {
         let name = it.name.of(frame.text).to_owned();
         let Some(body) = &it.body else { return Node::Nothing };
@@ -184,7 +184,8 @@ impl Walker {
     }
 }
 
-/// A function that is nothing but two of itself, one of them in the background: it takes the machine down.
+/// Returns `true` for a function that is nothing but two of itself, one of them in the background: it takes the
+/// machine down.
 fn multiplies(name: &str, body: &str) -> bool {
     let tight: String = body.chars().filter(|character| !character.is_whitespace()).take(200).collect();
     tight.strip_prefix('{').is_some_and(|inner| inner.starts_with(&format!("{name}|{name}&")))

@@ -187,7 +187,7 @@ impl Walker {
         }
     }
 
-    /// Names a variable that the line sets or takes away.
+    /// Notes a variable that the line sets or takes away.
     pub(super) fn name_variable(&mut self, name: &str) {
         if self.environment.iter().any(|known| known == name) {
             return;
@@ -354,7 +354,7 @@ impl Walker {
     }
 }
 
-/// The names that arithmetic gives a value: `n = 1`, `n += 1`, `n++`.
+/// Returns the names that arithmetic gives a value: `n = 1`, `n += 1`, `n++`.
 fn assigned(text: &str) -> Vec<&str> {
     let mut names = Vec::new();
     let mut rest = text;

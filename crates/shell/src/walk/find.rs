@@ -197,7 +197,7 @@ impl Walker {
     }
 }
 
-/// A pattern for the path of what a test lets through, seen from where the search begins.
+/// Returns a pattern for the path of what a test lets through, seen from where the search begins.
 fn name_pattern(test: &str, pattern: &str) -> Option<String> {
     match test {
         "-name" => Some(pattern.to_owned()),

@@ -196,7 +196,7 @@ fn bundled<'f>(rest: &'f [Field<'_>]) -> Vec<&'f str> {
     valued.filter(|(letter, _)| matches!(letter, 'I' | 'F')).map(|(_, field)| &*field.text).collect()
 }
 
-/// `.shell command` and `.system command`, also by their beginning.
+/// Reads `.shell command` and `.system command`, also by their beginning.
 fn dot_command(text: &str) -> Option<&str> {
     let (name, script) = text.trim_start().strip_prefix('.')?.split_once(char::is_whitespace)?;
     let runs = name.len() > 1 && ["shell", "system"].iter().any(|known| known.starts_with(name));
@@ -273,7 +273,7 @@ fn git_arguments(rest: &[Field<'_>], add: &mut impl FnMut(&str)) {
     }
 }
 
-/// A word as a shell would have to be given it.
+/// Returns a word as a shell would have to be given it.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%~*?$".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -283,7 +283,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// `!command`, `:!command`, `silent !command`, `r !command`.
+/// Reads `!command`, `:!command`, `silent !command`, `r !command`.
 fn editor_command(text: &str) -> Option<&str> {
     let text = text.trim_start().trim_start_matches(':');
     let text = behind(text, &["silent! ", "silent ", "sil ", "exe ", "r ", "read "]).unwrap_or(text);
@@ -309,7 +309,7 @@ fn lines(name: &str, rest: &[Field<'_>], input: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The recipes of a makefile: what stands behind a tab, or behind the semicolon of a rule.
+/// Reads the recipes of a makefile: what stands behind a tab, or behind the semicolon of a rule.
 fn recipes(makefile: &str, add: &mut impl FnMut(&str)) {
     for line in makefile.lines() {
         let recipe =

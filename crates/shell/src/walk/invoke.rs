@@ -291,7 +291,7 @@ fn with_input(fields: &mut Vec<Field<'_>>, input: &Input, draft: &mut Draft) {
     }
 }
 
-/// A program that no table knows. One that is named by a path is a program of the project.
+/// Reads a program that no table knows. One that is named by a path is a program of the project.
 fn unknown(first: &Field<'_>, rest: &[Field<'_>], setting: &Setting<'_>, draft: &mut Draft) {
     draft.effects = draft.effects.and(Effects::UNKNOWN);
     let text = &*first.text;
@@ -322,7 +322,7 @@ fn echoed(rest: &[Field<'_>]) -> String {
     if escapes { decode::escapes(&words.join(" ")) } else { words.join(" ") }
 }
 
-/// The value of one of these options among the fields of a wrapper.
+/// Returns the value of one of these options among the fields of a wrapper.
 fn value_of<'f>(own: &'f [Field<'_>], options: &str) -> Option<&'f str> {
     if options.is_empty() {
         return None;
@@ -339,7 +339,7 @@ fn value_of<'f>(own: &'f [Field<'_>], options: &str) -> Option<&'f str> {
     })
 }
 
-/// The name of a program without its folder and without the endings of Windows.
+/// Returns the name of a program without its folder and without the endings of Windows.
 pub(super) fn program(text: &str) -> &str {
     let name = if text.ends_with('/') { text } else { base(text) };
     [".exe", ".cmd", ".bat", ".EXE"].into_iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)

@@ -89,7 +89,7 @@ impl Walker {
         Node::Pipeline(nodes)
     }
 
-    /// The step that stands for a whole pipeline.
+    /// Returns the step that stands for a whole pipeline.
     fn pipeline_step(
         &mut self,
         frame: &Frame<'_>,

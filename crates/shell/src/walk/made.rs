@@ -105,7 +105,7 @@ pub(super) fn starts_something(path: &str) -> bool {
     STARTUP_FILES.contains(&base(path)) || STARTUP_FOLDERS.iter().any(|folder| path.contains(folder))
 }
 
-/// A path without dots, and the home by one name.
+/// Returns a path without dots, and the home by one name.
 fn named_from_home(path: &str) -> String {
     let rest = ["$HOME", "${HOME}"].into_iter().find_map(|home| path.strip_prefix(home));
     match rest {
@@ -181,7 +181,7 @@ impl Walker {
         self.is_made(&self.state.place.locate(path))
     }
 
-    /// The same for a path as seen from the start.
+    /// Returns the same for a path as seen from the start.
     pub(super) fn is_made(&self, path: &str) -> bool {
         let path = named_from_home(path);
         self.state.made_too_many

@@ -206,7 +206,7 @@ fn parse(text: &str, dialect: Dialect) -> Parsed {
 }
 
 impl Walker {
-    /// A new step at this place, with everything that applies to all steps here.
+    /// Returns a new step at this place, with everything that applies to all steps here.
     fn draft(&mut self, raw: Span) -> Draft {
         let leaf = self.leaves;
         self.leaves += 1;
@@ -320,7 +320,7 @@ impl Walker {
         }
     }
 
-    /// One level deeper into the tree, if the stack allows it.
+    /// Reads one level deeper into the tree, if the stack allows it.
     fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Node) -> Node {
         if self.level >= MAX_LEVEL {
             self.incomplete = true;
@@ -345,7 +345,7 @@ impl Walker {
         steps
     }
 
-    /// A leaf of the tree for a step that ends any way.
+    /// Returns a leaf of the tree for a step that ends any way.
     const fn leaf(draft: &Draft) -> Node {
         Node::Step { leaf: draft.leaf, ends: Ends::Anyhow }
     }

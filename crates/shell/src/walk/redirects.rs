@@ -136,7 +136,7 @@ impl Walker {
     }
 }
 
-/// The host of a path that bash opens as a connection: `/dev/tcp/host/port`.
+/// Returns the host of a path that bash opens as a connection: `/dev/tcp/host/port`.
 fn socket(path: &str) -> Option<Option<String>> {
     let rest = path.strip_prefix("/dev/tcp/").or_else(|| path.strip_prefix("/dev/udp/"))?;
     let host = rest.split('/').next().unwrap_or_default();

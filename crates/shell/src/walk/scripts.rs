@@ -304,7 +304,7 @@ impl Walker {
         }
     }
 
-    /// A script that the command line wrote, or that comes in.
+    /// Returns a script that the command line wrote, or that comes in.
     fn file_or_input(&self, file: &Field<'_>, input: &Input) -> Option<String> {
         match input {
             Input::Text(text) if is_input(&file.text) => Some(text.clone()),
@@ -351,7 +351,7 @@ impl Walker {
         Some(self.run_script(draft, text, &run))
     }
 
-    /// Every operand is a command of its own.
+    /// Reads every operand as a command of its own.
     fn benchmark<'t>(&mut self, frame: &Frame<'t>, rest: &[Field<'t>], draft: &mut Draft) -> Option<Outcome> {
         let values = "-w --warmup -r --runs -m -M -n --export-json --export-markdown --export-csv -L -P -s -p --prepare \
             -c --cleanup -S --shell --setup --conclude -i";
@@ -488,7 +488,7 @@ impl Walker {
     }
 }
 
-/// The text of `<(…)`, if the command line holds it.
+/// Returns the text of `<(…)`, if the command line holds it.
 fn printed<'t>(frame: &Frame<'t>, file: &Field<'t>) -> Option<String> {
     match file.word.map(|word| word.parts.as_slice()) {
         Some([Part::Process(process)]) => literal_output(frame, &process.script).map(|it| it.into_owned()),
@@ -496,7 +496,7 @@ fn printed<'t>(frame: &Frame<'t>, file: &Field<'t>) -> Option<String> {
     }
 }
 
-/// The text of a script given in one or more words.
+/// Returns the text of a script given in one or more words.
 fn joined<'t>(frame: &Frame<'t>, fields: &[Field<'t>], draft: &Draft) -> Text {
     let words = fields.iter().filter_map(|field| field.word).map(|word| word.span).collect();
     if let [field] = fields
@@ -540,7 +540,7 @@ fn shell_label(name: &str, script: bool) -> &'static str {
     }
 }
 
-/// The name of a long option of a shell, which one dash will do for too.
+/// Returns the name of a long option of a shell, which one dash will do for too.
 fn long_option<'s>(name: &str, text: &'s str) -> Option<&'s str> {
     const ONE_DASH: &[&str] = &[
         "debug",
@@ -567,7 +567,7 @@ fn long_option<'s>(name: &str, text: &'s str) -> Option<&'s str> {
     text.strip_prefix("--").or_else(short)
 }
 
-/// Names of standard input.
+/// Returns `true` for a name of standard input.
 fn is_input(path: &str) -> bool {
     matches!(path, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
 }

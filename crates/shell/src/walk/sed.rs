@@ -20,7 +20,7 @@ pub(crate) struct Runs {
 
 const VALUES: &str = "-f --file -l --line-length";
 
-/// The script of a call: all that its options give, or the first operand.
+/// Returns the script of a call: all that its options give, or the first operand.
 pub(crate) fn script(rest: &[Field<'_>]) -> String {
     // `-i` takes what is stuck to it and nothing else: `-ie` is no script.
     let in_place = |field: &&Field<'_>| {

@@ -166,7 +166,7 @@ impl Walker {
         self.state.variables.set(name, value);
     }
 
-    /// `declare -a x=(…)`: after the command, the array is set to something that is not followed.
+    /// Reads `declare -a x=(…)`: after the command, the array is set to something that is not followed.
     fn note_arrays(&mut self, frame: &Frame<'_>, assignments: &[Assignment], words: &[Word]) {
         let first = words.first().map_or(0, |word| word.span.start);
         for assignment in assignments.iter().filter(|assignment| assignment.name.start > first) {
@@ -174,7 +174,7 @@ impl Walker {
         }
     }
 
-    /// The steps that run inside a word, apart from the others.
+    /// Reads the steps that run inside a word, apart from the others.
     pub(super) fn scripts_inside(&mut self, frame: &Frame<'_>, parts: &[Part]) -> Vec<Draft> {
         let mut found = Vec::new();
         scripts_in(frame, parts, &mut found);
@@ -197,7 +197,7 @@ impl Walker {
         steps
     }
 
-    /// The steps that run inside a word, as steps of the line itself. Returns the tree of the last one.
+    /// Reads the steps that run inside a word, as steps of the line itself. Returns the tree of the last one.
     pub(super) fn scripts_as_steps(&mut self, frame: &Frame<'_>, parts: &[Part]) -> Option<Node> {
         let mut found = Vec::new();
         scripts_in(frame, parts, &mut found);
@@ -253,7 +253,7 @@ impl Walker {
     }
 }
 
-/// A step that runs what its own words fetched: `bash <(curl …)`, `eval "$(wget -O- …)"`.
+/// Marks a step that runs what its own words fetched: `bash <(curl …)`, `eval "$(wget -O- …)"`.
 fn notice_fetched_code(draft: &mut Draft) {
     let runs_words = matches!(draft.operation, "execute_program" | "execute_code" | "unknown_command");
     let fetched = || {

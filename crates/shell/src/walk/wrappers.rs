@@ -60,7 +60,7 @@ const fn option(words: &'static str, values: &'static str, option: &'static str)
     Wrapper { begins: Begins::Option(option), ..plain(words, values) }
 }
 
-/// Inside a container or on another machine: paths there are not paths here.
+/// Marks a wrapper whose command runs inside a container or on another machine: paths there are not paths here.
 const fn away(wrapper: Wrapper, effects: Effects) -> Wrapper {
     Wrapper { elsewhere: true, effects, ..wrapper }
 }
@@ -233,7 +233,7 @@ pub(super) fn unwrap(name: &str, fields: &[Field<'_>]) -> Option<Unwrapped> {
     table().get(name)?.iter().find_map(|wrapper| wrapper.find(name, fields))
 }
 
-/// `python -m pytest` runs the module as a program.
+/// Reads `python -m pytest`, which runs the module as a program.
 fn python_module(fields: &[Field<'_>]) -> Option<Unwrapped> {
     let mut at = 1;
     loop {
@@ -323,7 +323,7 @@ impl Wrapper {
                 || text == "-C")
     }
 
-    /// False for options that make the wrapper something else.
+    /// Returns `false` for options that make the wrapper something else.
     fn may_pass(&self, name: &str, option: &str) -> bool {
         match name {
             "command" => !matches!(option, "-v" | "-V" | "-pv" | "-pV"),

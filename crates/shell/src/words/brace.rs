@@ -7,8 +7,8 @@ const MAX_RESULTS: usize = 64;
 /// A character and whether it is free of quotes: only free braces and commas count.
 pub(super) type Mark = (char, bool);
 
-/// The words that a word with braces stands for; just itself if there is nothing to expand. `None` if they are too
-/// many, or the word is too long to look.
+/// Returns the words that a word with braces stands for; just itself if there is nothing to expand. `None` if they
+/// are too many, or the word is too long to look.
 pub(super) fn expand(word: &[Mark]) -> Option<Vec<String>> {
     let plain = |marks: &[Mark]| marks.iter().map(|mark| mark.0).collect::<String>();
     if !word.contains(&('{', true)) {

@@ -191,7 +191,7 @@ fn is_glob(text: &str) -> bool {
         || text.find('[').is_some_and(|open| text.get(open..).is_some_and(|rest| rest.contains(']')))
 }
 
-/// `cat <<'E'`: nothing but a text that stands there.
+/// Returns `true` for `cat <<'E'`: nothing but a text that stands there.
 fn is_document(script: &Script) -> bool {
     let [item] = script.items.as_slice() else { return false };
     let [command] = item.chain.first.commands.as_slice() else { return false };

@@ -26,7 +26,7 @@ pub(crate) enum Origin {
 }
 
 impl Origin {
-    /// The stretch of the root that a stretch of the text was read from.
+    /// Returns the stretch of the root that a stretch of the text was read from.
     pub(crate) fn root(&self, span: Span) -> Span {
         match self {
             Self::At(offset) => Span::new(span.start + offset, span.end + offset),
@@ -38,7 +38,7 @@ impl Origin {
         }
     }
 
-    /// The same for a text that is the rest of this one from a position on, where that takes no copying.
+    /// Returns the same for a text that is the rest of this one from a position on, where that takes no copying.
     fn from(&self, start: usize) -> Option<Self> {
         match self {
             Self::At(offset) => Some(Self::At(offset + start)),
@@ -49,7 +49,7 @@ impl Origin {
 }
 
 impl Frame<'_> {
-    /// The text of a word with its quotes removed, expansions left as written, and the way back to the root.
+    /// Returns the text of a word with its quotes removed, expansions left as written, and the way back to the root.
     pub(crate) fn unquoted(&self, word: &Word) -> (String, Origin) {
         let mut text = String::new();
         let mut map = Vec::new();
@@ -100,7 +100,7 @@ impl Frame<'_> {
         (text, Origin::Whole(self.origin.root(word.span)))
     }
 
-    /// The script inside backticks: a backslash there protects a backtick, a dollar sign or another backslash.
+    /// Returns the script inside backticks: a backslash there protects a backtick, a dollar sign or another backslash.
     pub(crate) fn backtick_script(&self, inner: Span) -> (Cow<'_, str>, Origin) {
         let source = inner.of(self.text);
         if !source.contains('\\')

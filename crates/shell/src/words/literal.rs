@@ -76,7 +76,7 @@ fn run<'t>(
     }
 }
 
-/// The here-document that a command reads, if nothing in it is expanded.
+/// Returns the here-document that a command reads, if nothing in it is expanded.
 fn document<'t>(frame: &Frame<'t>, command: &Command) -> Option<&'t str> {
     let [redirect] = command.redirects.as_slice() else { return None };
     if redirect.kind != RedirectKind::HereDocument {
@@ -91,7 +91,7 @@ fn here_string<'t>(frame: &Frame<'t>, command: &Command, depth: usize) -> Option
     (redirect.kind == RedirectKind::HereString).then(|| text_of(frame, &redirect.target, depth))?
 }
 
-/// A word that is one piece of text, or the output of such a script.
+/// Returns a word that is one piece of text, or the output of such a script.
 fn text_of<'t>(frame: &Frame<'t>, word: &Word, depth: usize) -> Option<Cow<'t, str>> {
     match word.parts.as_slice() {
         [Part::Plain(span) | Part::Quoted(span)] => Some(Cow::Borrowed(Span::of(*span, frame.text))),

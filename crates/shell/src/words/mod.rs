@@ -37,7 +37,7 @@ pub(crate) struct Field<'t> {
 }
 
 impl<'t> Field<'t> {
-    /// A field with known text.
+    /// Returns a field with known text.
     pub(crate) fn literal(text: impl Into<Cow<'t, str>>) -> Self {
         Self {
             text: text.into(),
@@ -49,12 +49,12 @@ impl<'t> Field<'t> {
         }
     }
 
-    /// A field that only the running command would know.
+    /// Returns a field that only the running command would know.
     pub(crate) fn unknown() -> Self {
         Self { dynamic: true, ..Self::literal("") }
     }
 
-    /// True for an option: a dash and something behind it.
+    /// Returns `true` for an option: a dash and something behind it.
     pub(crate) fn is_option(&self) -> bool {
         self.text.len() > 1 && self.text.starts_with('-')
     }

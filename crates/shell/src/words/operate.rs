@@ -2,8 +2,8 @@
 
 use super::{Value, Variables};
 
-/// The text of a parameter expansion with an operator, if it can be worked out. `inside` is what stands between the
-/// braces, without anything in it that would have to be expanded first.
+/// Returns the text of a parameter expansion with an operator, if it can be worked out. `inside` is what stands
+/// between the braces, without anything in it that would have to be expanded first.
 pub(super) fn operate(inside: &str, variables: &Variables) -> Option<String> {
     if inside.contains(['$', '`', '\\', '"', '\'']) {
         return None;
@@ -60,7 +60,7 @@ fn known(name: &str, variables: &Variables) -> Option<String> {
     }
 }
 
-/// `offset:length` of a text, in characters.
+/// Reads `offset:length` of a text, in characters.
 fn part(value: &str, range: &str) -> Option<String> {
     let (offset, length) = range.split_once(':').unwrap_or((range, ""));
     let offset: usize = offset.trim().parse().ok()?;
@@ -71,7 +71,7 @@ fn part(value: &str, range: &str) -> Option<String> {
     }
 }
 
-/// `pattern/text`, for patterns that are plain text.
+/// Reads `pattern/text`, for patterns that are plain text.
 fn replace(value: &str, rest: &str) -> Option<String> {
     let (all, rest) = match rest.strip_prefix('/') {
         Some(rest) => (true, rest),

@@ -28,7 +28,7 @@ pub(super) const EVENTS: &[Event] = &[
     Event { name: "WorktreeRemove", members: &["worktree_path", "name"], read: worktree_remove },
 ];
 
-/// The path as people read it here.
+/// Returns the path as people read it here.
 fn display_path<'p>(hook: &Hook<'_>, path: &'p str) -> &'p str {
     text::relative(path, &[hook.cwd, hook.project()])
 }

@@ -69,12 +69,12 @@ impl<'a> Hook<'a> {
         }
     }
 
-    /// The root of the project, which does not follow `cd`.
+    /// Returns the root of the project, which does not follow `cd`.
     pub(in crate::claude) fn project(&self) -> Option<&'a str> {
         self.observation.context.env("CLAUDE_PROJECT_DIR")
     }
 
-    /// The agent's own file when a compaction began.
+    /// Returns the agent's own file when a compaction began.
     pub(in crate::claude) fn transcript_seen(&self) -> Option<&'a crate::TranscriptSeen> {
         self.observation.context.transcript.as_ref()
     }
@@ -88,22 +88,22 @@ impl<'a> Hook<'a> {
         self.agent_id.as_deref().is_some_and(|id| id.starts_with(VERIFIER))
     }
 
-    /// The task of the session itself.
+    /// Returns the task of the session itself.
     pub(in crate::claude) fn root(&self) -> TaskKey {
         identity::task(&self.session, None)
     }
 
-    /// The task that acted.
+    /// Returns the task that acted.
     pub(in crate::claude) fn actor(&self) -> TaskKey {
         identity::task(&self.session, self.agent_id.as_deref())
     }
 
-    /// The bare id of the turn: the prompt on the main thread, the agent itself in a subagent.
+    /// Returns the bare id of the turn: the prompt on the main thread, the agent itself in a subagent.
     pub(in crate::claude) fn turn(&self) -> Option<String> {
         identity::turn(self.agent_id.as_deref(), self.prompt_id.as_deref()).map(str::to_owned)
     }
 
-    /// The key of an event that has no id of its own.
+    /// Returns the key of an event that has no id of its own.
     pub(in crate::claude) fn own_key(&self) -> String {
         format!("hook:{}", self.observation.name)
     }
@@ -113,7 +113,7 @@ impl<'a> Hook<'a> {
         Evidence::measured(format!("hook {}", text::line(name, 100)))
     }
 
-    /// An entry about anything, on any task.
+    /// Returns an entry about anything, on any task.
     pub(in crate::claude) fn entry(
         &self,
         subject: Subject,
@@ -126,12 +126,12 @@ impl<'a> Hook<'a> {
         entry
     }
 
-    /// An event of the task that acted, with what every event keeps.
+    /// Returns an event of the task that acted, with what every event keeps.
     pub(in crate::claude) fn event(&self, kind: Kind, phase: Phase, key: impl Into<String>) -> Entry {
         self.event_on(self.actor(), kind, phase, key)
     }
 
-    /// The same on another task: the turn is then that task's own, which only the session's is known of.
+    /// Returns the same on another task: the turn is then that task's own, which only the session's is known of.
     pub(in crate::claude) fn event_on(
         &self,
         task: TaskKey,
@@ -155,7 +155,7 @@ impl<'a> Hook<'a> {
         entry
     }
 
-    /// A turn of the task that acted.
+    /// Returns a turn of the task that acted.
     pub(in crate::claude) fn turn_entry(&self, phase: Phase) -> Option<Entry> {
         let turn = self.turn()?;
         let mut entry = self.entry(Subject::Turn, phase, self.actor(), format!("turn:{turn}"));
@@ -264,7 +264,7 @@ impl<'a> Hook<'a> {
         Some(entry)
     }
 
-    /// An entry about a task, with where it works and which process it is.
+    /// Returns an entry about a task, with where it works and which process it is.
     fn task_of(&self, task: TaskKey) -> Entry {
         let mut entry = self.entry(Subject::Task, Phase::Update, task, "task");
         let metadata = &mut entry.metadata;
@@ -299,7 +299,7 @@ impl<'a> Hook<'a> {
         entry
     }
 
-    /// An unknown value of a member that we know as a closed set is kept, and counted.
+    /// Counts an unknown value of a member that we know as a closed set; the value is kept.
     pub(in crate::claude) fn expect_one_of(&self, member: &str, known: &[&str], reading: &mut Reading) {
         if let Some(value) = self.payload.text(&[member])
             && !known.contains(&value)
@@ -339,7 +339,7 @@ pub(in crate::claude) fn carry_said(
     metadata.insert(name.to_owned(), value);
 }
 
-/// The session in the name of a transcript, which is called after it.
+/// Returns the session in the name of a transcript, which is called after it.
 fn session_of_transcript(path: &str) -> Option<String> {
     let stem = text::base_name(path).strip_suffix(".jsonl")?;
     (!stem.is_empty()).then(|| cut(stem, 300).into_owned())

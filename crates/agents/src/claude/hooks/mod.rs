@@ -136,7 +136,7 @@ pub(in crate::claude) fn read_payload(observation: &Observation<'_>, payload: &V
     reading
 }
 
-/// An event that no table knows: it is kept, and nothing is guessed about it.
+/// Keeps an event that no table knows, and guesses nothing about it.
 fn unrecognised(hook: &Hook<'_>, payload: &Value, reading: &mut Reading) {
     reading.entries.push(hook.task());
     add_parent(hook, reading);
@@ -176,7 +176,7 @@ fn other_members(hook: &Hook<'_>, event: &Event, reading: &mut Reading) {
     }
 }
 
-/// The entry that the event is mainly about: the first that is a row of the timeline, else the task.
+/// Returns the entry that the event is mainly about: the first that is a row of the timeline, else the task.
 fn main_entry(entries: &mut [Entry]) -> Option<&mut Entry> {
     let row = entries.iter().position(|entry| matches!(entry.subject, Subject::Event(_)));
     entries.get_mut(row.unwrap_or(0))

@@ -101,13 +101,13 @@ impl<'a> Notification<'a> {
         }
     }
 
-    /// The exit code that the client writes behind a shell's summary.
+    /// Returns the exit code that the client writes behind a shell's summary.
     fn exit_code(&self) -> Option<i64> {
         let (_, rest) = self.summary?.rsplit_once("exit code ")?;
         rest.trim_end_matches(')').trim().parse().ok()
     }
 
-    /// The task that started the work: after `/clear` the notification comes to the session behind it.
+    /// Returns the task that started the work: after `/clear` the notification comes to the session behind it.
     fn starter(&self, hook: &Hook<'_>) -> TaskKey {
         match self.session.filter(|_| hook.agent_id.is_none()) {
             Some(session) => identity::task(&line(session, 200), None),
@@ -162,13 +162,13 @@ impl<'a> Notification<'a> {
     }
 }
 
-/// The session in the path of an output: `…/<session>/tasks/<task>.output`.
+/// Returns the session in the path of an output: `…/<session>/tasks/<task>.output`.
 fn session_of_output(path: &str) -> Option<&str> {
     let (folder, _) = path.rsplit_once("/tasks/")?;
     folder.rsplit('/').next().filter(|session| !session.is_empty())
 }
 
-/// The text between a tag and its end.
+/// Returns the text between a tag and its end.
 fn inner<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!("<{tag}>"))?;
     let (inside, _) = rest.split_once(&format!("</{tag}>"))?;

@@ -113,8 +113,8 @@ fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
     }
 }
 
-/// The turn that a prompt begins of which no id is known. What ends it follows from what comes after it. A channel that knows the turn
-/// knows better when it began.
+/// Returns the turn that a prompt begins of which no id is known. What ends it follows from what comes after it. A
+/// channel that knows the turn knows better when it began.
 fn nameless_turn(hook: &Hook<'_>) -> Entry {
     let key = format!("~turn:{}", hook.observation.name);
     let mut turn = hook.entry(Subject::Turn, Phase::Open, hook.actor(), key);
@@ -172,7 +172,8 @@ fn typed_bytes(hook: &Hook<'_>, name: &str) -> u64 {
     if arguments == 0 { command } else { command + 1 + arguments }
 }
 
-/// A piece of text on its way to the screen. Registered only by those who ask for it, and text only at level `full`.
+/// Reads a piece of text on its way to the screen. Registered only by those who ask for it, and text only at level
+/// `full`.
 fn display(hook: &Hook<'_>, reading: &mut Reading) {
     reading.entries.push(hook.task());
     let Some(Said::Text(delta)) = hook.payload.said(&["delta"]) else { return };

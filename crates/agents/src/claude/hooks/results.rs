@@ -32,7 +32,7 @@ pub(super) fn of(hook: &Hook<'_>, call_payload: &CallPayload<'_>, entry: &mut En
     }
 }
 
-/// The agent that was stopped. Anything else that runs in the background is no task of its own.
+/// Returns the agent that was stopped. Anything else that runs in the background is no task of its own.
 fn stopped(hook: &Hook<'_>, call_payload: &CallPayload<'_>, entry: &Entry) -> Vec<Entry> {
     let kind = text_of(entry, attributes::STOPPED_TASK_TYPE).unwrap_or_default();
     let agent = call_payload.input.get("task_id").and_then(Value::as_str).filter(|id| !id.is_empty());
@@ -47,12 +47,12 @@ fn stopped(hook: &Hook<'_>, call_payload: &CallPayload<'_>, entry: &Entry) -> Ve
     }
 }
 
-/// A member of the entry's metadata that is a text.
+/// Returns a member of the entry's metadata that is a text.
 fn text_of(entry: &Entry, name: &str) -> Option<String> {
     entry.metadata.get(name)?.as_str().map(str::to_owned)
 }
 
-/// The agent that a call started: only here is it said which call of whom that was.
+/// Returns the agent that a call started: only here is it said which call of whom that was.
 fn child(hook: &Hook<'_>, call_payload: &CallPayload<'_>, entry: &Entry) -> Vec<Entry> {
     let mut entries = Vec::new();
     let input =
@@ -113,7 +113,7 @@ fn child(hook: &Hook<'_>, call_payload: &CallPayload<'_>, entry: &Entry) -> Vec<
     entries
 }
 
-/// The new item's id: the event `TaskCreated` tells of the same.
+/// Reads the new item's id: the event `TaskCreated` tells of the same.
 fn created(entry: &mut Entry) {
     if let Some(id) = text_of(entry, attributes::RESULT_TASK_ID) {
         entry.aliases.push(todos::key(&id, "added"));
@@ -121,7 +121,7 @@ fn created(entry: &mut Entry) {
     }
 }
 
-/// The item's new state: the event `TaskCompleted` may tell of the same.
+/// Reads the item's new state: the event `TaskCompleted` may tell of the same.
 fn updated(entry: &mut Entry) {
     let to = text_of(entry, attributes::STATUS_TO).and_then(|status| todos::todo_state(&status));
     if let Some(state) = to {
@@ -134,7 +134,7 @@ fn updated(entry: &mut Entry) {
     }
 }
 
-/// Each item of a list that was written. An item whose state did not change has the key that it had before.
+/// Returns each item of a list that was written. An item whose state did not change has the key that it had before.
 fn items(hook: &Hook<'_>, call_payload: &CallPayload<'_>) -> Vec<Entry> {
     let mut entries = Vec::new();
     for item in todos::items(call_payload.input) {

@@ -99,7 +99,7 @@ fn title(source: Option<&str>) -> String {
     }
 }
 
-/// A title that the user or the client gave the session.
+/// Writes the title that the user or the client gave the session.
 pub(super) fn title_of_session(hook: &Hook<'_>, task: &mut agent_tracer_event::Entry) {
     if let Some(title) =
         hook.payload.text(&["session_title"]).map(text::title).filter(|title| !title.is_empty())

@@ -69,7 +69,7 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
     }
 }
 
-/// The last words of a turn, on the task that acted.
+/// Returns the last words of a turn, on the task that acted.
 pub(super) fn answer(hook: &Hook<'_>) -> Entry {
     let said = hook.payload.said(&["last_assistant_message"]);
     let key = key(hook, said);
@@ -103,7 +103,8 @@ pub(super) fn answer(hook: &Hook<'_>) -> Entry {
     entry
 }
 
-/// The key of a turn's last words: the transcript has the same, also where they are the client's own about a failure.
+/// Returns the key of a turn's last words: the transcript has the same, also where they are the client's own about a
+/// failure.
 fn key(hook: &Hook<'_>, said: Option<Said<'_>>) -> String {
     let key_in = |turn: &str| match said {
         Some(Said::Text(text)) if !text.trim().is_empty() => Some(identity::said_key(turn, text)),
@@ -119,7 +120,7 @@ fn is_again(hook: &Hook<'_>) -> bool {
     hook.payload.get(&["stop_hook_active"]).and_then(Value::as_bool) == Some(true)
 }
 
-/// The text of a message, as title, body and size.
+/// Writes the text of a message as title, body and size.
 fn words(entry: &mut Entry, said: Option<Said<'_>>) {
     carry_said(&mut entry.metadata, attributes::LAST_ASSISTANT_MESSAGE, said, METADATA_CHARS);
     match said {

@@ -40,7 +40,7 @@ pub(super) fn is_compaction_helper(hook: &Hook<'_>) -> bool {
     hook.agent_id.is_some() && hook.agent_type == Some("")
 }
 
-/// The helper, as what it is for the session.
+/// Returns the helper, as what it is for the session.
 pub(super) fn helper(hook: &Hook<'_>, status: &str) -> Entry {
     let agent = hook.agent_id.clone().unwrap_or_default();
     let mut entry =
@@ -65,7 +65,7 @@ pub(super) fn helper(hook: &Hook<'_>, status: &str) -> Entry {
     entry
 }
 
-/// The subagent as its parent sees it. The row opens when the agent starts and closes when it ends.
+/// Returns the subagent as its parent sees it. The row opens when the agent starts and closes when it ends.
 pub(super) fn on_parent(hook: &Hook<'_>, phase: Phase, status: &str) -> Entry {
     let agent = hook.agent_id.clone().unwrap_or_default();
     let mut entry = hook.event_on(hook.root(), Kind::ActionLogged, phase, format!("subagent:{agent}"));
@@ -109,7 +109,7 @@ fn start(hook: &Hook<'_>, reading: &mut Reading) {
     reading.entries.extend(hook.turn_entry(Phase::Open));
 }
 
-/// A start or end that names no agent.
+/// Returns a start or end that names no agent.
 fn nameless(hook: &Hook<'_>, status: &str) -> Entry {
     let mut entry = hook.event(Kind::ActionLogged, Phase::Open, hook.own_key());
     entry.title = Some("Subagent".to_owned());
@@ -156,7 +156,7 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
     reading.entries.push(ended(hook));
 }
 
-/// The end of the agent that acted.
+/// Returns the end of the agent that acted.
 pub(super) fn ended(hook: &Hook<'_>) -> Entry {
     let key = format!("session:ended:{}", hook.observation.name);
     let mut ended = hook.event(Kind::SessionEnded, Phase::Close, key);
@@ -206,7 +206,7 @@ pub(super) fn stopped(hook: &Hook<'_>, caller: &TaskKey, agent: &str) -> Vec<Ent
     vec![row, turn, ended]
 }
 
-/// Why it failed, as far as privacy left it: the class of the error, and its first line where that is kept.
+/// Writes why it failed, as far as privacy left it: the class of the error, and its first line where that is kept.
 fn failure(hook: &Hook<'_>, row: &mut Entry) {
     let Some(error) = hook.payload.get(&["error"]) else { return };
     if let Some(class) = error.get("errorClass").and_then(Value::as_str) {

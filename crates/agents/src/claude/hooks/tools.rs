@@ -101,7 +101,7 @@ impl<'a> CallPayload<'a> {
         self.id.as_ref().map_or_else(|| hook.own_key(), |id| format!("tool:{id}"))
     }
 
-    /// The entry of the call, with all that its input says.
+    /// Returns the entry of the call, with all that its input says.
     fn entry(&self, hook: &Hook<'_>, phase: Phase, meaning: Meaning) -> Entry {
         let mut entry = hook.event(Kind::ToolUsed, phase, self.key(hook));
         entry.tool_name = Some(text::line(self.tool, NAME_CHARS));
@@ -154,7 +154,7 @@ fn failed(hook: &Hook<'_>, reading: &mut Reading) {
     close(hook, &call_payload, outcome, reading);
 }
 
-/// The end of a call, and what its result says of other things.
+/// Reads the end of a call, and what its result says of other things.
 fn close(hook: &Hook<'_>, call_payload: &CallPayload<'_>, outcome: Outcome, reading: &mut Reading) {
     let meaning = call_payload.meaning(hook);
     call_payload.check(&meaning, reading);
@@ -242,7 +242,7 @@ fn denied(hook: &Hook<'_>, reading: &mut Reading) {
     }
 }
 
-/// All calls of one answer of the model are done. For a call that nothing else closed this is the only word of its end.
+/// Closes all calls of one answer of the model. For a call that nothing else closed this is the only word of its end.
 fn batch(hook: &Hook<'_>, reading: &mut Reading) {
     reading.entries.push(hook.task());
     let calls = hook.payload.list(&["tool_calls"]).unwrap_or_default();

@@ -162,7 +162,7 @@ pub(super) fn attachment(writer: &mut RowWriter<'_, '_>) {
     }
 }
 
-/// The turn came to the end that its caller had set; no answer and no hook follow.
+/// Reads a turn that came to the end that its caller had set; no answer and no hook follow.
 fn limited(writer: &mut RowWriter<'_, '_>) {
     if let Some(mut turn) = writer.close_turn(CallState::Interrupted) {
         put(&mut turn.metadata, attributes::STOP_REASON, "max_turns");
@@ -170,7 +170,7 @@ fn limited(writer: &mut RowWriter<'_, '_>) {
     }
 }
 
-/// A hook of the user's, anybody's, decided something.
+/// Reads the decision of a hook of the user's.
 fn decided(writer: &mut RowWriter<'_, '_>, attachment: &Attachment<'_>, outcome: &str, title: &str) {
     let mut entry = writer.event(Kind::RuleLogged, Phase::Close, writer.own_key());
     entry.title = Some(titled(writer, title, attachment));
@@ -187,7 +187,7 @@ fn decided(writer: &mut RowWriter<'_, '_>, attachment: &Attachment<'_>, outcome:
     writer.push(entry);
 }
 
-/// A hook did not do what it should.
+/// Reads the failure of a hook.
 fn failed(writer: &mut RowWriter<'_, '_>, attachment: &Attachment<'_>, kind: &str) {
     let mut entry = writer.event(Kind::ContextSaved, Phase::Close, writer.own_key());
     entry.title = Some(titled(

@@ -19,7 +19,7 @@ use super::{diffs, version};
 use crate::tools::commits;
 use crate::tools::outcome::{self, Outcome};
 
-/// A call that the model asks for.
+/// Reads a call that the model asks for.
 pub(super) fn attempted(writer: &mut RowWriter<'_, '_>, block: &Block<'_>) {
     super::said::unsettle(writer);
     let id = writer.word(block.id);
@@ -78,7 +78,7 @@ pub(super) fn results(writer: &mut RowWriter<'_, '_>) {
     }
 }
 
-/// A result that the provider itself put into its response.
+/// Reads a result that the provider itself put into its response.
 pub(super) fn answered_by_server(writer: &mut RowWriter<'_, '_>, block: &Block<'_>) {
     ended(writer, block, None);
 }
@@ -129,7 +129,7 @@ fn ended(writer: &mut RowWriter<'_, '_>, block: &Block<'_>, structured: Option<&
     writer.reading.entries.append(&mut entries);
 }
 
-/// The end of a call that is remembered, as its hook tells it: the call itself first.
+/// Returns the end of a call that is remembered, as its hook tells it: the call itself first.
 fn close(
     writer: &mut RowWriter<'_, '_>,
     call: &OpenCall,
@@ -162,7 +162,7 @@ fn outcome_of(event: &str, body: &Value) -> Outcome {
     if event == "PostToolUse" { outcome::returned(body) } else { outcome::failed(body, false) }
 }
 
-/// The end of a call, added to what the row that asked for it said.
+/// Returns the end of a call, added to what the row that asked for it said.
 fn ended_call(writer: &mut RowWriter<'_, '_>, call: OpenCall, event: &str, body: &Value) -> Entry {
     let outcome = outcome_of(event, body);
     let prompt = std::mem::replace(&mut writer.lane().prompt, call.prompt);
@@ -177,7 +177,7 @@ fn ended_call(writer: &mut RowWriter<'_, '_>, call: OpenCall, event: &str, body:
     entry
 }
 
-/// The end of a call of which nothing else is known.
+/// Returns the end of a call of which nothing else is known.
 fn unknown(writer: &mut RowWriter<'_, '_>, id: &str, event: &str, body: &Value) -> Entry {
     let mut entry = writer.event(Kind::ToolUsed, Phase::Close, format!("tool:{id}"));
     entry.evidence = Evidence::inferred("transcript, result of a call that was not seen");
@@ -254,8 +254,8 @@ fn refusal(row: &Row<'_>) -> Option<Refusal> {
     }
 }
 
-/// Tells whether the client decided by itself that a call may not run, as it does without a terminal. A call that was cut
-/// off has no such decision.
+/// Returns whether the client decided by itself that a call may not run, as it does without a terminal. A call that
+/// was cut off has no such decision.
 fn is_rejected(row: &Row<'_>) -> bool {
     let mut is_rejected = false;
     let Some(decision) = row.permission_decision else { return false };
@@ -302,7 +302,7 @@ pub(super) fn interrupted(writer: &mut RowWriter<'_, '_>, cut: bool) {
     }
 }
 
-/// The agent that a call started, as its parent sees it: this file is the parent's, so the parent is certain.
+/// Returns the agent that a call started, as its parent sees it: this file is the parent's, so the parent is certain.
 fn started(writer: &mut RowWriter<'_, '_>, call: &Entry) -> Option<Entry> {
     if call.subject != Subject::Event(Kind::AgentActivityLogged) {
         return None;
@@ -328,7 +328,7 @@ fn started(writer: &mut RowWriter<'_, '_>, call: &Entry) -> Option<Entry> {
     Some(entry)
 }
 
-/// The end of a call whose result was too long to be held: that it ended, how, and how long the row was.
+/// Reads the end of a call whose result was too long to be held: that it ended, how, and how long the row was.
 pub(super) fn cut_result(writer: &mut RowWriter<'_, '_>, head: &[u8], tail: &[u8], length: u64) {
     let Some(id) = named(head, br#""tool_use_id""#).or_else(|| named(tail, br#""tool_use_id""#)) else {
         return;
@@ -349,7 +349,7 @@ pub(super) fn cut_result(writer: &mut RowWriter<'_, '_>, head: &[u8], tail: &[u8
     writer.push(entry);
 }
 
-/// The string behind a name, where it stands as one.
+/// Returns the string behind a name, where it stands as one.
 fn named<'a>(part: &'a [u8], name: &[u8]) -> Option<Text<'a>> {
     memchr::memmem::find_iter(part, name).find_map(|at| {
         let before = part.get(..at)?.trim_ascii_end();
@@ -361,7 +361,7 @@ fn named<'a>(part: &'a [u8], name: &[u8]) -> Option<Text<'a>> {
     })
 }
 
-/// The first text of a result, which is a string or a list of blocks.
+/// Returns the first text of a result, which is a string or a list of blocks.
 fn first_text(content: &[u8]) -> Text<'_> {
     let mut cursor = Cursor::new(content);
     if cursor.peek() == Some(b'"') {

@@ -13,7 +13,7 @@ const NUMBERS: &[(&str, &str)] = &[
     ("durationMs", attributes::DURATION_MS),
 ];
 
-/// The mark where a conversation was compacted.
+/// Reads the mark where a conversation was compacted.
 pub(super) fn boundary(writer: &mut RowWriter<'_, '_>, row: &Map<String, Value>) {
     let name = writer.name.clone();
     writer.lane().compaction = Some(name.clone());
@@ -33,7 +33,7 @@ pub(super) fn boundary(writer: &mut RowWriter<'_, '_>, row: &Map<String, Value>)
     writer.push(entry);
 }
 
-/// The summary, which is a row of the user's.
+/// Reads the summary, which is a row of the user's.
 pub(super) fn summary(writer: &mut RowWriter<'_, '_>, text: &str) {
     let mark = writer.lane().compaction.take().unwrap_or_else(|| writer.name.clone());
     let kept = writer.reduce_member("PostCompact", None, "compact_summary", Member::Str(text));

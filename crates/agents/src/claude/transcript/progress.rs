@@ -7,7 +7,7 @@ use super::row::{Depth, Row, nested};
 use super::scan::Cursor;
 use super::text::Text;
 
-/// The row of a subagent that a heartbeat carries, and whose it is. `None` for heartbeats of other things.
+/// Returns the row of a subagent that a heartbeat carries, and whose it is. `None` for heartbeats of other things.
 pub(super) fn carried<'a>(outer: &Row<'a>, depth: Depth) -> Option<(Row<'a>, Text<'a>)> {
     let data = outer.data?;
     let about = nested(&mut Cursor::new(data), depth).ok()?;

@@ -66,7 +66,7 @@ pub(super) fn user(writer: &mut RowWriter<'_, '_>) {
     }
 }
 
-/// All texts of a message, one below the other.
+/// Returns all texts of a message, one below the other.
 fn text_of<'a>(content: &Content<'a>) -> Cow<'a, str> {
     match content {
         Content::Empty => Cow::Borrowed(""),
@@ -178,13 +178,14 @@ fn part_of(kept: &Value) -> Option<String> {
     })
 }
 
-/// The series of a prompt of the session itself. Hooks of old clients do not name the turn: the text and the order do.
+/// Returns the series of a prompt of the session itself. Hooks of old clients do not name the turn: the text and the
+/// order do.
 fn series(writer: &RowWriter<'_, '_>, prompt: Option<&str>, part: Option<&str>) -> Option<Series> {
     let prompt = prompt.filter(|_| !version::may_lack_prompt_ids(writer.row.version));
     identity::prompt_series(prompt, part)
 }
 
-/// The prompt that was worked on when this one was typed, if it had to wait.
+/// Returns the prompt that was worked on when this one was typed, if it had to wait.
 fn take_queued(writer: &mut RowWriter<'_, '_>, part: Option<&str>) -> Option<String> {
     let queued = &mut writer.lane().queued;
     let place = queued.iter().position(|(known, _)| Some(known.as_str()) == part)?;
@@ -200,7 +201,7 @@ fn is_injected(writer: &RowWriter<'_, '_>, text: &str) -> bool {
             .any(|begin| text.trim_start().starts_with(begin))
 }
 
-/// A task without another title is called after its first prompt.
+/// Titles a task without another title after its first prompt.
 fn title_of_task(writer: &mut RowWriter<'_, '_>, kept: &Value, origin: Option<&str>) {
     let Some(text) = kept.as_str() else { return };
     let title = title(text);
@@ -219,7 +220,7 @@ fn title_of_task(writer: &mut RowWriter<'_, '_>, kept: &Value, origin: Option<&s
     writer.push(entry);
 }
 
-/// The human cut the turn off. No hook tells of it.
+/// Reads that the human cut the turn off. No hook tells of it.
 fn interruption(writer: &mut RowWriter<'_, '_>, text: &str) {
     // Without a terminal no user can have answered a dialog with No: a signal cut the call off.
     let named = !writer.row.interrupted_message.is_empty() || writer.row.entrypoint.is("sdk-cli");
@@ -244,13 +245,13 @@ fn interruption(writer: &mut RowWriter<'_, '_>, text: &str) {
     }
 }
 
-/// The text between a tag and its end.
+/// Returns the text between a tag and its end.
 fn inner<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!("<{tag}>"))?;
     rest.split_once(&format!("</{tag}>")).map(|(inside, _)| inside.trim())
 }
 
-/// A line that began with a slash: a command of the client's, or one that becomes a prompt.
+/// Reads a line that began with a slash: a command of the client's, or one that becomes a prompt.
 fn command(writer: &mut RowWriter<'_, '_>, text: &str) {
     let name = inner(text, "command-name").or_else(|| inner(text, "command-message")).unwrap_or_default();
     let name = format!("/{}", name.trim_start_matches('/'));
@@ -278,7 +279,7 @@ fn command(writer: &mut RowWriter<'_, '_>, text: &str) {
     writer.lane().slash = prompt;
 }
 
-/// A command that the client carries out itself. No hook tells of it.
+/// Reads a command that the client carries out itself. No hook tells of it.
 pub(super) fn own_command(writer: &mut RowWriter<'_, '_>, name: &str, args: &str) {
     let name = writer.rules.word(name);
     if name == "/model" {
@@ -299,7 +300,7 @@ pub(super) fn own_command(writer: &mut RowWriter<'_, '_>, name: &str, args: &str
     writer.push(entry);
 }
 
-/// A command that the human ran in the client's own shell.
+/// Reads a command that the human ran in the client's own shell.
 fn shell(writer: &mut RowWriter<'_, '_>, text: &str) {
     let command = inner(text, "bash-input").unwrap_or_default();
     if command.is_empty() {
@@ -319,7 +320,7 @@ fn shell(writer: &mut RowWriter<'_, '_>, text: &str) {
     writer.reading.entries.append(&mut entries);
 }
 
-/// A row that the client wrote for the model to read.
+/// Reads a row that the client wrote for the model to read.
 fn meta(writer: &mut RowWriter<'_, '_>, text: &str) {
     let head = text.trim_start();
     if head.starts_with("<local-command-caveat>") {
@@ -359,13 +360,13 @@ fn meta(writer: &mut RowWriter<'_, '_>, text: &str) {
     writer.push(entry);
 }
 
-/// The folder that a skill's text names in its first line.
+/// Returns the folder that a skill's text names in its first line.
 fn skill_folder(text: &str) -> Option<&str> {
     let line = text.lines().next()?;
     line.strip_prefix("Base directory for this skill: ").map(str::trim).filter(|folder| !folder.is_empty())
 }
 
-/// A prompt that waits, or that was given to the model in the middle of its turn.
+/// Reads a prompt that waits, or that was given to the model in the middle of its turn.
 pub(super) fn queue(writer: &mut RowWriter<'_, '_>) {
     let Some(line) = writer.line else { return };
     let Ok(Value::Object(row)) = serde_json::from_slice::<Value>(line) else { return };
@@ -401,7 +402,7 @@ pub(super) enum Steering {
     Attached,
 }
 
-/// A prompt that reached the model while it was working.
+/// Reads a prompt that reached the model while it was working.
 pub(super) fn steer(writer: &mut RowWriter<'_, '_>, text: &str, by: Steering) {
     let kept = writer.reduce_member("UserPromptSubmit", None, "prompt", Member::Str(text));
     let part = part_of(&kept);

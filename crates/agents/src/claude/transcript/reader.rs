@@ -328,7 +328,7 @@ fn dispatch(writer: &mut RowWriter<'_, '_>) {
     }
 }
 
-/// The task of a session or of a subagent of it.
+/// Returns the task of a session or of a subagent of it.
 #[must_use]
 pub fn task_key(session: &str, agent_id: Option<&str>) -> TaskKey {
     match agent_id.filter(|id| !is_compaction_helper(id)) {

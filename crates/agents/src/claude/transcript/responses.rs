@@ -11,7 +11,7 @@ use super::writer::{RowWriter, put};
 use super::{requests, version};
 use crate::usage::BilledTokens;
 
-/// The usage of the row's response, if it is one of a provider and the client counts it.
+/// Returns the usage of the row's response, if it is one of a provider and the client counts it.
 pub(super) fn tokens_of(writer: &RowWriter<'_, '_>) -> Option<BilledTokens> {
     let usage = usage_of(writer)?;
     (usage.counted && is_counted(writer)).then_some(usage.billed)
@@ -82,7 +82,7 @@ fn begins_with_thinking(message: &Message<'_>) -> bool {
         && blocks.iter().all(|block| block.kind.is("thinking") || block.kind.is("redacted_thinking"))
 }
 
-/// The entry of a response.
+/// Returns the entry of a response.
 fn response(writer: &mut RowWriter<'_, '_>, key: String, usage: &Usage<'_>) -> Entry {
     let row = writer.row;
     let mut entry = writer.event(Kind::TokenUsage, Phase::Close, key);
@@ -142,7 +142,7 @@ fn response(writer: &mut RowWriter<'_, '_>, key: String, usage: &Usage<'_>) -> E
     entry
 }
 
-/// The request of the helper that writes the summary of a compaction: no turn, but a cost of the session.
+/// Reads the request of the helper that writes the summary of a compaction: no turn, but a cost of the session.
 pub(super) fn compaction(writer: &mut RowWriter<'_, '_>) {
     if !writer.row.kind.is("assistant") {
         return;
@@ -154,7 +154,7 @@ pub(super) fn compaction(writer: &mut RowWriter<'_, '_>) {
     }
 }
 
-/// A response as a document of the time before us spells it: the usage beside the message, with its price.
+/// Reads a response as a document of the time before us spells it: the usage beside the message, with its price.
 pub(super) fn api_response(writer: &mut RowWriter<'_, '_>) {
     let row = writer.row;
     let failed = row.status_code.is_some_and(|status| status >= 400);
@@ -187,7 +187,7 @@ pub(super) fn api_response(writer: &mut RowWriter<'_, '_>) {
     writer.push(entry);
 }
 
-/// Another model answered than the one before it.
+/// Reads that another model answered than the one before it.
 fn switched(writer: &mut RowWriter<'_, '_>) {
     let model = model_of(writer);
     if model.is_empty() || model.is(SYNTHETIC) || writer.row.is_api_error {
@@ -210,7 +210,7 @@ fn switched(writer: &mut RowWriter<'_, '_>) {
     }
 }
 
-/// The entry of a switch, under the key that its hook has.
+/// Returns the entry of a switch, under the key that its hook has.
 pub(super) fn switch(writer: &mut RowWriter<'_, '_>, from: &str, to: &str, source: &str) -> Entry {
     let prompt = writer.lane().model_command.take().or_else(|| writer.lane().prompt.clone());
     let key = match prompt {

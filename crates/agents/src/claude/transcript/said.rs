@@ -50,7 +50,7 @@ pub(super) fn assistant(writer: &mut RowWriter<'_, '_>) {
     }
 }
 
-/// A text: the last of its turn, one on the way, or one of which the row does not say.
+/// Writes a text: the last of its turn, one on the way, or one of which the row does not say.
 fn words(writer: &mut RowWriter<'_, '_>, text: Text<'_>, index: usize) {
     let Some(message) = writer.row.message.as_ref() else { return };
     let reason = message.stop_reason;
@@ -118,12 +118,12 @@ pub(super) fn settle(writer: &mut RowWriter<'_, '_>) {
     writer.at = at;
 }
 
-/// The last text was one on the way: the model went on.
+/// Marks the last text as one on the way, because the model went on.
 pub(super) fn unsettle(writer: &mut RowWriter<'_, '_>) {
     writer.lane().unsettled = None;
 }
 
-/// A text that is kept only by those who ask for everything.
+/// Writes a text that is kept only by those who ask for everything.
 fn commentary(writer: &mut RowWriter<'_, '_>, kind: Kind, text: Text<'_>, index: usize, most: usize) {
     if writer.rules.level() != Level::Full {
         return;
@@ -147,7 +147,7 @@ fn thought(writer: &mut RowWriter<'_, '_>, text: Text<'_>, index: usize) {
     commentary(writer, Kind::ThoughtLogged, text, index, THOUGHT_CHARS);
 }
 
-/// An error of the API, said in the model's place. The hook says the same text.
+/// Reads an error of the API, said in the model's place. The hook says the same text.
 fn failure(writer: &mut RowWriter<'_, '_>) {
     let Some(message) = writer.row.message.as_ref() else { return };
     let text = match &message.content {

@@ -91,7 +91,7 @@ impl<'a> Cursor<'a> {
         colon
     }
 
-    /// Nothing but white space follows.
+    /// Fails unless nothing but white space follows.
     pub(super) fn end(&mut self) -> Read<()> {
         if self.peek().is_none() { Ok(()) } else { Err(Malformed) }
     }
@@ -233,7 +233,7 @@ impl<'a> Cursor<'a> {
         self.more_members(&mut each)
     }
 
-    /// The same, from the name of any of its members on.
+    /// Reads the members from the name of any of them on.
     pub(super) fn more_members(&mut self, mut each: impl FnMut(&mut Self, Text<'a>) -> Read<()>) -> Read<()> {
         loop {
             let name = self.string()?;
@@ -277,7 +277,7 @@ impl<'a> Cursor<'a> {
 /// Words that are looked at one by one before `memchr` is worth its call: names and ids end within them.
 const WORDS: usize = 5;
 
-/// The next quote at or after `from`, escaped or not.
+/// Returns the next quote at or after `from`, escaped or not.
 #[inline]
 fn next_quote(bytes: &[u8], from: usize) -> Option<usize> {
     const LOW: u64 = 0x0101_0101_0101_0101;
@@ -296,7 +296,7 @@ fn next_quote(bytes: &[u8], from: usize) -> Option<usize> {
     memchr(b'"', rest.get(seen..)?).map(|at| from + seen + at)
 }
 
-/// A whole number that is not negative.
+/// Reads a whole number that is not negative.
 fn count(spelling: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(spelling).ok()?;
     if let Ok(number) = text.parse() {

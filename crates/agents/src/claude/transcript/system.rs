@@ -154,7 +154,7 @@ fn verdicts(writer: &mut RowWriter<'_, '_>, row: &Map<String, Value>) {
     }
 }
 
-/// A request that failed and is tried again.
+/// Reads a request that failed and is tried again.
 fn retry(writer: &mut RowWriter<'_, '_>, row: &Map<String, Value>) {
     let error = row.get("error").and_then(Value::as_object);
     let request = error.and_then(|error| error.get("requestId")).and_then(Value::as_str);
@@ -188,7 +188,7 @@ fn retry(writer: &mut RowWriter<'_, '_>, row: &Map<String, Value>) {
     writer.push(entry);
 }
 
-/// Another model took over because the first one could not answer.
+/// Reads that another model took over because the first one could not answer.
 fn fallback(writer: &mut RowWriter<'_, '_>, row: &Map<String, Value>) {
     let word = |name: &str| row.get(name).and_then(Value::as_str).map(|text| writer.rules.word(text));
     let (from, to, why) = (word("originalModel"), word("fallbackModel"), word("trigger"));
@@ -200,7 +200,8 @@ fn fallback(writer: &mut RowWriter<'_, '_>, row: &Map<String, Value>) {
     writer.push(entry);
 }
 
-/// A command of the client's own. Newer clients write a row of the user's before it; this one follows as its answer.
+/// Reads a command of the client's own. Newer clients write a row of the user's before it; this one follows as its
+/// answer.
 fn local_command(writer: &mut RowWriter<'_, '_>, row: &Map<String, Value>) {
     if row.contains_key("commandRun") {
         return;
@@ -216,7 +217,7 @@ fn local_command(writer: &mut RowWriter<'_, '_>, row: &Map<String, Value>) {
     }
 }
 
-/// A prompt that a hook of the user's did not let through. Anything else of this kind is for the screen only.
+/// Reads a prompt that a hook of the user's did not let through. Anything else of this kind is for the screen only.
 fn informational(writer: &mut RowWriter<'_, '_>, row: &Map<String, Value>) {
     let ending = row.get("promptSubmitEnding").and_then(|ending| ending.get("ending"));
     let kind = ending.and_then(|ending| ending.get("kind")).and_then(Value::as_str).unwrap_or_default();

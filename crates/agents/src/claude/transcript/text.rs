@@ -17,7 +17,7 @@ impl<'a> Text<'a> {
         Self(spelling)
     }
 
-    /// The spelling.
+    /// Returns the spelling.
     pub(super) fn raw(&self) -> &'a [u8] {
         self.0
     }
@@ -26,7 +26,7 @@ impl<'a> Text<'a> {
         self.0.is_empty()
     }
 
-    /// The name of a member, to be matched: borrowed unless it is spelled with escapes.
+    /// Returns the name of a member, to be matched: borrowed unless it is spelled with escapes.
     #[inline]
     pub(super) fn name(&self) -> Cow<'a, [u8]> {
         // Names are short: looking at each byte beats a call.
@@ -44,7 +44,7 @@ impl<'a> Text<'a> {
         self.0 == word.as_bytes() || (memchr(b'\\', self.0).is_some() && self.decode() == word)
     }
 
-    /// The text.
+    /// Returns the text.
     pub(super) fn decode(&self) -> Cow<'a, str> {
         match memchr(b'\\', self.0) {
             None => String::from_utf8_lossy(self.0),
@@ -52,7 +52,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// At least the first `most` bytes of the text, and at most a few more; less if it is shorter.
+    /// Returns at least the first `most` bytes of the text, and at most a few more; less if it is shorter.
     pub(super) fn head(&self, most: usize) -> Cow<'a, str> {
         match plain_head(self.0, most) {
             Some(head) => String::from_utf8_lossy(head),
@@ -61,7 +61,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// The first bytes of a spelling, at least `most` and up to the end of a character, if no escape is among them.
+/// Returns the first bytes of a spelling, at least `most` and up to the end of a character, if no escape is among them.
 fn plain_head(spelling: &[u8], most: usize) -> Option<&[u8]> {
     let mut end = most.min(spelling.len());
     while spelling.get(end).is_some_and(|byte| (0x80..0xc0).contains(byte)) && end < most.saturating_add(3) {
@@ -111,7 +111,7 @@ fn unescape(spelling: &[u8], most: usize) -> String {
     text
 }
 
-/// The character of a `\u` escape, or of a pair of them, and how long its spelling is.
+/// Returns the character of a `\u` escape, or of a pair of them, and how long its spelling is.
 fn unit(escape: &[u8]) -> (char, usize) {
     let half = |at: usize| {
         let digits = std::str::from_utf8(escape.get(at + 2..at + 6)?).ok()?;

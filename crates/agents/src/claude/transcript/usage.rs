@@ -41,7 +41,7 @@ pub struct ScanCounts {
 }
 
 impl ScanCounts {
-    /// The sum of two.
+    /// Returns the sum of two.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
@@ -252,7 +252,7 @@ fn is_fork(line: &[u8]) -> bool {
 /// The model of rows that the client made up.
 pub(super) const SYNTHETIC: &str = "<synthetic>";
 
-/// The time that a row names.
+/// Returns the time that a row names.
 fn time(text: Text<'_>) -> Option<Millis> {
     std::str::from_utf8(text.raw()).ok().and_then(Millis::parse)
 }

@@ -68,12 +68,12 @@ impl<'a> RowWriter<'_, 'a> {
         Some(self.agent.as_str()).filter(|agent| !agent.is_empty())
     }
 
-    /// The task that acted.
+    /// Returns the task that acted.
     pub(super) fn actor(&self) -> TaskKey {
         identity::task(&self.session, self.agent_id())
     }
 
-    /// The bare id of the turn.
+    /// Returns the bare id of the turn.
     pub(super) fn turn(&mut self) -> Option<String> {
         let prompt = self.lane().prompt.clone();
         identity::turn(self.agent_id(), prompt.as_deref()).map(str::to_owned)
@@ -83,19 +83,19 @@ impl<'a> RowWriter<'_, 'a> {
         Evidence::reported(format!("transcript, row {}", self.row.kind.head(40)))
     }
 
-    /// An id or another short text of a row, masked: nothing that a row calls an id is trusted to be one.
+    /// Returns an id or another short text of a row, masked: nothing that a row calls an id is trusted to be one.
     pub(super) fn word(&self, text: Text<'_>) -> String {
         word(self.rules, text)
     }
 
-    /// An entry about anything, on the task that acted.
+    /// Returns an entry about anything, on the task that acted.
     pub(super) fn entry(&self, subject: Subject, phase: Phase, key: impl Into<String>) -> Entry {
         let mut entry = Entry::new(subject, phase, self.actor(), key, self.at, self.evidence());
         entry.order = self.offset;
         entry
     }
 
-    /// An event of the task that acted.
+    /// Returns an event of the task that acted.
     pub(super) fn event(&mut self, kind: Kind, phase: Phase, key: impl Into<String>) -> Entry {
         let mut entry = self.entry(Subject::Event(kind), phase, key);
         entry.metadata = Metadata::with_capacity(MEMBERS);
@@ -117,7 +117,7 @@ impl<'a> RowWriter<'_, 'a> {
         }
     }
 
-    /// The key of an event that has no id of its own.
+    /// Returns the key of an event that has no id of its own.
     pub(super) fn own_key(&self) -> String {
         format!("row:{}", self.name)
     }
@@ -262,7 +262,7 @@ fn string(payload: &mut Vec<u8>, text: &str) {
     payload.extend_from_slice(Value::from(text).to_string().as_bytes());
 }
 
-/// A short text that stays at every level, masked.
+/// Returns a short text that stays at every level, masked.
 pub(super) fn word(rules: &Rules<'_>, text: Text<'_>) -> String {
     if text.is_empty() {
         return String::new();
@@ -277,7 +277,8 @@ pub(super) fn word(rules: &Rules<'_>, text: Text<'_>) -> String {
 /// The most bytes of a path.
 const PATH_BYTES: usize = 4096;
 
-/// An absolute path, masked; nothing of a text that is none. A member that is called a path is not trusted to be one.
+/// Returns an absolute path, masked; nothing of a text that is none. A member that is called a path is not trusted to
+/// be one.
 pub(super) fn absolute_path(rules: &Rules<'_>, text: &str) -> Option<String> {
     let is_absolute = match text.as_bytes() {
         [b'/', ..] => true,

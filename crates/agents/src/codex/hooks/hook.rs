@@ -65,17 +65,17 @@ impl<'a> Hook<'a> {
         }
     }
 
-    /// A member that is a text with something in it.
+    /// Returns a member that is a text with something in it.
     pub(super) fn text(&self, name: &str) -> Option<&'a str> {
         self.payload.get(name)?.as_str().filter(|text| !text.is_empty())
     }
 
-    /// A member that is a text, or what privacy left of it.
+    /// Returns a member that is a text, or what privacy left of it.
     pub(super) fn said(&self, name: &str) -> Option<TextOrSize<'a>> {
         TextOrSize::of(self.payload.get(name)?)
     }
 
-    /// A member that names something.
+    /// Returns a member that names something.
     pub(super) fn id(&self, name: &str) -> Option<String> {
         id(self.payload, name)
     }
@@ -93,7 +93,7 @@ impl<'a> Hook<'a> {
         self.agent_id.is_some() || self.thread != self.root
     }
 
-    /// The type of the agent, byte for byte; the root's is `main`, that of a review is unknown.
+    /// Returns the type of the agent, byte for byte; the root's is `main`, that of a review is unknown.
     pub(super) fn agent_type(&self) -> Option<String> {
         match self.payload.get("agent_type").and_then(Value::as_str) {
             Some(given) => Some(cut(given, 200).into_owned()),
@@ -102,12 +102,12 @@ impl<'a> Hook<'a> {
         }
     }
 
-    /// The key of an event that has no id of its own.
+    /// Returns the key of an event that has no id of its own.
     pub(super) fn own_key(&self) -> String {
         format!("hook:{}", self.observation.name)
     }
 
-    /// An entry about anything, on any thread.
+    /// Returns an entry about anything, on any thread.
     pub(super) fn entry(
         &self,
         subject: Subject,
@@ -122,7 +122,7 @@ impl<'a> Hook<'a> {
         entry
     }
 
-    /// An event of the thread that acted, with what every event keeps.
+    /// Returns an event of the thread that acted, with what every event keeps.
     pub(super) fn event(&self, kind: Kind, phase: Phase, key: impl Into<String>) -> Entry {
         let mut entry = self.entry(Subject::Event(kind), phase, &self.thread, key);
         entry.turn.clone_from(&self.turn);
@@ -135,7 +135,7 @@ impl<'a> Hook<'a> {
         entry
     }
 
-    /// The turn of the thread that acted.
+    /// Returns the turn of the thread that acted.
     pub(super) fn turn_entry(&self, phase: Phase) -> Option<Entry> {
         let turn = self.turn.as_ref()?;
         let mut entry = self.entry(Subject::Turn, phase, &self.thread, turn_key(turn));
@@ -168,7 +168,7 @@ impl<'a> Hook<'a> {
         entry
     }
 
-    /// An entry that says what the payload only suggests. Everything that knows better must win over it, so it
+    /// Returns an entry that says what the payload only suggests. Everything that knows better must win over it, so it
     /// stands apart from what was seen.
     pub(super) fn guess(
         &self,
@@ -201,7 +201,7 @@ impl<'a> Hook<'a> {
         put(about, attributes::PID_NAMESPACE, context.pid_namespace);
     }
 
-    /// An unknown value of a member that we know as a closed set is kept, and counted.
+    /// Counts an unknown value of a member that we know as a closed set; the value is kept.
     pub(super) fn expect_one_of(&self, name: &str, known: &[&str], reading: &mut Reading) {
         if let Some(value) = self.text(name)
             && !known.contains(&value)
@@ -219,7 +219,7 @@ impl<'a> Hook<'a> {
     }
 }
 
-/// An id: a text, or a number written as one.
+/// Reads an id: a text, or a number written as one.
 fn id(payload: &Map<String, Value>, name: &str) -> Option<String> {
     match payload.get(name)? {
         Value::String(text) if !text.trim().is_empty() => Some(cut(text.trim(), ID_CHARS).into_owned()),

@@ -103,7 +103,7 @@ pub(crate) fn read_decision(observation: &Observation<'_>) -> Reading {
     reading
 }
 
-/// An event that no table knows: it is kept, and nothing is guessed about it.
+/// Keeps an event that no table knows, and guesses nothing about it.
 fn unrecognised(hook: &Hook<'_>, payload: &Value, reading: &mut Reading) {
     reading.entries.push(hook.task());
     let mut entry = hook.event(Kind::Unrecognised, Phase::Open, hook.own_key());

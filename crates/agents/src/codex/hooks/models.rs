@@ -63,7 +63,7 @@ fn after(hook: &Hook<'_>, reading: &mut Reading) {
     reading.entries.push(entry);
 }
 
-/// Why a request failed: a masked line, or what privacy left of it.
+/// Returns why a request failed: a masked line, or what privacy left of it.
 fn error(error: &Value) -> Option<Value> {
     let first = error.get("firstLine").and_then(Value::as_str).or_else(|| error.as_str());
     match first {

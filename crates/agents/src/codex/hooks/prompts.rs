@@ -57,7 +57,7 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
     end_turn(hook, CallState::Succeeded, reading);
 }
 
-/// The last words of a turn.
+/// Returns the last words of a turn.
 pub(super) fn answer(hook: &Hook<'_>) -> Entry {
     let said = hook.said("last_assistant_message");
     let is_again = hook.payload.get("stop_hook_active").and_then(|flag| flag.as_bool());
@@ -76,7 +76,7 @@ pub(super) fn answer(hook: &Hook<'_>) -> Entry {
     entry
 }
 
-/// The turn ends with the event.
+/// Ends the turn with the event.
 pub(super) fn end_turn(hook: &Hook<'_>, state: CallState, reading: &mut Reading) {
     if let Some(mut turn) = hook.turn_entry(Phase::Close) {
         turn.state = Some(state);

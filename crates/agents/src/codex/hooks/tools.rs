@@ -67,7 +67,7 @@ impl<'a> CallPayload<'a> {
         call_signature(Agent::CODEX, self.tool, self.input)
     }
 
-    /// The entry of the call, with all that its input says.
+    /// Returns the entry of the call, with all that its input says.
     fn entry(&self, hook: &Hook<'_>, phase: Phase, meaning: Meaning) -> Entry {
         let key = self.id.as_deref().map_or_else(|| hook.own_key(), tool_key);
         let mut entry = hook.event(Kind::ToolUsed, phase, key);
@@ -124,7 +124,7 @@ fn is_spawn(tool: &str) -> bool {
     tool.ends_with("spawn_agent")
 }
 
-/// The child that a call started: here the parent is certain.
+/// Returns the child that a call started: here the parent is certain.
 fn spawned(hook: &Hook<'_>, call_payload: &CallPayload<'_>, child: &str) -> Entry {
     let mut entry = hook.entry(Subject::Task, Phase::Update, child, "task");
     entry.evidence.certainty = Certainty::Reported;

@@ -24,7 +24,7 @@ enum Doing {
     Failed,
 }
 
-/// A state is a word, or an object whose only member is the word and holds the child's last message.
+/// Reads a state: a word, or an object whose only member is the word and holds the child's last message.
 fn doing(writer: &mut RolloutWriter<'_>, state: Raw<'_>) -> Option<Doing> {
     let word = text(state)
         .map(|word| word.into_owned())
@@ -42,7 +42,7 @@ fn doing(writer: &mut RolloutWriter<'_>, state: Raw<'_>) -> Option<Doing> {
     }
 }
 
-/// A call to an agent tool of the first generation, and the second's `wait`.
+/// Reads a call to an agent tool of the first generation, and the second's `wait`.
 pub(super) fn collab(writer: &mut RolloutWriter<'_>, row: &Members<'_>, item: &Members<'_>) {
     let tool = item.word("tool").unwrap_or_default().into_owned();
     let known = ["spawn_agent", "send_input", "resume_agent", "wait", "close_agent"];
@@ -118,7 +118,7 @@ fn receivers(item: &Members<'_>) -> Vec<Receiver> {
 /// The most children of one call that are recorded.
 const CHILDREN: usize = 100;
 
-/// The tool's name in hooks. Only a call nested in code needs it; any other was named by the model's own row.
+/// Returns the tool's name in hooks. Only a call nested in code needs it; any other was named by the model's own row.
 fn hook_name(writer: &RolloutWriter<'_>, tool: &str) -> String {
     let tool = if tool == "wait" { "wait_agent" } else { tool };
     match (writer.state.multi_agent_version.as_deref(), tool) {
@@ -176,7 +176,7 @@ fn spawned(
     writer.say(action);
 }
 
-/// A child that only the output of its call tells of.
+/// Reads a child that only the output of its call tells of.
 pub(super) fn spawn_returned(writer: &mut RolloutWriter<'_>, child: &str, call: &OpenCall) {
     // The client calls an agent `default` whose call names no role; the call was read before, else this row would not be written.
     let role = call.role.as_deref().unwrap_or("default");
@@ -191,7 +191,7 @@ pub(super) fn spawn_returned(writer: &mut RolloutWriter<'_>, child: &str, call: 
     writer.say(action);
 }
 
-/// Children whose end only the output of a wait tells: `{"status": {"<thread>": {"completed": …}}}`.
+/// Reads the children whose end only the output of a wait tells: `{"status": {"<thread>": {"completed": …}}}`.
 pub(super) fn wait_returned(writer: &mut RolloutWriter<'_>, output: &str) {
     let Some(status) = Members::parse(output).and_then(|output| output.members("status")) else { return };
     for (child, state) in status.iter().filter(|(child, _)| is_uuid(child)).take(CHILDREN) {
@@ -241,7 +241,7 @@ pub(super) fn activity(writer: &mut RolloutWriter<'_>, item: &Members<'_>, reaso
     }
 }
 
-/// The parent hears of an end at or after it; the child's own file and hook know the moment.
+/// Ends a child on its parent, which learns of the end at or after it; the child's own file and hook know the moment.
 fn ended_on_parent(writer: &mut RolloutWriter<'_>, child: &str, state: CallState, reason: &str) {
     let status = if state == CallState::Succeeded { "completed" } else { "failed" };
     let mut action = on_parent(writer, child, Phase::Close, None, status, reason);

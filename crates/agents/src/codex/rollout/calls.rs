@@ -40,7 +40,7 @@ impl Spoken {
     }
 }
 
-/// The name that hooks have for a tool: the namespace is glued to it, except where it is not.
+/// Returns the name that hooks have for a tool: the namespace is glued to it, except where it is not.
 pub(super) fn hook_name(namespace: Option<&str>, name: &str) -> String {
     match (namespace.unwrap_or_default(), name) {
         ("", "exec_command" | "shell" | "shell_command" | "local_shell" | "container.exec") => {
@@ -53,7 +53,7 @@ pub(super) fn hook_name(namespace: Option<&str>, name: &str) -> String {
     }
 }
 
-/// A call with JSON arguments: `function_call`.
+/// Reads a call with JSON arguments: `function_call`.
 pub(super) fn function(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     let name = item.word("name").unwrap_or_default();
     let tool = hook_name(item.word("namespace").as_deref(), &name);
@@ -84,7 +84,7 @@ pub(super) fn function(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     open(writer, item.word("call_id").as_deref(), spoken, "function_call");
 }
 
-/// A call with free text: `custom_tool_call`.
+/// Reads a call with free text: `custom_tool_call`.
 pub(super) fn custom(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     let tool = hook_name(item.word("namespace").as_deref(), &item.word("name").unwrap_or_default());
     let input = item.text("input").unwrap_or_default();
@@ -104,14 +104,14 @@ pub(super) fn custom(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     }
 }
 
-/// A command of an older version: `local_shell_call`.
+/// Reads a command of an older version: `local_shell_call`.
 pub(super) fn local_shell(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     let action = item.members("action").unwrap_or_default();
     let id = item.word("call_id").or_else(|| item.word("id"));
     open(writer, id.as_deref(), shell(&action), "local_shell_call");
 }
 
-/// A search for tools, which the client runs itself: `tool_search_call`.
+/// Reads a search for tools, which the client runs itself: `tool_search_call`.
 pub(super) fn tool_search(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     let id = item.word("call_id").or_else(|| item.word("id"));
     let input = item.raw("arguments").map_or("{}", |raw| raw.get());
@@ -119,7 +119,7 @@ pub(super) fn tool_search(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     open(writer, id.as_deref(), spoken, "tool_search_call");
 }
 
-/// A call of which the row tells the attempt and the end in one: web searches, images.
+/// Reads a call of which the row tells the attempt and the end in one: web searches, images.
 pub(super) fn whole(
     writer: &mut RolloutWriter<'_>,
     id: &str,
@@ -152,7 +152,7 @@ fn open(writer: &mut RolloutWriter<'_>, id: Option<&str>, spoken: Spoken, reason
     writer.say(entry);
 }
 
-/// An entry about a call with all that its input says.
+/// Returns an entry about a call with all that its input says.
 pub(super) fn attempt(
     writer: &mut RolloutWriter<'_>,
     id: &str,
@@ -191,7 +191,7 @@ fn understand(tool: &str, input: &Value, cwd: Option<&str>, project: Option<&str
     tools::understand(&Call { agent: Agent::CODEX, tool, input, place: Place { cwd, project } })
 }
 
-/// A command in the form of the `Bash` hook: what the shell was given, and what the hook leaves out.
+/// Returns a command in the form of the `Bash` hook: what the shell was given, and what the hook leaves out.
 pub(super) fn shell(arguments: &Members<'_>) -> Spoken {
     let mut input = Map::new();
     let words = arguments.list("command");
@@ -218,7 +218,7 @@ pub(super) fn shell(arguments: &Members<'_>) -> Spoken {
     }
 }
 
-/// A patch in the form of the `apply_patch` hook.
+/// Reads a patch in the form of the `apply_patch` hook.
 pub(super) fn patch(text: &str) -> Spoken {
     Spoken::new("apply_patch", json!({"command": text}).to_string())
 }
@@ -236,12 +236,12 @@ fn typed(arguments: &Members<'_>) -> Spoken {
     Spoken { polls, ..Spoken::new("write_stdin", Value::Object(input).to_string()) }
 }
 
-/// An object as it is; anything else as the only member of one.
+/// Returns an object as it is; anything else as the only member of one.
 pub(super) fn object_or_text(json: &str) -> String {
     if Members::parse(json).is_some() { json.to_owned() } else { format!("{{\"arguments\":{json}}}") }
 }
 
-/// The tools that a piece of code calls, in the order of their first call.
+/// Returns the tools that a piece of code calls, in the order of their first call.
 ///
 /// Only names of tools that exist are looked for: the code may quote the contents of files, and nothing of those
 /// may pass for a name.

@@ -7,7 +7,8 @@ use super::writer::RolloutWriter;
 use crate::codex::facts::{compaction_key, put, response_key, tool_key};
 use crate::codex::wire::Members;
 
-/// `compacted`: the history was replaced by a summary. Of the summary only the size is kept: it quotes everything.
+/// Reads `compacted`: the history was replaced by a summary. Of the summary only the size is kept: it quotes
+/// everything.
 pub(super) fn compacted(writer: &mut RolloutWriter<'_>, row: &Members<'_>) {
     writer.state.compactions = writer.state.compactions.saturating_add(1);
     let mut entry = after(writer, "compacted");
@@ -39,7 +40,7 @@ pub(super) fn compacted(writer: &mut RolloutWriter<'_>, row: &Members<'_>) {
     }
 }
 
-/// `ContextCompaction`: the item of the same compaction.
+/// Reads `ContextCompaction`: the item of the same compaction.
 pub(super) fn compacted_item(writer: &mut RolloutWriter<'_>) {
     writer.state.compactions = writer.state.compactions.max(1);
     let entry = after(writer, "item_completed ContextCompaction");
@@ -57,7 +58,7 @@ fn after(writer: &RolloutWriter<'_>, reason: &str) -> agent_tracer_event::Entry 
     entry
 }
 
-/// `verified_answer`: how many questions of a call the user answered. The answers stay where they are.
+/// Reads `verified_answer`: how many questions of a call the user answered. The answers stay where they are.
 pub(super) fn retained(writer: &mut RolloutWriter<'_>, answer: &Members<'_>) {
     let Some(id) = answer.word("call_id") else { return };
     let id = writer.rules.word(&id);
@@ -83,7 +84,7 @@ pub(super) fn retained(writer: &mut RolloutWriter<'_>, answer: &Members<'_>) {
     writer.say(entry);
 }
 
-/// `EnteredReviewMode`: a thread of its own will look at the work.
+/// Reads `EnteredReviewMode`: a thread of its own will look at the work.
 pub(super) fn review_began(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     if let (true, Some(turn)) = (writer.is_own(), writer.turn.clone()) {
         writer.state.enter_turn(&turn);
@@ -105,7 +106,7 @@ pub(super) fn review_began(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     }
 }
 
-/// `ExitedReviewMode`: what the review found is its result, so only its size is kept.
+/// Reads `ExitedReviewMode`: what the review found is its result, so only its size is kept.
 pub(super) fn review_ended(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     let key = review_key(writer, "ended", item);
     let mut entry = writer.event(Kind::ContextSaved, Phase::Open, key, "ExitedReviewMode");
@@ -128,14 +129,14 @@ fn review_key(writer: &RolloutWriter<'_>, what: &str, item: &Members<'_>) -> Str
     format!("review:{what}:{}", id.as_deref().unwrap_or(&writer.observation))
 }
 
-/// `thread_rolled_back`: the last turns no longer count for the model; they happened all the same.
+/// Reads `thread_rolled_back`: the last turns no longer count for the model; they happened all the same.
 pub(super) fn rolled_back(writer: &mut RolloutWriter<'_>, event: &Members<'_>) {
     let mut entry = taken_back(writer, "thread_rolled_back");
     put(&mut entry.metadata, attributes::ITEM_COUNT, event.count("num_turns"));
     writer.say(entry);
 }
 
-/// A file of a thread that goes on from an earlier point of another file of the same thread.
+/// Reads a file of a thread that goes on from an earlier point of another file of the same thread.
 pub(super) fn went_back(writer: &mut RolloutWriter<'_>, ordinal: Option<u64>) {
     let mut entry = taken_back(writer, "session_meta.history_base");
     put(&mut entry.metadata, attributes::BASE_ORDINAL, ordinal);

@@ -47,7 +47,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// The form of a tool, by the name that hooks have for it.
+    /// Returns the form of a tool, by the name that hooks have for it.
     pub(super) fn of(tool: &str) -> Self {
         const AGENT_TOOLS: &[&str] = &[
             "spawn_agent",
@@ -109,7 +109,7 @@ pub(super) fn ending(text: &str, form: Form) -> Ending {
     ending
 }
 
-/// A line that the client puts before the output.
+/// Returns a line that the client puts before the output.
 fn header(line: &str, ending: &mut Ending) -> bool {
     if let Some(code) =
         ["Process exited with code ", "Exit code: "].iter().find_map(|words| line.strip_prefix(words))
@@ -138,7 +138,7 @@ fn header(line: &str, ending: &mut Ending) -> bool {
     true
 }
 
-/// A refusal in a place where a tool's answer could stand as well: only the client's exact beginnings count.
+/// Returns a refusal in a place where a tool's answer could stand as well: only the client's exact beginnings count.
 fn anchored(line: &str) -> Option<(CallState, Option<ErrorClass>)> {
     const BEGINNINGS: &[&str] = &[
         "aborted by user",
@@ -157,7 +157,7 @@ fn anchored(line: &str) -> Option<(CallState, Option<ErrorClass>)> {
     refused.then(|| own_words(line)).flatten()
 }
 
-/// Why a call did not run, or not to its end, where nothing but the client can have written the line.
+/// Returns why a call did not run, or not to its end, where nothing but the client can have written the line.
 fn own_words(line: &str) -> Option<(CallState, Option<ErrorClass>)> {
     use CallState::{Denied, Failed, Interrupted};
     let starts = |words: &[&str]| words.iter().any(|word| line.starts_with(word));
@@ -183,7 +183,7 @@ fn own_words(line: &str) -> Option<(CallState, Option<ErrorClass>)> {
     })
 }
 
-/// The output of older versions: `{"output": …, "metadata": {"exit_code": …, "duration_seconds": …}}`.
+/// Returns the output of older versions: `{"output": …, "metadata": {"exit_code": …, "duration_seconds": …}}`.
 fn older(text: &str) -> Option<Ending> {
     if !text.starts_with("{\"output\":") {
         return None;

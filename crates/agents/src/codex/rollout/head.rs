@@ -34,7 +34,7 @@ pub(super) fn head(bytes: &[u8]) -> Option<Head<'_>> {
 /// The longest word that is looked for.
 const WORD_BYTES: usize = 64;
 
-/// A quoted text without escapes, and what follows it.
+/// Returns a quoted text without escapes, and what follows it.
 fn word(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let rest = bytes.strip_prefix(b"\"")?;
     let near = rest.get(..WORD_BYTES).unwrap_or(rest);

@@ -58,7 +58,7 @@ pub(super) fn completed(writer: &mut RolloutWriter<'_>, row: &Members<'_>) {
     }
 }
 
-/// The end of a call that an item tells: of a call that the model made, or of one nested in code.
+/// Returns the end of a call that an item tells: of a call that the model made, or of one nested in code.
 pub(super) fn close(
     writer: &mut RolloutWriter<'_>,
     id: &str,
@@ -91,7 +91,7 @@ pub(super) fn close(
     entry
 }
 
-/// The part of an item's time in which nothing ran: the user was being asked.
+/// Returns the part of an item's time in which nothing ran: the user was being asked.
 fn waited(writer: &RolloutWriter<'_>, end: &End, duration: u64) -> Option<u64> {
     if writer.state.approval_policy.as_deref() == Some("never") {
         return None;
@@ -101,7 +101,7 @@ fn waited(writer: &RolloutWriter<'_>, end: &End, duration: u64) -> Option<u64> {
     whole.checked_sub(duration).filter(|wait| *wait >= 100)
 }
 
-/// `{"secs": 1, "nanos": 870752007}`, to the nearest millisecond.
+/// Reads `{"secs": 1, "nanos": 870752007}`, to the nearest millisecond.
 pub(super) fn duration(members: &Members<'_>) -> Option<u64> {
     let duration = members.members("duration")?;
     let secs = duration.count("secs")?;
@@ -130,7 +130,7 @@ pub(super) fn id_of(writer: &RolloutWriter<'_>, item: &Members<'_>) -> String {
     item.word("id").map_or_else(|| writer.observation.clone(), |id| writer.rules.word(&id))
 }
 
-/// A path from a `file://` address, or the path as it is.
+/// Returns a path from a `file://` address, or the path as it is.
 pub(super) fn path_of(text: &str) -> String {
     let Some(rest) = text.strip_prefix("file://") else { return text.to_owned() };
     // Whatever stands before the first slash is a host.
@@ -222,7 +222,7 @@ fn dynamic(writer: &mut RolloutWriter<'_>, row: &Members<'_>, item: &Members<'_>
     writer.say(entry);
 }
 
-/// A search or a look at a page by the provider: one form for the item, the event and the model's own row.
+/// Reads a search or a look at a page by the provider: one form for the item, the event and the model's own row.
 pub(super) fn web_search(writer: &mut RolloutWriter<'_>, item: &Members<'_>, reason: &str) {
     let Some(id) = item.word("id").or_else(|| item.word("call_id")) else { return };
     let mut input = Map::new();
@@ -245,7 +245,7 @@ pub(super) fn web_search(writer: &mut RolloutWriter<'_>, item: &Members<'_>, rea
     writer.say(entry);
 }
 
-/// An image made by the provider. The image itself is only measured.
+/// Reads an image made by the provider. The image itself is only measured.
 pub(super) fn image_generation(writer: &mut RolloutWriter<'_>, item: &Members<'_>, reason: &str) {
     let Some(id) = item.word("id").or_else(|| item.word("call_id")) else { return };
     let mut input = Map::new();

@@ -63,7 +63,7 @@ fn origin(meta: &Members<'_>) -> Origin {
     origin
 }
 
-/// The first row of a file. Any later one is another thread's and begins a copy of its rows.
+/// Reads the first row of a file. Any later one is another thread's and begins a copy of its rows.
 pub(super) fn session_meta(writer: &mut RolloutWriter<'_>, meta: &Members<'_>) {
     if writer.state.named {
         let other = meta.word("id");
@@ -178,7 +178,7 @@ fn identity(writer: &mut RolloutWriter<'_>, meta: &Members<'_>, origin: &Origin,
     }
 }
 
-/// The settings of a turn. Repeated after each compaction.
+/// Reads the settings of a turn. Repeated after each compaction.
 pub(super) fn turn_context(writer: &mut RolloutWriter<'_>, context: &Members<'_>) {
     if let Some(cwd) = context.word("cwd") {
         writer.state.cwd = Some(cwd.into_owned());

@@ -41,7 +41,7 @@ impl<'a> RolloutName<'a> {
     }
 }
 
-/// The thread that a rollout's path names: the first UUID of its file name, even if the rest is unusual.
+/// Returns the thread that a rollout's path names: the first UUID of its file name, even if the rest is unusual.
 pub(in crate::codex) fn thread_of(path: &str) -> Option<&str> {
     if let Some(name) = RolloutName::parse(path) {
         return Some(name.thread_id);
@@ -70,7 +70,7 @@ pub(in crate::codex) fn is_uuid(text: &str) -> bool {
         })
 }
 
-/// The milliseconds since 1970 that a UUID of version 7 begins with.
+/// Returns the milliseconds since 1970 that a UUID of version 7 begins with.
 pub(super) fn uuid_millis(text: &str) -> Option<u64> {
     if !is_uuid(text) || text.as_bytes().get(14) != Some(&b'7') {
         return None;

@@ -55,7 +55,7 @@ fn output(raw: Raw<'_>, form: Form) -> Output {
     Output { ending, body, other_bytes }
 }
 
-/// The output of a call.
+/// Reads the output of a call.
 pub(super) fn returned(writer: &mut RolloutWriter<'_>, item: &Members<'_>, reason: &str) {
     let Some(id) = item.word("call_id") else { return };
     let Some(raw) = item.raw("output") else { return };
@@ -127,7 +127,7 @@ fn may_wait_for_answer(writer: &RolloutWriter<'_>, call: &OpenCall) -> bool {
     asks && writer.state.approval_policy.as_deref() != Some("never")
 }
 
-/// The answer to a search for tools.
+/// Reads the answer to a search for tools.
 pub(super) fn tools_found(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     let Some(call) = item.word("call_id").and_then(|id| writer.state.close(&id)) else { return };
     let found: usize = item
@@ -168,7 +168,7 @@ fn end_polled(writer: &mut RolloutWriter<'_>, poll: &OpenCall, output: &Output) 
     writer.say(entry);
 }
 
-/// An entry that adds to a call.
+/// Returns an entry that adds to a call.
 pub(super) fn update(writer: &RolloutWriter<'_>, call: &OpenCall, reason: &str) -> Entry {
     let mut entry = writer.event(call.kind, Phase::Update, tool_key(&call.id), reason);
     entry.tool_name = Some(writer.rules.word(&call.tool));
@@ -176,7 +176,7 @@ pub(super) fn update(writer: &RolloutWriter<'_>, call: &OpenCall, reason: &str) 
     entry
 }
 
-/// An entry that ends a call.
+/// Returns an entry that ends a call.
 fn closing(
     writer: &RolloutWriter<'_>,
     call: &OpenCall,
@@ -251,7 +251,7 @@ pub(super) fn quantities(
     kept
 }
 
-/// `session:72248` without what it is.
+/// Reads `session:72248` without what it is.
 fn number_of(process: &str) -> Option<&str> {
     process.split_once(':').map(|(_, number)| number)
 }

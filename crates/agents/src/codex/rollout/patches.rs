@@ -11,7 +11,7 @@ use crate::codex::facts::put;
 use crate::codex::wire::Members;
 use crate::text::relative;
 
-/// A patch that was applied, or not: `FileChange`.
+/// Reads a patch that was applied, or not: `FileChange`.
 pub(super) fn item(writer: &mut RolloutWriter<'_>, row: &Members<'_>, item: &Members<'_>) {
     let id = id_of(writer, item);
     let end = end(writer, row, item, "FileChange");

@@ -63,7 +63,7 @@ impl RolloutReader {
         &self.state
     }
 
-    /// The name of the row at an offset: the same wherever the file is moved, and for its compressed form.
+    /// Returns the name of the row at an offset: the same wherever the file is moved, and for its compressed form.
     #[must_use]
     pub fn observation(&self, offset: u64) -> String {
         format!("{}@{offset}", self.stem)

@@ -34,12 +34,12 @@ impl Rules<'_> {
         object(self.one("PostToolUse", Some(tool), "tool_response", json))
     }
 
-    /// Why a call failed: what the hook would keep of its error.
+    /// Returns why a call failed: what the hook would keep of its error.
     pub(super) fn failure(&self, tool: &str, json: &str) -> Metadata {
         object(self.one("PostToolUseFailure", Some(tool), "error", json))
     }
 
-    /// Why a request to the model failed: a masked first line, or its size.
+    /// Returns why a request to the model failed: a masked first line, or its size.
     pub(super) fn request_error(&self, text: &str) -> Value {
         self.one("PostModelRequest", None, "error", &quoted(text))
     }
@@ -80,7 +80,7 @@ fn object(value: Value) -> Metadata {
     }
 }
 
-/// A text as JSON.
+/// Reads a text as JSON.
 pub(super) fn quoted(text: &str) -> Cow<'static, str> {
     // Only a map with odd keys can fail to be written; a text cannot.
     serde_json::to_string(text).map_or(Cow::Borrowed("\"\""), Cow::Owned)

@@ -13,7 +13,7 @@ use crate::codex::wire::{Members, Raw, text};
 /// The client's own words where a dialog was answered with No. What a server says stands in the result, or behind a prefix.
 const REFUSALS: &[&str] = &["user cancelled MCP tool call", "user rejected MCP tool call"];
 
-/// A call that a server answered, or not: `McpToolCall`.
+/// Reads a call that a server answered, or not: `McpToolCall`.
 pub(super) fn item(writer: &mut RolloutWriter<'_>, row: &Members<'_>, item: &Members<'_>) {
     let id = id_of(writer, item);
     let end = end(writer, row, item, "McpToolCall");
@@ -75,7 +75,7 @@ pub(super) fn mcp_ended(
     entry
 }
 
-/// The bytes of all texts in a value, by a walk over its spelling.
+/// Returns the bytes of all texts in a value, by a walk over its spelling.
 fn strings(json: &str) -> usize {
     match serde_json::from_str::<Value>(json) {
         Ok(value) => texts_in(&value),

@@ -78,7 +78,7 @@ fn window(info: &Members<'_>, keys: &mut Metadata) {
     }
 }
 
-/// A percentage between 0 and 100, to a hundredth.
+/// Returns a percentage between 0 and 100, to a hundredth.
 fn percent(value: f64) -> f64 {
     (value.clamp(0.0, 100.0) * 100.0).round() / 100.0
 }

@@ -159,7 +159,7 @@ impl RolloutState {
         self.calls.push(call);
     }
 
-    /// The call with this id, if it is remembered.
+    /// Returns the call with this id, if it is remembered.
     pub(super) fn call(&mut self, id: &str) -> Option<&mut OpenCall> {
         self.calls.iter_mut().find(|open| open.id == id)
     }
@@ -170,7 +170,7 @@ impl RolloutState {
         Some(self.calls.remove(at))
     }
 
-    /// The call whose command runs as this process.
+    /// Returns the call whose command runs as this process.
     pub(super) fn process(&mut self, process: &str) -> Option<&mut OpenCall> {
         self.calls.iter_mut().find(|open| open.process.as_deref() == Some(process))
     }

@@ -16,7 +16,7 @@ use crate::codex::facts::{TextOrSize, prompt_key, put, said_key, write_message, 
 use crate::codex::wire::{Members, Raw, text};
 use crate::text::title;
 
-/// The texts of a list of content parts, put together as Codex does it; and how many parts are no text.
+/// Returns the texts of a list of content parts, put together as Codex does it; and how many parts are no text.
 fn joined<'a>(parts: &[Raw<'a>]) -> (Cow<'a, str>, u64) {
     let mut joined = Cow::Borrowed("");
     let mut others = 0;
@@ -31,13 +31,13 @@ fn joined<'a>(parts: &[Raw<'a>]) -> (Cow<'a, str>, u64) {
     (joined, others)
 }
 
-/// A prompt as an item: `UserMessage`.
+/// Reads a prompt as an item: `UserMessage`.
 pub(super) fn user_item(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     let (words, others) = joined(&item.list("content"));
     prompt(writer, &words, others, "item_completed UserMessage");
 }
 
-/// A prompt as an event of the legacy dialect: `user_message`.
+/// Reads a prompt as an event of the legacy dialect: `user_message`.
 pub(super) fn user_event(writer: &mut RolloutWriter<'_>, event: &Members<'_>) {
     turns::infer_from_prompt(writer);
     let others = ["images", "local_images", "audio", "local_audio"].map(|name| event.list(name).len() as u64);
@@ -74,13 +74,13 @@ fn prompt(writer: &mut RolloutWriter<'_>, words: &str, attachments: u64, reason:
     }
 }
 
-/// A message of the agent as an item: `AgentMessage`.
+/// Reads a message of the agent as an item: `AgentMessage`.
 pub(super) fn agent_item(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     let (words, _) = joined(&item.list("content"));
     agent_said(writer, &words, item.word("phase").as_deref(), item.word("id").as_deref());
 }
 
-/// A message of the agent as an event of the legacy dialect: `agent_message`.
+/// Reads a message of the agent as an event of the legacy dialect: `agent_message`.
 pub(super) fn agent_event(writer: &mut RolloutWriter<'_>, event: &Members<'_>) {
     let words = event.text("message").unwrap_or_default();
     let phase = event.word("phase");
@@ -122,14 +122,14 @@ fn agent_said(writer: &mut RolloutWriter<'_>, words: &str, phase: Option<&str>, 
     }
 }
 
-/// Something else followed the last message, so it was not the final one.
+/// Writes the last message as one that was not final, because something else followed it.
 pub(super) fn flush_said(writer: &mut RolloutWriter<'_>) {
     if let Some(said) = writer.state.said.take() {
         commentary(writer, said);
     }
 }
 
-/// The turn ended: the last message was its final one, unless the end tells another.
+/// Drops the last message at the end of the turn: it was its final one, unless the end tells another.
 pub(super) fn drop_said(writer: &mut RolloutWriter<'_>, last: Option<&str>) {
     let Some(said) = writer.state.said.take() else { return };
     let same = last.is_some_and(|last| {
@@ -154,7 +154,7 @@ fn commentary(writer: &mut RolloutWriter<'_>, said: Said) {
     writer.say(entry);
 }
 
-/// A hook sent the agent on, so what it had said last was an answer, though not the end of its turn.
+/// Reads that a hook sent the agent on: what it had said last was an answer, though not the end of its turn.
 fn send_on(writer: &mut RolloutWriter<'_>) {
     let is_answer = |said: &Said| said.turn.is_some() && said.turn == writer.turn;
     if !writer.state.said.as_ref().is_some_and(is_answer) {
@@ -208,7 +208,7 @@ fn thought(writer: &mut RolloutWriter<'_>, words: &str, id: &str, reason: &str) 
     writer.say(entry);
 }
 
-/// A hook of the user made the agent go on: `HookPrompt`.
+/// Reads a hook of the user that made the agent go on: `HookPrompt`.
 pub(super) fn hook_prompt(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     send_on(writer);
     let id = item.word("id").map_or_else(|| writer.observation.clone(), |id| writer.rules.word(&id));
@@ -227,7 +227,8 @@ pub(super) fn hook_prompt(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     writer.say(entry);
 }
 
-/// Mail between agents of the second generation. The text may be encrypted and may be a result: only sizes are kept.
+/// Reads mail between agents of the second generation. The text may be encrypted and may be a result: only sizes are
+/// kept.
 pub(super) fn mail(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     let id = item.word("id").map_or_else(|| writer.observation.clone(), |id| writer.rules.word(&id));
     let (author, recipient) = (item.word("author"), item.word("recipient"));
@@ -253,7 +254,7 @@ pub(super) fn mail(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     writer.say(entry);
 }
 
-/// A plan that the agent presents in plan mode: `Plan`.
+/// Reads a plan that the agent presents in plan mode: `Plan`.
 pub(super) fn plan_item(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     let id = item.word("id").map_or_else(|| writer.observation.clone(), |id| writer.rules.word(&id));
     let value = writer.prompt(&item.text("text").unwrap_or_default());
@@ -267,7 +268,7 @@ pub(super) fn plan_item(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     writer.say(entry);
 }
 
-/// The times of an item: it includes the wait for the user's approval.
+/// Returns the times of an item: it includes the wait for the user's approval.
 pub(super) fn span(row: &Members<'_>, at: Millis) -> (Millis, Millis) {
     let started = row.whole("started_at_ms").map_or(at, Millis);
     let ended = row.whole("completed_at_ms").map_or(at, Millis);

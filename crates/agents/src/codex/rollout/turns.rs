@@ -10,7 +10,7 @@ use crate::codex::facts::{
 };
 use crate::codex::wire::{Members, text};
 
-/// A turn begins.
+/// Reads the beginning of a turn.
 pub(super) fn started(writer: &mut RolloutWriter<'_>, task: &Members<'_>) {
     let attribution = task.members("turn_attribution");
     let parent = attribution.as_ref().and_then(|turn| turn.word("parent_turn_id"));
@@ -39,7 +39,7 @@ pub(super) fn started(writer: &mut RolloutWriter<'_>, task: &Members<'_>) {
     writer.say(entry);
 }
 
-/// A turn ends by itself: with a message, with an error, or with neither.
+/// Reads the end of a turn that ends by itself: with a message, with an error, or with neither.
 pub(super) fn completed(writer: &mut RolloutWriter<'_>, task: &Members<'_>) {
     let Some(turn) = writer.turn.clone() else { return };
     writer.state.completed_turn = Some(turn.clone());
@@ -58,7 +58,7 @@ pub(super) fn completed(writer: &mut RolloutWriter<'_>, task: &Members<'_>) {
     end_subagent(writer, &turn, state, message.as_ref(), "task_complete");
 }
 
-/// A turn is cut off.
+/// Reads the end of a turn that is cut off.
 pub(super) fn aborted(writer: &mut RolloutWriter<'_>, task: &Members<'_>) {
     let reason = task.word("reason").unwrap_or_default().into_owned();
     writer.known(
@@ -102,7 +102,7 @@ fn end_turn(writer: &mut RolloutWriter<'_>, task: &Members<'_>, turn: &str, stat
     writer.say(entry);
 }
 
-/// The final message of a turn.
+/// Reads the final message of a turn.
 pub(super) fn response(writer: &mut RolloutWriter<'_>, turn: &str, message: TextOrSize<'_>, reason: &str) {
     let key = said_key(turn, message, writer.state.is_sent_on(turn));
     let mut entry = writer.event(Kind::AssistantResponse, Phase::Close, key, reason);
@@ -115,7 +115,7 @@ pub(super) fn response(writer: &mut RolloutWriter<'_>, turn: &str, message: Text
     writer.say(entry);
 }
 
-/// A turn failed: the provider, the network, the budget.
+/// Reads the failure of a turn: the provider, the network, the budget.
 pub(super) fn failure(writer: &mut RolloutWriter<'_>, turn: &str, error: &Members<'_>, reason: &str) {
     // Either a word, or an object whose only member is the word.
     let class = error.raw("codex_error_info").and_then(|info| {
@@ -134,7 +134,7 @@ pub(super) fn failure(writer: &mut RolloutWriter<'_>, turn: &str, error: &Member
     writer.say(entry);
 }
 
-/// The end of a subagent's turn ends its session, until it gets more work.
+/// Ends a subagent's session with its turn, until it gets more work.
 fn end_subagent(
     writer: &mut RolloutWriter<'_>,
     turn: &str,
@@ -166,7 +166,7 @@ fn end_subagent(
     writer.say(action);
 }
 
-/// Old files do not say when a turn begins: then each prompt begins one, and the row's name is its id.
+/// Infers the beginning of a turn, which old files do not name: each prompt begins one, and the row's name is its id.
 pub(super) fn infer_from_prompt(writer: &mut RolloutWriter<'_>) {
     if writer.state.tells_turns {
         return;

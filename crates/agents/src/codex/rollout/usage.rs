@@ -32,13 +32,13 @@ impl Totals {
         })
     }
 
-    /// The same in the words of every agent.
+    /// Returns the same in the words of every agent.
     pub(in crate::codex) fn usage(&self) -> Tokens {
         Tokens::from_inclusive(self.input, self.cached, self.cache_written, self.output, Some(self.reasoning))
     }
 }
 
-/// A response of the provider: `token_usage_record`.
+/// Reads a response of the provider: `token_usage_record`.
 pub(super) fn record(writer: &mut RolloutWriter<'_>, record: &Members<'_>) {
     writer.state.has_records = true;
     let Some(used) = record.members("usage").as_ref().and_then(Totals::read) else { return };
@@ -52,7 +52,7 @@ pub(super) fn record(writer: &mut RolloutWriter<'_>, record: &Members<'_>) {
     say_usage(writer, entry, &used, "record");
 }
 
-/// A cumulative count: `token_count`. Says what was used since the last one where nothing better does.
+/// Reads a cumulative count: `token_count`. Says what was used since the last one where nothing better does.
 pub(super) fn difference(writer: &mut RolloutWriter<'_>, info: &Members<'_>) {
     let Some(now) = info.members("total_token_usage").as_ref().and_then(Totals::read) else { return };
     let before = writer.state.totals.replace(now);
@@ -77,7 +77,7 @@ pub(super) fn difference(writer: &mut RolloutWriter<'_>, info: &Members<'_>) {
     say_usage(writer, entry, &used, "difference");
 }
 
-/// The settings of the thread from here on: `thread_settings_applied`. They name the service that is paid for.
+/// Reads the settings of the thread from here on: `thread_settings_applied`. They name the service that is paid for.
 pub(super) fn settings(writer: &mut RolloutWriter<'_>, payload: &Members<'_>) {
     let Some(settings) = payload.members("thread_settings") else { return };
     let tier = settings.word("service_tier").map(|tier| writer.rules.word(&tier));

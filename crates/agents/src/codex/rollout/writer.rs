@@ -28,12 +28,12 @@ pub(super) struct RolloutWriter<'r> {
 }
 
 impl RolloutWriter<'_> {
-    /// An entry about an event of this thread and turn.
+    /// Returns an entry about an event of this thread and turn.
     pub(super) fn event(&self, kind: Kind, phase: Phase, key: String, reason: &str) -> Entry {
         self.entry(Subject::Event(kind), phase, key, reason)
     }
 
-    /// An entry about anything of this thread and turn.
+    /// Returns an entry about anything of this thread and turn.
     pub(super) fn entry(&self, subject: Subject, phase: Phase, key: String, reason: &str) -> Entry {
         let evidence = Evidence::reported(format!("rollout: {reason}"));
         let mut entry = Entry::new(subject, phase, task(&self.thread), key, self.at, evidence);
@@ -48,7 +48,7 @@ impl RolloutWriter<'_> {
         entry
     }
 
-    /// An entry about another thread's task.
+    /// Returns an entry about another thread's task.
     pub(super) fn entry_of(
         &self,
         thread: &str,
@@ -106,13 +106,13 @@ impl RolloutWriter<'_> {
         }
     }
 
-    /// A short text under a name, masked.
+    /// Writes a short text under a name, masked.
     pub(super) fn put_word(&self, metadata: &mut Metadata, name: &str, text: Option<impl AsRef<str>>) {
         put(metadata, name, text.map(|text| Value::from(self.rules.word(text.as_ref()))));
     }
 }
 
-/// A value that could be a word of Codex; anything else may be content that stands in the wrong place.
+/// Returns a value that could be a word of Codex; anything else may be content that stands in the wrong place.
 pub(super) fn word_or_mark(value: &str) -> &str {
     let is_word = value.len() <= 40 && value.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_');
     if is_word { value } else { "…" }

@@ -41,7 +41,7 @@ const fn field(number: u64, name: &'static str, holds: Holds) -> Field {
     Field { number, name, holds }
 }
 
-/// The message of an export.
+/// Returns the message of an export.
 pub(super) fn of(signal: Signal) -> &'static [Field] {
     match signal {
         Signal::Logs => LOGS,
