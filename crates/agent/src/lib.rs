@@ -76,6 +76,7 @@ impl Agent {
     /// Reads the id; any other spelling is no agent.
     #[must_use]
     pub fn parse(id: &str) -> Option<Self> {
+        // Strict, unlike the two below: what we wrote ourselves has one spelling, and a second one would be damage.
         Self::find(|spec| spec.id == id)
     }
 

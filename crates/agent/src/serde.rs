@@ -13,6 +13,7 @@ impl Serialize for Agent {
 
 impl<'de> Deserialize<'de> for Agent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // A visitor and not `&str`: readers of streams and of values own no borrowed text.
         deserializer.deserialize_str(Id)
     }
 }

@@ -79,6 +79,7 @@ impl AgentSpec {
     /// Returns `true` if the text is the id, the word or another spelling of this agent.
     #[must_use]
     pub fn is_spelled(&self, text: &[u8]) -> bool {
+        // Byte for byte: `Claude` from a person's hand is refused with the known words, and not guessed.
         self.word.as_bytes() == text
             || self.id.as_bytes() == text
             || self.spellings.iter().any(|own| own.as_bytes() == text)
@@ -93,6 +94,7 @@ impl AgentSpec {
     /// Returns the agent's home: where its variable says, unless that is empty, else its folder of the user's home.
     #[must_use]
     pub fn home(&self, moved: Option<&Path>, user_home: &Path) -> PathBuf {
+        // An empty variable counts as an unset one. Otherwise an agent's home would be the working directory.
         match moved {
             Some(folder) if !folder.as_os_str().is_empty() => {
                 folder.join(self.home_below_variable).components().collect()

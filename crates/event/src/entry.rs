@@ -88,6 +88,7 @@ impl Series {
     /// Returns the key of the nth fact, counted from one, of those that would have the same key.
     #[must_use]
     pub fn nth_key(key: &str, n: u32) -> String {
+        // The first keeps the bare key, so that a fact which turns out to be the first of several keeps its id.
         if n < 2 { key.to_owned() } else { format!("{key}#{n}") }
     }
 }

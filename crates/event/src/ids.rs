@@ -15,14 +15,17 @@ use agent_tracer_agent::Agent;
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// Characters of a task's id behind its letter.
+// 100 bits: the chance that any two of a billion tasks share an id is below one in 10¹².
 const TASK_LETTERS: usize = 20;
 /// Characters of an id within a task behind its letter.
+// Thirteen letters hold the 64 bits of a number, which a store keeps in an integer column instead of the text.
 const OWN_LETTERS: usize = 13;
 
 /// Hashes framed parts to 128 bits.
 fn digest(parts: &[&[u8]]) -> u128 {
     let mut hasher = Xxh3::new();
     for part in parts {
+        // The length goes first, or two different pairs of parts would have the same bytes.
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part);
     }
@@ -43,6 +46,7 @@ fn encode(letter: char, letters: usize, mut bits: u128) -> String {
 
 /// Returns the bits behind the letter of an encoded text.
 fn decode(text: &str) -> Option<u128> {
+    // The lowest bits stand first, so they are read last.
     text.bytes().skip(1).rev().try_fold(0_u128, |bits, byte| {
         let digit = ALPHABET.iter().position(|letter| *letter == byte)?;
         Some((bits << 5) | digit as u128)
@@ -90,6 +94,7 @@ macro_rules! own_id {
         id!($(#[$meta])* $name, |text| text.split_once('-').is_some_and(|(task, own)| {
             is_derived(task, 't', TASK_LETTERS)
                 && is_derived(own, $letter, OWN_LETTERS)
+                // Thirteen letters can spell a 65th bit, which no number has.
                 && decode(own).is_some_and(|bits| u64::try_from(bits).is_ok())
         }));
 
@@ -113,6 +118,8 @@ macro_rules! own_id {
             /// Returns the one of this task that has this number.
             #[must_use]
             pub fn from_number(task: &TaskId, number: u64) -> Self {
+                // The task stands in front, so that facts of one task are neighbours in every index and the id alone
+                // leads to it.
                 Self(format!("{task}-{}", encode($letter, OWN_LETTERS, u128::from(number))))
             }
 
@@ -175,6 +182,8 @@ impl TaskKey {
     /// Returns the task of a Claude Code subagent, whose hooks carry the parent's session id.
     #[must_use]
     pub fn subagent(agent: Agent, agent_id: &str) -> Self {
+        // A subagent's hooks have no session of their own, and without one its rows would be its parent's. No session
+        // id of a client begins like this.
         Self { agent, runtime_session: format!("sub--{agent_id}") }
     }
 
@@ -184,6 +193,8 @@ impl TaskKey {
         TaskId(encode(
             't',
             TASK_LETTERS,
+            // The id and not the number of the agent: a row's place could differ between two builds, its id never
+            // does.
             digest(&[self.agent.as_str().as_bytes(), self.runtime_session.as_bytes()]),
         ))
     }
@@ -193,6 +204,8 @@ impl EntryId {
     /// Returns the `index`-th entry read out of an observation.
     #[must_use]
     pub fn derive(observation: &str, index: u32) -> Self {
+        // The index is part of it, because one observation makes several entries, and the order in which its reader
+        // makes them is fixed.
         Self(encode('n', TASK_LETTERS, digest(&[observation.as_bytes(), &index.to_le_bytes()])))
     }
 }

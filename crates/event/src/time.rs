@@ -26,8 +26,11 @@ impl Millis {
             digits.iter().all(u8::is_ascii_digit).then_some(())?;
             std::str::from_utf8(digits).ok()?.parse().ok()
         };
+        // By hand and not by a library: every row of a history has a time, and this crate has no dependency that
+        // knows calendars.
         let separators = bytes.get(4) == Some(&b'-')
             && bytes.get(7) == Some(&b'-')
+            // RFC 3339 allows a blank and a small letter between date and time.
             && matches!(bytes.get(10), Some(b'T' | b't' | b' '))
             && bytes.get(13) == Some(&b':')
             && bytes.get(16) == Some(&b':');
@@ -39,6 +42,7 @@ impl Millis {
             || day > days_in_month(year, month)
             || hour > 23
             || minute > 59
+            // Sixty is a leap second, which is a valid time.
             || second > 60
         {
             return None;
@@ -51,6 +55,7 @@ impl Millis {
             let begin = at;
             while let Some(digit) = bytes.get(at).filter(|byte| byte.is_ascii_digit()) {
                 millis += i64::from(digit - b'0') * scale;
+                // More than three digits add nothing: the scale is zero then, and the digits are still checked.
                 scale /= 10;
                 at += 1;
             }
@@ -87,6 +92,7 @@ const fn days_in_month(year: i64, month: i64) -> i64 {
 
 /// Returns days since 1970-01-01. Years are counted from March, so that the leap day is the last of its year.
 const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    // January and February belong to the year before, as its last months.
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
     let year_of_era = year.rem_euclid(400);
@@ -111,6 +117,7 @@ const fn civil_from_days(days: i64) -> (i64, i64, i64) {
 
 impl fmt::Display for Millis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Rounded down and not towards zero, or times before 1970 would fall on the wrong day.
         let (year, month, day) = civil_from_days(self.0.div_euclid(DAY_MS));
         let rest = self.0.rem_euclid(DAY_MS);
         let (hour, minute) = (rest / 3_600_000, rest / 60_000 % 60);
@@ -127,6 +134,7 @@ impl Serialize for Millis {
 
 impl<'de> Deserialize<'de> for Millis {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Owned, because a value that is read from a stream or a tree cannot be borrowed.
         let text = String::deserialize(deserializer)?;
         Self::parse(&text).ok_or_else(|| de::Error::custom(format!("`{text}` is not an RFC 3339 time")))
     }

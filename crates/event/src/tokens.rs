@@ -56,12 +56,15 @@ impl Tokens {
     /// Returns the number of all tokens.
     #[must_use]
     pub fn total(&self) -> u64 {
+        // Saturating, because counts come from files that anybody can write.
         self.prompt().saturating_add(self.output)
     }
 
     /// Returns the result of a function of each two counts. Reasoning is unknown only if it is unknown in both.
     #[must_use]
     pub fn combine(&self, other: &Self, count: impl Fn(u64, u64) -> u64) -> Self {
+        // Unknown and zero are different: a provider that counts no reasoning must not look like a model that did
+        // none.
         let reasoning = match (self.reasoning, other.reasoning) {
             (None, None) => None,
             (one, two) => Some(count(one.unwrap_or(0), two.unwrap_or(0))),
@@ -83,6 +86,7 @@ impl Tokens {
 
     /// Writes it under its key, as an object with the names of the wire contract.
     pub fn write(&self, metadata: &mut Metadata) {
+        // Built by hand: serializing the struct into a value takes a fallible path for something that cannot fail.
         let mut object = Metadata::new();
         object.insert("inputTokens".to_owned(), Value::from(self.input));
         object.insert("outputTokens".to_owned(), Value::from(self.output));
@@ -97,6 +101,7 @@ impl Tokens {
     /// Reads what [`Tokens::write`] wrote.
     #[must_use]
     pub fn read(metadata: &Metadata) -> Option<Self> {
+        // A usage of another shape is none; a wrong cost is worse than a missing one.
         Self::deserialize(metadata.get(Self::KEY)?).ok()
     }
 }

@@ -18,6 +18,8 @@ macro_rules! words {
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
             /// The spelling of every value, in order.
+            // Beside `ALL`, for declarations of attributes and schemas, which are constants and cannot call `as_str`
+            // in a loop.
             pub const WORDS: &[&'static str] = &[$($text),+];
 
             /// Returns the one spelling.

@@ -102,6 +102,8 @@ impl History {
                 let session = self.begin();
                 self.open.push(session);
             }
+            // Sessions take turns by chance: their rows interleave, as they do on a machine where several agents
+            // work.
             let place = self.dice.throw() as usize % self.open.len().max(1);
             let mut raw = Vec::new();
             let Some(session) = self.open.get_mut(place) else { break };
@@ -110,12 +112,15 @@ impl History {
             self.spent.making += made - begun;
             for raw in raw {
                 self.bytes += raw.bytes.len() as u64;
+                // Rows of which nothing is read are no events, so they do not count towards the size that was asked
+                // for.
                 if let Some(observed) = observe(session, &raw, &self.config, self.made) {
                     self.brought.push(observed);
                     self.made += 1;
                 }
             }
             if session.is_over() {
+                // The order of open sessions does not matter, as the next one is drawn.
                 self.open.swap_remove(place);
             }
             self.spent.reading += made.elapsed();
@@ -129,6 +134,7 @@ impl History {
         let number = self.begun;
         self.begun += 1;
         let share = self.made as f64 / self.events.max(1) as f64;
+        // The beginning follows the share that is made, so that any size spans the same days.
         let at = BEGIN + (share * SPAN as f64) as i64;
         let large = self.tasks / (SMALL_PER_LARGE + 1);
         // The one very long task comes early, so that every later read and write has to cope with it.

@@ -82,6 +82,7 @@ impl Scenario {
                 continue;
             }
             let turn = decided.len();
+            // In turn and not by chance, so that every scenario has each kind, and the same one each time.
             let (wish, basis, mode, counted) = WISHES[turn % WISHES.len()];
             let mut rule = json!({"rule": format!("rule-{}", turn % 3), "origin": "user", "decision": wish,
                 "basis": basis, "mode": mode, "severity": "high", "counted": counted});
@@ -119,6 +120,7 @@ impl Scenario {
 /// Returns the record of a decision on an event.
 #[must_use]
 pub fn decision_of(event: &Observed, body: &[u8]) -> Observed {
+    // The mark behind the event's name and the millisecond keep the decision behind the event that it answers.
     let name = format!("{}!", event.name);
     let arrived = Millis(event.arrived.0 + 1);
     let context = Context::default();
@@ -164,6 +166,7 @@ pub fn scenario(name: &str) -> Scenario {
 
 fn sorted(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    // The order of a folder differs between file systems, and the order of observations is part of snapshots.
     paths.sort();
     paths
 }
@@ -203,6 +206,7 @@ pub fn hook_at(
         agent => (Source::Hook, agent_tracer_privacy::Source::Hook(agent)),
     };
     let mut body = Vec::new();
+    // The key is fixed: hashes of contents are in the snapshots, and a random one would change them in every run.
     reduce(payload, privacy, &config(level), &mut || [7; 16], &mut body);
     let context = Context::default();
     let reading = read(&Observation {
@@ -221,6 +225,7 @@ pub fn hook_at(
         channel: Channel::Hook,
         arrived,
         verdict: Verdict::Read(reading),
+        // Only this agent's equal payloads are the same event twice; the other sends equal bytes for distinct calls.
         payload: (agent == Agent::CLAUDE_CODE).then(|| xxh3_64(&body)),
         kept: Some(body),
     }
@@ -232,6 +237,8 @@ fn hooks(agent: Agent, path: &Path, level: Level) -> Part {
     for (index, line) in text.lines().enumerate() {
         let row: Value = serde_json::from_str(line).unwrap();
         let arrived = match row.get("t_ns") {
+            // Two recorders made the captures: one wrote nanoseconds as an integer, the other seconds with a
+            // fraction.
             Some(nanos) => Millis::from_nanos(nanos.as_u64().unwrap()),
             None => Millis((row["t"].as_f64().unwrap() * 1000.0) as i64),
         };
@@ -261,6 +268,7 @@ fn claude(folder: &Path, level: Level) -> Scenario {
     let mut parts = Vec::new();
     for path in paths {
         match file_name(&path) {
+            // The expectation stands beside the capture and is no input.
             "truth.json" => {}
             "hooks.jsonl" => parts.push(hooks(Agent::CLAUDE_CODE, &path, level)),
             _ => parts.push(transcript(&path, level)),
@@ -328,6 +336,7 @@ pub fn transcript_of(level: Level, path: &str, content: &[u8]) -> Vec<Observed> 
 fn codex(version: &Path) -> Vec<Scenario> {
     let mut scenarios: BTreeMap<String, Vec<Part>> = BTreeMap::new();
     for path in sorted(&version.join("hooks")) {
+        // Hooks and rollouts lie in different folders and belong together by their stem.
         let name = file_name(&path).trim_end_matches(".hooks.jsonl").to_owned();
         scenarios.entry(name).or_default().push(hooks(Agent::CODEX, &path, Level::Actions));
     }

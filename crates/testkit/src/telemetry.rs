@@ -97,6 +97,7 @@ impl Scenario {
                 };
                 let usage = &row["message"]["usage"];
                 let is_own = requests.contains_key(request) || !known.contains(request);
+                // A row without a reason was written while the answer arrived, and its numbers are not final.
                 let is_complete = row["message"]["stop_reason"].is_string();
                 if usage.is_object() && is_own && is_complete && row["message"]["model"] != "<synthetic>" {
                     known.insert(request.to_owned());

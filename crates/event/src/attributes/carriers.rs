@@ -13,6 +13,7 @@ impl Carriers {
     pub const fn of(subject: Subject) -> Self {
         let bit = match subject {
             Subject::Event(kind) => kind as u32,
+            // From the top, so that a new kind takes the next free bit and moves none of these.
             Subject::Task => 61,
             Subject::Turn => 62,
             Subject::Account => 63,
@@ -24,6 +25,7 @@ impl Carriers {
     #[must_use]
     pub const fn union(sets: &[Self]) -> Self {
         let mut bits = 0;
+        // A loop over a pattern: iterators cannot run in a constant, and these sets are all constants.
         let mut rest = sets;
         while let [first, others @ ..] = rest {
             bits |= first.0;

@@ -290,6 +290,7 @@ pub fn find(key: &str) -> Option<&'static Attribute> {
 /// Returns the type of the values of a key that is declared, by itself or by its prefix.
 #[must_use]
 pub fn value_type(key: &str) -> Option<ValueType> {
+    // The whole key first: it is a lookup, and a prefix is a search.
     find(key).map(|attribute| attribute.value).or_else(|| find_prefix(key).map(|prefix| prefix.value))
 }
 
@@ -305,6 +306,7 @@ impl ValueType {
     pub fn admits(self, value: &Value) -> bool {
         match self {
             Self::String => value.is_string(),
+            // At the level of metadata only the length of a text is kept, under the same key.
             Self::Text => value.is_string() || is_length(value),
             Self::Integer => value.is_i64() || value.is_u64(),
             Self::Number => value.is_number(),

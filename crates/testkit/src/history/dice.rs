@@ -32,6 +32,7 @@ impl Dice {
 
     /// Returns a number below `to`, small ones far more often: the product of two uniform numbers.
     pub fn skewed(&mut self, to: u64) -> u64 {
+        // 53 bits are what a float holds exactly.
         let even = |bits: u64| (bits >> 11) as f64 / (1_u64 << 53) as f64;
         let (one, two) = (even(self.throw()), even(self.throw()));
         ((one * two * to as f64) as u64).min(to.saturating_sub(1))

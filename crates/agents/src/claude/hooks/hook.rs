@@ -44,6 +44,8 @@ impl<'a> Hook<'a> {
         let context = observation.context;
         let session = payload
             .id(&["session_id"])
+            // 2.1.325 has both in every payload. Older documents leave one or the other out, and a payload without a
+            // session would be a task of its own.
             .or_else(|| payload.text(&["transcript_path"]).and_then(session_of_transcript))
             .or_else(|| context.env("CLAUDE_CODE_SESSION_ID").map(str::to_owned))
             .unwrap_or_else(|| NO_SESSION.to_owned());
@@ -65,6 +67,8 @@ impl<'a> Hook<'a> {
             },
             prompt_id: payload.id(&["prompt_id"]),
             cwd: payload.text(&["cwd"]).or(context.cwd.as_deref()),
+            // The client stamps no payload, so the arrival is the time of the event; it lags by the start of one
+            // process.
             at: payload.text(&["timestamp"]).and_then(Millis::parse).unwrap_or(observation.arrived),
         }
     }
@@ -139,6 +143,7 @@ impl<'a> Hook<'a> {
         phase: Phase,
         key: impl Into<String>,
     ) -> Entry {
+        // A subagent's event can be a row of its parent. The subagent's turn is no turn there.
         let acts_here = task == self.actor();
         let mut entry = self.entry(Subject::Event(kind), phase, task, key);
         // Most events have some thirty members; making room for them little by little costs more than the room.
@@ -255,6 +260,7 @@ impl<'a> Hook<'a> {
         let named = self.payload.id(&["parent_session_id"]);
         entry.evidence = match &named {
             Some(_) => Evidence::reported("hook, parent_session_id"),
+            // Agents of agents exist, and this payload names the root of the tree for all of them.
             None => Evidence { certainty: Certainty::Guessed, reason: "hook, session_id".to_owned() },
         };
         let parent = named.unwrap_or_else(|| self.session.clone());
@@ -286,6 +292,7 @@ impl<'a> Hook<'a> {
         if let Some(attended) = attended {
             metadata.insert(attributes::ATTENDED.to_owned(), Value::Bool(attended));
         }
+        // The kernel's word first: the variable is inherited by everything that the client starts.
         let pid = context.pid.or_else(|| context.env("CLAUDE_PID")?.parse().ok());
         for (name, number) in [
             (attributes::PID, pid.map(u64::from)),

@@ -129,6 +129,8 @@ pub(in crate::claude) fn read_payload(observation: &Observation<'_>, payload: &V
         return reading;
     };
     (event.read)(&hook, &mut reading);
+    // Behind the task's own entry, which is surer: the parent is a guess in an entry of its own, so that it cannot
+    // weaken the rest.
     add_parent(&hook, &mut reading);
     hook.check_permission_mode(&mut reading);
     other_members(&hook, event, &mut reading);
@@ -143,6 +145,7 @@ fn unrecognised(hook: &Hook<'_>, payload: &Value, reading: &mut Reading) {
     let mut entry = hook.event(Kind::Unrecognised, Phase::Open, hook.own_key());
     let name = if hook.event.is_empty() { "an event without a name" } else { hook.event };
     entry.title = Some(crate::text::title(&format!("Unrecognised: {name}")));
+    // All of it stays: what matters of an event that no reader knows is not known either.
     entry.metadata.insert(attributes::PAYLOAD.to_owned(), sanitise(payload));
     reading.entries.push(entry);
     reading.unrecognised.push(Unrecognised::Event(crate::text::line(hook.event, 100)));

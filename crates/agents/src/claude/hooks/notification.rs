@@ -33,6 +33,7 @@ const OPENING: &str = "<task-notification>";
 impl<'a> Notification<'a> {
     /// Reads a prompt that is a notification; any other text is none.
     pub(super) fn parse(prompt: &'a str) -> Option<Self> {
+        // The client sends it as a prompt that nobody typed, and fires `UserPromptSubmit` for it.
         let text = prompt.trim_start().strip_prefix(OPENING)?;
         // Whatever a result says must not pass for the client's words, so only what stands outside of it counts.
         let (before, after) = match (text.find("<result>"), text.rfind("</result>")) {
@@ -103,6 +104,7 @@ impl<'a> Notification<'a> {
 
     /// Returns the exit code that the client writes behind a shell's summary.
     fn exit_code(&self) -> Option<i64> {
+        // From the end: the summary quotes the command, which may hold the same words.
         let (_, rest) = self.summary?.rsplit_once("exit code ")?;
         rest.trim_end_matches(')').trim().parse().ok()
     }
@@ -122,6 +124,7 @@ impl<'a> Notification<'a> {
             Some("completed") => "completed",
             Some("failed" | "error") => "failed",
             Some("killed" | "stopped" | "cancelled" | "canceled") => "cancelled",
+            // An unknown word is still an end, and a row that stays open would look like work.
             Some(_) | None => "completed",
         };
         let evidence = Evidence::reported("hook UserPromptSubmit, task-notification");

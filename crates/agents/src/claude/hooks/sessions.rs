@@ -33,13 +33,17 @@ const REASONS: &[(&str, &str)] = &[
     ("prompt_input_exit", "explicit_exit"),
     ("logout", "explicit_exit"),
     ("resume", "idle"),
+    // Headless runs and every signal but SIGKILL end like this; after SIGKILL nothing is sent, and staleness has to
+    // end the session.
     ("other", "runtime_terminated"),
+    // Named by older documents; 2.1.325 does not declare it.
     ("bypass_permissions_disabled", "runtime_terminated"),
 ];
 
 fn start(hook: &Hook<'_>, reading: &mut Reading) {
     hook.expect_one_of("source", SOURCES, reading);
     let source = hook.payload.text(&["source"]);
+    // Only interactive sessions name it, and not after `/clear`; otherwise the first response does.
     let model = hook.payload.text(&["model"]).map(|model| text::line(model, 200));
     let mut task = hook.task();
     // How the task came to be; going on with it later does not change that.

@@ -193,6 +193,8 @@ fn failure(hook: &Hook<'_>, reading: &mut Reading) {
         reading.entries.push(turn);
     }
     if hook.agent_id.is_some() {
+        // With an agent's id this event takes the place of `SubagentStop`, which then never comes, so it ends the row
+        // of the parent too.
         let mut row = subagents::on_parent(hook, Phase::Close, "failed");
         row.metadata.insert(attributes::ERROR.to_owned(), Value::from(error));
         reading.entries.push(row);

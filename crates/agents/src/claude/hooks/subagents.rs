@@ -37,6 +37,8 @@ const EXCERPT_CHARS: usize = 400;
 
 /// Returns whether this is the helper that writes the summary of a compaction.
 pub(super) fn is_compaction_helper(hook: &Hook<'_>) -> bool {
+    // `/compact` and an automatic compaction fire a `SubagentStop` without a start, and the file that it names never
+    // exists.
     hook.agent_id.is_some() && hook.agent_type == Some("")
 }
 

@@ -81,6 +81,7 @@ impl<'a> CallPayload<'a> {
     }
 
     fn response(&self) -> &'a Value {
+        // `tool_output` is the spelling of older documents; no client that was driven wrote it.
         self.members.get(&["tool_response", "tool_output"]).unwrap_or(&NULL)
     }
 

@@ -117,6 +117,8 @@ impl TranscriptReader {
         offset: u64,
         arrived: Millis,
     ) -> RowReading {
+        // Long rows are results and images. Their ends hold ids and states, which close a call that would stay open
+        // otherwise.
         self.state.counts.too_long += 1;
         let row = remains(head, tail);
         let mut reading = match self.row(rules, &row, None, offset, arrived) {
@@ -187,6 +189,7 @@ impl TranscriptReader {
             return RowReading::Skipped;
         };
         if at_first && row.kind.is("queue-operation") {
+            // The queue is written before any copied row, so its time is when this file began.
             writer.state.began = Some(writer.at);
         }
         if writer.state.is_excluded().is_none() && !rules.config.excludes.is_empty() {
@@ -250,6 +253,7 @@ impl TranscriptReader {
         } else {
             word(rules, row.agent)
         };
+        // Its request is paid by the session and it is nobody's agent, so it gets no task.
         if is_compaction_helper(&agent) {
             agent.clear();
         }
@@ -259,10 +263,12 @@ impl TranscriptReader {
             self.state.session = Some(session.clone());
         }
         let written = std::str::from_utf8(row.timestamp.raw()).ok().and_then(Millis::parse);
+        // Rows of the session's state have no time: they happened after the row before them.
         let at = written.or(self.state.last_at).unwrap_or(arrived);
         if written.is_some() {
             self.state.last_at = Some(at);
         }
+        // The id of a row survives a move and a copy of the file, an offset does not.
         let name = if row.uuid.is_empty() { format!("{session}@{offset}") } else { word(rules, row.uuid) };
         Some(RowWriter {
             rules,

@@ -88,6 +88,7 @@ fn response(writer: &mut RowWriter<'_, '_>, key: String, usage: &Usage<'_>) -> E
     let mut entry = writer.event(Kind::TokenUsage, Phase::Close, key);
     let request = writer.word(row.request);
     if !request.is_empty() {
+        // Telemetry knows the request and not the message.
         entry.aliases.push(format!("request:{request}"));
     }
     let model = writer.word(model_of(writer));
@@ -119,6 +120,7 @@ fn response(writer: &mut RowWriter<'_, '_>, key: String, usage: &Usage<'_>) -> E
         metadata.insert(attributes::PARTIAL.to_owned(), Value::Bool(true));
         metadata.insert(attributes::PARTIAL_USAGE.to_owned(), json!(usage.billed.tokens));
     }
+    // The client leaves some responses out of its own account, and sums have to agree with it.
     if is_counted {
         usage.billed.tokens.write(metadata);
     }
@@ -190,10 +192,12 @@ pub(super) fn api_response(writer: &mut RowWriter<'_, '_>) {
 /// Reads that another model answered than the one before it.
 fn switched(writer: &mut RowWriter<'_, '_>) {
     let model = model_of(writer);
+    // Errors of the API stand in rows of a made-up model, which would look like a switch and one back.
     if model.is_empty() || model.is(SYNTHETIC) || writer.row.is_api_error {
         return;
     }
     let model = writer.word(model);
+    // By lane: a subagent with another model is no switch of the session.
     let before = writer.lane().model.replace(model.clone());
     let mut task = None;
     if before.as_ref() != Some(&model) {
@@ -212,6 +216,8 @@ fn switched(writer: &mut RowWriter<'_, '_>) {
 
 /// Returns the entry of a switch, under the key that its hook has.
 pub(super) fn switch(writer: &mut RowWriter<'_, '_>, from: &str, to: &str, source: &str) -> Entry {
+    // A switch by `/model` has its hook under the prompt of the command, any other under the prompt that was worked
+    // on.
     let prompt = writer.lane().model_command.take().or_else(|| writer.lane().prompt.clone());
     let key = match prompt {
         Some(prompt) => format!("model:{prompt}:{from}:{to}"),

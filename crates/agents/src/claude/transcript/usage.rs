@@ -107,6 +107,7 @@ impl UsageScan {
                         *first_lines = 0;
                     }
                 }
+                // Of a fork every row is read until its order: that row ends the copies, and it names no usage.
                 if needle.find(bytes).is_some() || reader.is_forked || is_fork(bytes) {
                     reader.line(bytes, responses);
                 } else if account::is_account(bytes) {
@@ -196,6 +197,7 @@ impl UsageReader {
         let message = row.message.as_ref();
         let model =
             message.map(|message| message.model).filter(|model| !model.is_empty()).unwrap_or(row.model);
+        // A made-up row has a usage of zeros and an id of the client's: it would count as a response.
         if row.is_api_error || model.is(SYNTHETIC) {
             self.counts.synthetic += 1;
             return;
@@ -227,6 +229,7 @@ impl UsageReader {
             session,
             agent: agent.filter(|id| !is_compaction_helper(id)),
             at: time(row.timestamp),
+            // A subagent's file begins after its session's, so its time says nothing of the session.
             began: self.file.began.filter(|_| self.file.agent_id.is_none()),
             billed: usage.billed,
             cost_usd: row.cost_usd,

@@ -53,6 +53,8 @@ impl<'a> Hook<'a> {
         let rollout =
             payload.get("transcript_path").and_then(Value::as_str).and_then(thread_of).map(str::to_owned);
         let session = id(payload, "session_id");
+        // `session_id` is the root of the tree for every thread in it. The file's name is what tells a review apart,
+        // which has no agent's id.
         let thread = agent_id.clone().or_else(|| rollout.clone()).or_else(|| session.clone());
         Self {
             observation,

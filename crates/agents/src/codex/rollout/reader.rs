@@ -45,6 +45,7 @@ impl RolloutReader {
     pub fn resume(path: &str, mut state: RolloutState) -> Self {
         let stem = match RolloutName::parse(path) {
             Some(name) => {
+                // After a revert the name holds two ids; the first one is the thread's.
                 state.thread_id.get_or_insert_with(|| name.thread_id.to_owned());
                 name.stem.to_owned()
             }
@@ -71,6 +72,8 @@ impl RolloutReader {
 
     /// Reads the next row. `arrived` is used only where the row has no time of its own and none came before it.
     pub fn read(&mut self, rules: &Rules<'_>, row: &[u8], offset: u64, arrived: Millis) -> Row {
+        // Most bytes of a rollout are texts and results, and their type stands in front: such rows are not parsed at
+        // all.
         if let Some(head) = head::head(row)
             && head::says_nothing(head.row, head.payload)
         {
@@ -103,9 +106,11 @@ impl RolloutReader {
             && self.state.named
             && ordinal < start
         {
+            // A child of the second generation begins with its parent's rows, which the parent's own file tells.
             return Row::Copied;
         }
         if matches!(kind, "session_meta" | "turn_context")
+            // A later `session_meta` is another thread's, whose directory must not decide about this one.
             && !(kind == "session_meta" && self.state.named)
             && let Some(cwd) = payload.word("cwd")
         {
@@ -127,6 +132,8 @@ impl RolloutReader {
         if writer.state.copying {
             if meta::still_copying(&writer, kind, payload) {
                 if let Some(info) = payload.members("info") {
+                    // A copied total is where this thread's own begins, so it is remembered although the row is not
+                    // read.
                     usage::difference(&mut writer, &info);
                 }
                 return Row::Copied;

@@ -9,6 +9,7 @@ use agent_tracer_event::{Kind, Millis};
 use serde::{Deserialize, Serialize};
 
 /// The most calls without an outcome that are remembered.
+// A turn has a few calls at once. Those that never end (denied, cut off) have to leave by themselves.
 const OPEN_CALLS: usize = 64;
 /// The longest id that is remembered; Codex's have at most 45 characters.
 const ID_BYTES: usize = 256;
@@ -149,6 +150,7 @@ pub struct OpenCall {
 impl RolloutState {
     /// Remembers a call until its outcome is known.
     pub(super) fn open(&mut self, call: OpenCall) {
+        // Forgotten and not cut: a cut id would join calls that differ.
         if call.id.len() > ID_BYTES {
             return;
         }
@@ -203,6 +205,7 @@ impl Totals {
             reasoning: self.reasoning.saturating_sub(earlier.reasoning),
             total: self.total.saturating_sub(earlier.total),
         };
+        // `token_count` repeats equal rows.
         (used.input > 0 || used.output > 0).then_some(used)
     }
 }

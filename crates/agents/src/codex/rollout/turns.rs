@@ -168,11 +168,13 @@ fn end_subagent(
 
 /// Infers the beginning of a turn, which old files do not name: each prompt begins one, and the row's name is its id.
 pub(super) fn infer_from_prompt(writer: &mut RolloutWriter<'_>) {
+    // A file of a newer version has an id for each turn, and a guess beside it would make a second turn.
     if writer.state.tells_turns {
         return;
     }
     if let Some(before) = writer.state.turn.clone() {
         let mut entry = writer.entry(Subject::Turn, Phase::Close, turn_key(&before), "the next prompt");
+        // The last row before the prompt, because the pause in which a person reads is no part of the turn.
         let ended = writer.state.last_at.unwrap_or(writer.at);
         entry.occurred_at = ended;
         entry.ended_at = Some(ended);

@@ -45,6 +45,7 @@ pub(super) fn record(writer: &mut RolloutWriter<'_>, record: &Members<'_>) {
     let response = record.word("response_id").map(|id| writer.rules.word(&id));
     let key = match &response {
         Some(response) => response_key(response),
+        // A record without an id is only ever itself: two of them may have equal numbers.
         None => format!("usage:{}", writer.observation),
     };
     let mut entry = writer.event(Kind::TokenUsage, Phase::Open, key, "token_usage_record");
@@ -56,6 +57,7 @@ pub(super) fn record(writer: &mut RolloutWriter<'_>, record: &Members<'_>) {
 pub(super) fn difference(writer: &mut RolloutWriter<'_>, info: &Members<'_>) {
     let Some(now) = info.members("total_token_usage").as_ref().and_then(Totals::read) else { return };
     let before = writer.state.totals.replace(now);
+    // The total was taken over above all the same, so that a difference never spans what records have counted.
     if writer.state.has_records || writer.state.copying {
         return;
     }

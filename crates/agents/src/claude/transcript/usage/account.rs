@@ -12,6 +12,7 @@ const MODELS: usize = 100;
 
 /// Returns whether a line is an account; its type stands at its beginning.
 pub(super) fn is_account(line: &[u8]) -> bool {
+    // Looking at the beginning only: a prompt may quote such a row.
     let head = line.get(..48).unwrap_or(line);
     memchr::memmem::find(head, b"\"cost-state\"").is_some()
 }

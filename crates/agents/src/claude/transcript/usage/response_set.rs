@@ -19,7 +19,10 @@ impl ResponseId {
     /// row. A row without any of them is only ever itself.
     pub(super) fn from_names(message: Text<'_>, request: Text<'_>, row: Text<'_>, line: &[u8]) -> Self {
         for (letter, name) in [(1, message), (2, request), (3, row)] {
+            // Blocks of a message, copies in a fork and echoes of a subagent all repeat the message's id.
             if !name.is_empty() {
+                // Raw bytes: the client spells an id one way, so unescaping it would only cost time. The letter keeps
+                // equal texts of different kinds apart.
                 return Self(xxh3_128(name.raw()).wrapping_add(letter));
             }
         }
@@ -226,6 +229,8 @@ impl ResponseSet {
             return;
         };
         let owner = if known.source == line.source { known } else { self.owner(known, line) };
+        // The largest of each number and not the last row's: files are read in any order, and a row that was written
+        // early has fewer.
         let billed = known.billed.fold(&line.billed);
         let at = earlier(known.at, line.at);
         let cost_usd = match (known.cost_usd, line.cost_usd) {
