@@ -218,19 +218,19 @@ fn of_event(own: Vec<OwnHook>, event: &str) -> Vec<OwnHook> {
 
 /// Lists our handlers in a settings file, in the order of the file.
 pub fn own_hooks(settings: &Settings) -> Vec<OwnHook> {
-    listed(settings, |value| Invocation::of(value).filter(Invocation::is_ours))
+    list_hooks(settings, |value| Invocation::of(value).filter(Invocation::is_ours))
 }
 
 /// Lists the verifiers of ours, which the agent itself asks.
 pub fn own_verifiers(settings: &Settings) -> Vec<OwnHook> {
-    listed(settings, |value| {
+    list_hooks(settings, |value| {
         is_verifier(value).then(|| Invocation { program: String::new(), arguments: Vec::new() })
     })
 }
 
 /// Returns everything of ours, in the order of the file.
 fn all_ours(settings: &Settings) -> Vec<OwnHook> {
-    listed(settings, |value| {
+    list_hooks(settings, |value| {
         let verifier = || Invocation { program: String::new(), arguments: Vec::new() };
         let command = Invocation::of(value).filter(Invocation::is_ours);
         command.or_else(|| is_verifier(value).then(verifier))
@@ -255,7 +255,7 @@ fn is_verifier(handler: &Value) -> bool {
         && handler.get("prompt").and_then(Value::as_str).is_some_and(|text| verified_rule(text).is_some())
 }
 
-fn listed(settings: &Settings, ours: impl Fn(&Value) -> Option<Invocation>) -> Vec<OwnHook> {
+fn list_hooks(settings: &Settings, ours: impl Fn(&Value) -> Option<Invocation>) -> Vec<OwnHook> {
     let mut own = Vec::new();
     let Some(Value::Object(events)) = settings.member(HOOKS) else { return own };
     for (event, groups) in &events {

@@ -154,6 +154,7 @@ pub trait SessionFiles: Sync {
 fn begins_with_type(line: &[u8], is_whole: bool) -> bool {
     match serde_json::from_slice::<serde_json::Value>(line) {
         Ok(row) => row.get("type").is_some_and(serde_json::Value::is_string),
+        // Only the beginning of a file is read to decide this, and a first row can be longer.
         Err(error) => !is_whole && error.is_eof() && line.trim_ascii_start().starts_with(b"{\""),
     }
 }
@@ -172,6 +173,7 @@ pub fn recognise(agent: Option<Agent>, path: &Path) -> Option<SessionFile> {
     }
     let doors = || Agent::rows().filter_map(of);
     let certain = doors().find(|door| door.is_unmistakable(path));
+    // An unmistakable name first, because the rule of another agent may fit any file of lines.
     certain.map_or_else(|| doors().find_map(|door| door.recognise(path)), |door| door.recognise(path))
 }
 

@@ -65,6 +65,7 @@ fn one_line_within(text: &str, most: usize) -> (String, bool) {
             gap = gap || letters > 0;
             continue;
         }
+        // The blank counts only when a letter follows: white space at the end must not use up the title.
         let wanted = if gap { 2 } else { 1 };
         if letters + wanted > most {
             return (line, true);

@@ -107,6 +107,7 @@ pub struct AccountCauses {
 }
 
 /// The usage of any number of files of one agent.
+// `Any`, so that a merge finds its own type behind the box.
 pub trait UsageCollection: Any + Send {
     /// Reads one file to its end, in parts as large as `buffer`.
     ///
@@ -161,6 +162,7 @@ pub(crate) fn read_parts(
     mut each: impl FnMut(&[u8]),
 ) -> io::Result<()> {
     loop {
+        // A short read is no end: decompression returns what it has.
         let length = bytes.read(buffer)?;
         match buffer.get(..length).filter(|part| !part.is_empty()) {
             Some(part) => each(part),

@@ -42,8 +42,9 @@ pub struct Evidence {
 
 impl Reading {
     /// Writes on every event which channel and field said so. Where several did, the surest is shown.
-    pub fn say_why(&mut self) {
+    pub fn write_reasons(&mut self) {
         for entry in &mut self.entries {
+            // Only on events: the timeline shows a reason per row, and tasks and turns have none.
             if matches!(entry.subject, Subject::Event(_)) {
                 let reason = entry.evidence.reason.as_str();
                 entry.metadata.insert(attributes::EVIDENCE_REASON.to_owned(), reason.into());

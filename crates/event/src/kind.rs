@@ -116,6 +116,8 @@ impl Kind {
             | Self::ModelRequest
             | Self::TokenUsage
             | Self::Unrecognised => Lane::Telemetry,
+            // Only where a call's meaning is not known: what it does is the better word, and its entry carries that
+            // lane.
             Self::ToolUsed | Self::TerminalCommand => Lane::Implementation,
             Self::MonitorObserved
             | Self::ActionLogged

@@ -84,6 +84,7 @@ fn without_server(name: &str) -> Option<&str> {
         return name.rsplit_once('/').map(|(_, last)| last);
     }
     if let Some((first, rest)) = name.split_once('/') {
+        // Only known clouds: `someone/gpt-5` is a model of someone's, and may cost anything.
         return SERVED_BY.contains(&first).then_some(rest);
     }
     if let Some((first, rest)) = name.split_once('.') {
@@ -107,6 +108,7 @@ fn find_dated<'t>(table: &'t Table, name: &str) -> Option<&'t Model> {
             None => break,
         }
     }
+    // After the version is gone, so that an alias need not be listed with each of its dates.
     if let Some((_, model)) = ALIASES.iter().find(|(alias, _)| *alias == rest) {
         return table.exact(model);
     }

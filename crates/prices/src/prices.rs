@@ -168,6 +168,7 @@ impl<'p> Price<'p> {
     pub fn window(&self) -> Option<u64> {
         match (self.model.window, self.million_window) {
             (window, false) => window,
+            // The suffix asks for the larger window of a model that has two, and the table lists only one of them.
             (window, true) => Some(window.unwrap_or(0).max(MILLION_WINDOW)),
         }
     }

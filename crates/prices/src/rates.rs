@@ -32,6 +32,7 @@ impl Rates {
     pub(crate) fn choose(model: &Model, sets: &[RateSet], usage: &BilledUsage) -> Self {
         let prompt_tokens = match usage.prompt {
             Prompt::Counted => usage.prompt_tokens(),
+            // A sum of short prompts is long and was never paid as such.
             Prompt::Short => 0,
             Prompt::AtLeast(tokens) => tokens,
         };
@@ -113,6 +114,8 @@ fn rate(
     let mut bound = passed.clone().max();
     while let Some(above) = bound {
         let long = of_tier(Some(above))
+            // Never less than the tier's short price: a tier that lists no threshold would get cheaper by a longer
+            // prompt.
             .or_else(|| of(Tier::Standard, Some(above)).map(|price| price.max(short.unwrap_or(0))));
         if long.is_some() {
             return long;

@@ -163,6 +163,7 @@ impl Table {
             (false, false) => return Err("a model does not begin with its standard prices"),
             (true, false) => {}
             (false, true) => {
+                // The search needs this order, and sorting here would be paid by every process.
                 if self.models.last().is_some_and(|last| *last.name > *name) {
                     return Err("the models are not sorted");
                 }

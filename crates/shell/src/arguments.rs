@@ -54,7 +54,9 @@ impl<'f, 't> Arguments<'f, 't> {
             match style {
                 Style::Gnu if text.starts_with("--") => {
                     let (name, value) = split_value(text);
-                    let field = if value.is_none() && listed(values, name) { rest.next() } else { None };
+                    // Whether the next word is a value or an operand depends on the program, so its table lists the
+                    // options that take one.
+                    let field = if value.is_none() && is_listed(values, name) { rest.next() } else { None };
                     let value = value.or(field.map(|field| &*field.text));
                     arguments.options.push(Given { name: Name::Long(name), value, field });
                 }
@@ -64,7 +66,7 @@ impl<'f, 't> Arguments<'f, 't> {
                     let takes = if style == Style::Cmdlet {
                         listed_anyhow(values, name)
                     } else {
-                        listed(values, name)
+                        is_listed(values, name)
                     };
                     let field = if value.is_none() && takes { rest.next() } else { None };
                     let value = value.or(field.map(|field| &*field.text));
@@ -130,7 +132,7 @@ impl<'f, 't> Arguments<'f, 't> {
         names: &'a str,
     ) -> impl Iterator<Item = (&'f str, Option<&'f Field<'t>>)> + 'a {
         self.options.iter().filter_map(move |given| match given.name {
-            Name::Long(long) if self.style == Style::Gnu && long.len() > 3 && !listed(names, long) => {
+            Name::Long(long) if self.style == Style::Gnu && long.len() > 3 && !is_listed(names, long) => {
                 let begins = tokens(names).any(|known| known.starts_with(long.as_bytes()));
                 given.value.filter(|_| begins).map(|value| (value, given.field))
             }
@@ -170,7 +172,7 @@ impl Given<'_, '_> {
             Name::Long(long) if style == Style::Cmdlet => tokens(names).any(|name| {
                 name.get(..long.len()).is_some_and(|start| start.eq_ignore_ascii_case(long.as_bytes()))
             }),
-            Name::Long(long) => listed(names, long),
+            Name::Long(long) => is_listed(names, long),
         }
     }
 }
@@ -195,7 +197,7 @@ pub(crate) fn values_of<'f, 't>(
         }
         let (long, stuck) = split_value(text);
         // `-exec` of a program that writes long names with one dash.
-        let one_dash = long.len() > 2 && listed(names, long);
+        let one_dash = long.len() > 2 && is_listed(names, long);
         let begins = |known: &[u8]| known.starts_with(b"--") && known.starts_with(long.as_bytes());
         if one_dash || long.len() > 2 && long.starts_with("--") && tokens(names).any(begins) {
             let field = if stuck.is_none() { rest.next() } else { None };
@@ -203,7 +205,7 @@ pub(crate) fn values_of<'f, 't>(
             continue;
         }
         if text.starts_with("--") {
-            if stuck.is_none() && listed(others, long) {
+            if stuck.is_none() && is_listed(others, long) {
                 rest.next();
             }
             continue;
@@ -233,7 +235,7 @@ fn split_value(text: &str) -> (&str, Option<&str>) {
 
 /// Returns `true` if a list of option names, separated by blanks, holds this one. The lists are long and asked for
 /// every option of every command, so this looks at each byte once and builds nothing.
-pub(crate) fn listed(names: &str, name: &str) -> bool {
+pub(crate) fn is_listed(names: &str, name: &str) -> bool {
     tokens(names).any(|known| known == name.as_bytes())
 }
 

@@ -37,6 +37,7 @@ fn by_effect(draft: &Draft) -> u32 {
         Effect::Write => 600,
         Effect::Network => 500,
         Effect::ExecuteCheck => 450,
+        // Above reading: what is not understood may be the purpose, and a probe beside it is not.
         Effect::Unknown => 400,
         Effect::ReadOnly => match draft.operation {
             "filter" | "sort_output" | "limit_output" | "test" | "compute" => 180,
@@ -70,6 +71,7 @@ pub(crate) fn decisive(steps: &[Draft]) -> Option<usize> {
         let weight = weight(step);
         let better = match best {
             None => true,
+            // A line ends with what it was written for, and looks first at what it is about.
             Some((_, known)) if weight >= 400 => weight >= known,
             Some((_, known)) => weight > known,
         };

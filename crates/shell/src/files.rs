@@ -57,6 +57,7 @@ impl Files {
             Access::Look | Access::Mention => return,
         };
         let is_path = matches!(aim.kind, TargetType::File | TargetType::Path | TargetType::Directory);
+        // A pattern covers files that nobody can name without the disk, so it is not a path of the call.
         if !aim.local || !is_path || aim.value.contains(['*', '?', '$', '`']) || list.len() >= MAX_PATHS {
             return;
         }
@@ -72,6 +73,7 @@ impl Files {
 }
 
 fn resolve(path: &str, context: &Context<'_>) -> String {
+    // The home is the caller's to know: without it the path stays as it was written.
     let path = match (path.strip_prefix("~/"), context.home) {
         (Some(rest), Some(home)) => format!("{home}/{rest}"),
         _ => path.to_owned(),

@@ -27,10 +27,10 @@ mod draft;
 mod effect;
 mod exit;
 mod exposure;
-mod few;
 mod files;
 mod index;
 mod model;
+mod one_or_many;
 mod path;
 mod semantics;
 mod syntax;
@@ -54,7 +54,7 @@ use draft::Draft;
 use effect::Effects;
 use exit::Node;
 use serde::{Deserialize, Serialize};
-use walk::Walked;
+use walk::WalkResult;
 
 /// Longest command that is read, in bytes. What is beyond counts as not understood.
 const MAX_COMMAND: usize = 256 * 1024;
@@ -92,12 +92,14 @@ pub fn describe(command: &str, context: &Context<'_>) -> ShellCall {
     let text = readable(command);
     let mut walked = walk::walk(text, context);
     if text.len() < command.len() {
+        // The end of a line decides its exit code, so the whole is not understood, and not only what was cut off.
         walked.incomplete = true;
         walked.opacity.add(Opacity::Limit);
     }
     let mut effects =
         walked.steps.iter().fold(walked.omitted.effects, |all, step| all.and(step.all_effects()));
     if walked.incomplete || walked.steps.is_empty() {
+        // Added to what was understood: the gravest effect counts, and a fault must not make a line look harmless.
         effects = effects.and(Effects::UNKNOWN);
     }
     let (semantics, lane) = semantics::derive(text, context, &walked.steps, effects);
@@ -113,7 +115,7 @@ pub fn describe(command: &str, context: &Context<'_>) -> ShellCall {
 }
 
 /// Gathers what cannot be seen through, from the walk and from every step.
-fn expose(walked: &mut Walked) -> Exposure {
+fn expose(walked: &mut WalkResult) -> Exposure {
     let mut opacity = walked.opacity;
     if walked.incomplete {
         opacity.add(Opacity::Syntax);
@@ -141,7 +143,7 @@ fn readable(command: &str) -> &str {
     command.get(..end).unwrap_or_default()
 }
 
-fn summarise(command: &str, text: &str, walked: Walked, effects: Effects) -> CommandAnalysis {
+fn summarise(command: &str, text: &str, walked: WalkResult, effects: Effects) -> CommandAnalysis {
     let structure = structure(&walked);
     let decisive = decide::decisive(&walked.steps);
     let main = decisive.and_then(|position| walked.steps.get(position)).map(decide::innermost);
@@ -162,7 +164,7 @@ fn summarise(command: &str, text: &str, walked: Walked, effects: Effects) -> Com
     }
 }
 
-fn structure(walked: &Walked) -> Structure {
+fn structure(walked: &WalkResult) -> Structure {
     if walked.branches {
         return Structure::Compound;
     }
@@ -191,7 +193,7 @@ fn is_masked(tree: &Node, main: &Draft) -> bool {
     }
 }
 
-fn checks(walked: &Walked) -> Vec<Check> {
+fn checks(walked: &WalkResult) -> Vec<Check> {
     let mut checks = Vec::new();
     for (position, step) in walked.steps.iter().enumerate() {
         let members =

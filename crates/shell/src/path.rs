@@ -53,6 +53,7 @@ impl Place {
 
 /// Returns `true` if the path does not depend on the current directory.
 pub(crate) fn is_anchored(path: &str) -> bool {
+    // A variable may hold an absolute path. Joining it to the folder would make a path that does not exist.
     path.starts_with('/') || path.starts_with('~') || path.starts_with('$') || has_drive(path)
 }
 
@@ -75,6 +76,7 @@ pub(crate) fn tidy(path: &str) -> String {
                 Some(&last) if last != ".." && !last.starts_with('~') && !last.starts_with('$') => {
                     kept.pop();
                 }
+                // Above the root is the root.
                 None if absolute => {}
                 _ => kept.push(".."),
             },

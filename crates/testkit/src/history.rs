@@ -38,7 +38,7 @@ const SMALL_PER_LARGE: u64 = 49;
 
 /// The time spent on making observations, by step.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Spent {
+pub struct StepTimes {
     /// Making up bytes, which is no cost of the product.
     pub making: Duration,
     /// Privacy and reading.
@@ -62,7 +62,7 @@ pub struct History {
     /// Processor time of this thread; constantly zero unless [`History::timed`] sets a clock.
     processor: fn() -> Duration,
     /// The time spent so far.
-    pub spent: Spent,
+    pub spent: StepTimes,
     /// Bytes that were read.
     pub bytes: u64,
 }
@@ -82,7 +82,7 @@ impl History {
             config: Config { level: Level::Actions, ..Config::default() },
             brought: Vec::new(),
             processor: || Duration::ZERO,
-            spent: Spent::default(),
+            spent: StepTimes::default(),
             bytes: 0,
         }
     }

@@ -4,7 +4,7 @@
 
 use agent_tracer_event::{Agent, Series, TaskKey};
 
-use super::wire::Said;
+use super::wire::TextOrLength;
 use crate::text;
 
 /// Returns the task: the session's own, or that of a subagent, inside which `session_id` is the parent's.
@@ -28,11 +28,11 @@ pub fn turn<'a>(agent_id: Option<&'a str>, prompt_id: Option<&'a str>) -> Option
 /// Returns what stands in keys for a text that both channels tell: its hash, or its length where only that was kept. White space
 /// does not count: a command's arguments have it in the hook as it was typed, and in the transcript as it was split.
 #[must_use]
-pub(in crate::claude) fn text_part(said: Option<Said<'_>>) -> Option<String> {
+pub(in crate::claude) fn text_part(said: Option<TextOrLength<'_>>) -> Option<String> {
     match said {
-        Some(Said::Text(text)) if !text.trim().is_empty() => Some(text::words_key(text)),
-        Some(Said::Length(bytes)) if bytes > 0 => Some(text::length_key(bytes)),
-        Some(Said::Text(_) | Said::Length(_)) | None => None,
+        Some(TextOrLength::Text(text)) if !text.trim().is_empty() => Some(text::words_key(text)),
+        Some(TextOrLength::Length(bytes)) if bytes > 0 => Some(text::length_key(bytes)),
+        Some(TextOrLength::Text(_) | TextOrLength::Length(_)) | None => None,
     }
 }
 
@@ -98,13 +98,19 @@ mod tests {
     #[test]
     fn prompts_of_one_turn_differ_by_their_text() {
         assert_ne!(prompt_key("p", Some("1")), prompt_key("p", Some("2")));
-        assert_eq!(text_part(Some(Said::Text(" Go on\n"))), text_part(Some(Said::Text("Go on"))));
         assert_eq!(
-            text_part(Some(Said::Text("/shout  two\n spaces"))),
-            text_part(Some(Said::Text("/shout two spaces")))
+            text_part(Some(TextOrLength::Text(" Go on\n"))),
+            text_part(Some(TextOrLength::Text("Go on")))
         );
-        assert_ne!(text_part(Some(Said::Text("twosp aces"))), text_part(Some(Said::Text("two spaces"))));
-        assert_eq!(text_part(Some(Said::Text(" "))), None);
+        assert_eq!(
+            text_part(Some(TextOrLength::Text("/shout  two\n spaces"))),
+            text_part(Some(TextOrLength::Text("/shout two spaces")))
+        );
+        assert_ne!(
+            text_part(Some(TextOrLength::Text("twosp aces"))),
+            text_part(Some(TextOrLength::Text("two spaces")))
+        );
+        assert_eq!(text_part(Some(TextOrLength::Text(" "))), None);
     }
 
     #[test]

@@ -58,6 +58,7 @@ impl InstallOptions {
     /// Returns every chosen event in both forms, whatever the version: what an installation may have written.
     pub fn in_every_form(&self) -> Vec<WantedHook> {
         self.chosen()
+            // An upgrade of the client changes the form, and the old entry has to be found to be replaced.
             .flat_map(|event| [Form::Shell, Form::Exec].map(|form| self.hook_for(event, form)))
             .collect()
     }
@@ -108,6 +109,7 @@ impl InstallOptions {
                 json!({"type": "command", "command": self.hook, "args": arguments})
             }
         };
+        // Only where the client's own is too short: `SessionEnd` gets 1.5 seconds unless the hook names another.
         if let (Some(timeout), Some(handler)) = (event.timeout, handler.as_object_mut()) {
             handler.insert("timeout".to_owned(), json!(timeout));
         }

@@ -182,7 +182,7 @@ fn problem(fit: &Fit, drift: &Drift<'_>, may_miss: bool) -> Option<String> {
             "Claude Code is {seen} now and may ignore all of `{file}`, because it may not know the hooks that verify rules\n\
              hint: update Claude Code, or run `agent-tracer policy apply`, which takes them away"
         ));
-    } else if !fit.unheard.is_empty() {
+    } else if !fit.without_arguments.is_empty() {
         "does not pass `args` to a hook, so nothing is recorded by hooks".to_owned()
     } else if !fit.missing.is_empty() && !may_miss {
         return Some(format!(
@@ -209,7 +209,7 @@ mod tests {
     fn the_worst_is_said_first_and_with_the_way_out() {
         let fit = Fit {
             refused: vec!["PreModelSwitch"],
-            unheard: vec!["Stop"],
+            without_arguments: vec!["Stop"],
             missing: vec!["Setup"],
             in_a_shell: Vec::new(),
             verifiers: 0,
@@ -236,9 +236,12 @@ mod tests {
         assert!(
             said(&fit, "2.1.250", false).is_some_and(|text| text.contains("shows a warning at each start"))
         );
-        let unheard = Fit { refused: Vec::new(), ..fit.clone() };
-        assert!(said(&unheard, "2.1.138", false).is_some_and(|text| text.contains("nothing is recorded")));
-        let missing = Fit { unheard: Vec::new(), ..unheard };
+        let without_arguments = Fit { refused: Vec::new(), ..fit.clone() };
+        assert!(
+            said(&without_arguments, "2.1.138", false)
+                .is_some_and(|text| text.contains("nothing is recorded"))
+        );
+        let missing = Fit { without_arguments: Vec::new(), ..without_arguments };
         assert!(said(&missing, "2.1.326", false).is_some_and(|text| text.contains("not registered: Setup")));
         assert!(
             said(&missing, "2.1.326", false).is_some_and(|text| text.contains("--client-version 2.1.326"))

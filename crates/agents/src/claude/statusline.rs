@@ -53,6 +53,7 @@ pub(crate) fn read(observation: &Observation<'_>) -> Reading {
     };
     reading.entries.push(as_reported(task(&hook)));
     let snapshot = snapshot(hook.payload);
+    // The percentage is null at first, and a refresh without it would be a row that shows nothing.
     if snapshot.contains_key(attributes::CONTEXT_WINDOW_USED_PCT)
         || snapshot.keys().any(|key| key.starts_with("rateLimit"))
     {

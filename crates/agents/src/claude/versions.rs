@@ -120,6 +120,7 @@ pub const PLUGIN_OLDEST: ClientVersion = ClientVersion::release(2, 1, 139);
 /// Returns the range of a version; that of the oldest for one that is not known or older still.
 pub fn range_of(client: Option<ClientVersion>) -> &'static Range {
     let oldest = &RANGES[0];
+    // The least that every version accepts: an event too many can make a version ignore the whole file.
     let Some(client) = client else { return oldest };
     RANGES.iter().rev().find(|range| range.from <= client).unwrap_or(oldest)
 }
@@ -141,7 +142,7 @@ pub struct Fit {
     /// Registered events that the version does not know: they do what [`Range::unknown_event`] says.
     pub refused: Vec<&'static str>,
     /// Registered events that the version calls without arguments, so that nothing is recorded.
-    pub unheard: Vec<&'static str>,
+    pub without_arguments: Vec<&'static str>,
     /// Events that the version has, that are registered by default, and that are not registered.
     pub missing: Vec<&'static str>,
     /// Registered events that cost a shell which the version does not need.
@@ -171,7 +172,7 @@ pub fn fit(own: &[OwnHook], verifiers: &[OwnHook], client: ClientVersion) -> Fit
         }
         let has_arguments = registered.any(|own| own.value.get("args").is_some());
         match form(Some(client)) {
-            Form::Shell if has_arguments => fit.unheard.push(event.name),
+            Form::Shell if has_arguments => fit.without_arguments.push(event.name),
             Form::Exec if !has_arguments => fit.in_a_shell.push(event.name),
             Form::Shell | Form::Exec => {}
         }
@@ -264,7 +265,13 @@ mod tests {
             assert_eq!(fit(&own, &[], range.from), Fit::default(), "{}", range.from);
             for later in &RANGES[at..] {
                 let fit = fit(&own, &[], later.from);
-                assert_eq!((fit.refused, fit.unheard), (vec![], vec![]), "{} on {}", range.from, later.from);
+                assert_eq!(
+                    (fit.refused, fit.without_arguments),
+                    (vec![], vec![]),
+                    "{} on {}",
+                    range.from,
+                    later.from
+                );
             }
         }
     }
@@ -274,7 +281,7 @@ mod tests {
         let own = installed_for(None);
         for range in &RANGES {
             let fit = fit(&own, &[], range.from);
-            assert_eq!((fit.refused, fit.unheard), (vec![], vec![]), "{}", range.from);
+            assert_eq!((fit.refused, fit.without_arguments), (vec![], vec![]), "{}", range.from);
         }
     }
 
@@ -287,7 +294,7 @@ mod tests {
             let client = ClientVersion::release(2, 1, patch);
             assert_eq!(fit(&own, &own, client).verifiers, unknown, "{client}");
         }
-        let unheard = fit(&own, &[], ClientVersion::release(2, 1, 138)).unheard;
-        assert!(unheard.contains(&"SessionStart"), "{unheard:?}");
+        let without_arguments = fit(&own, &[], ClientVersion::release(2, 1, 138)).without_arguments;
+        assert!(without_arguments.contains(&"SessionStart"), "{without_arguments:?}");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A payload is any JSON object. Each member is looked up by every spelling that a client or an older document has
 //! for it, and used only if it has a type that makes sense. After privacy a text may be an object that says how long it
-//! was: [`Said`].
+//! was: [`TextOrLength`].
 
 use serde_json::{Map, Value};
 
@@ -29,7 +29,7 @@ const ID_CHARS: usize = 300;
 
 /// A text, as far as privacy left it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Said<'a> {
+pub(super) enum TextOrLength<'a> {
     /// The text itself, masked.
     Text(&'a str),
     /// Only how many bytes it had.
@@ -63,10 +63,10 @@ impl<'a> Members<'a> {
     }
 
     /// Reads a text, or what is left of it.
-    pub(super) fn said(self, keys: &[&str]) -> Option<Said<'a>> {
+    pub(super) fn text_or_length(self, keys: &[&str]) -> Option<TextOrLength<'a>> {
         keys.iter().find_map(|key| match self.0.get(*key)? {
-            Value::String(text) => Some(Said::Text(text)),
-            Value::Object(reduced) => reduced.get("bytes").and_then(Value::as_u64).map(Said::Length),
+            Value::String(text) => Some(TextOrLength::Text(text)),
+            Value::Object(reduced) => reduced.get("bytes").and_then(Value::as_u64).map(TextOrLength::Length),
             _ => None,
         })
     }

@@ -33,12 +33,12 @@ fn mark(payload: &Value) -> Mark {
     if let Some(summary) = summary {
         // The history repeats the summary as a message; it is read once, as the summary.
         pieces.retain(|piece| piece.text.as_deref() != Some(summary));
-        pieces.push(said(Part::Summary, summary));
+        pieces.push(message_piece(Part::Summary, summary));
     }
     Mark { replaced_by: Some(pieces), ..Mark::default() }
 }
 
-fn said(part: Part, text: &str) -> Piece {
+fn message_piece(part: Part, text: &str) -> Piece {
     Piece { part, bytes: text.len() as u64, text: Some(text.to_owned()), tool: None }
 }
 
@@ -62,7 +62,7 @@ fn piece(item: &Value) -> Option<Piece> {
                 Some("user") if is_typed(item) => Part::Prompt,
                 _ => Part::Harness,
             };
-            said(part, &whole)
+            message_piece(part, &whole)
         }
         "reasoning" => sized(Part::Thought, item.get("summary")),
         "function_call" => sized(Part::Call, item.get("arguments")),

@@ -29,6 +29,7 @@ const fn plain_event(name: &'static str, snake: &'static str) -> Event {
 }
 
 /// All 14 events, in the order in which `install` writes them: the way of a session.
+// All of them: an unknown event is ignored by older versions, unlike an unknown key of the file.
 pub const EVENTS: [Event; 14] = [
     event("SessionStart", "session_start"),
     plain_event("UserPromptSubmit", "user_prompt_submit"),

@@ -104,10 +104,12 @@ impl TrustStore {
         let Some(state) = key(own, source).and_then(|key| self.states.get(&key)) else {
             return Trust::Untrusted;
         };
+        // Before the hash: a handler that is switched off does not run, however it was trusted.
         if state.disabled {
             return Trust::Disabled;
         }
         match &state.trusted_hash {
+            // The hash covers the command line and not the program, so an upgrade of ours needs no new review.
             Some(trusted) if Some(trusted) == hash(own).as_ref() => Trust::Trusted,
             Some(_) => Trust::Modified,
             None => Trust::Untrusted,

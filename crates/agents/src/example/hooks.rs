@@ -44,6 +44,6 @@ pub(super) fn read(observation: &Observation<'_>) -> Reading {
         }
         other => reading.unrecognised.push(Unrecognised::Event(text::line(other, 100))),
     }
-    reading.say_why();
+    reading.write_reasons();
     reading
 }

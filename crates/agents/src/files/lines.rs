@@ -121,6 +121,7 @@ impl LineSplitter {
         let offset = self.start;
         let length = self.waiting() + piece.len() as u64;
         self.start += length + 1;
+        // The common case hands on a slice of the chunk and copies nothing.
         if self.dropped == 0 && self.carry.is_empty() {
             self.hand(piece, offset, each);
             return;

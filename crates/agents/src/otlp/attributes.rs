@@ -44,6 +44,7 @@ impl Attributes {
 
     /// Reads a text that the agent did not black out.
     pub(crate) fn display_text(&self, names: &[&str]) -> Option<&str> {
+        // Without a switch of the user the client sends this mark in the place of prompts and answers.
         self.text(names).filter(|text| !text.starts_with("<REDACTED"))
     }
 

@@ -66,6 +66,7 @@ impl<'a> RecordWriter<'a> {
         let nanos = |member: &str| {
             item.get(member)
                 .and_then(|value| value.as_u64().or_else(|| value.as_str()?.parse().ok()))
+                // Zero is how the format says that there is no time.
                 .filter(|nanos| *nanos > 0)
                 .map(Millis::from_nanos)
         };

@@ -25,7 +25,7 @@ pub(super) const TABLE: &[Row] = &[Row {
     names: &["apply_patch"],
     subtype: SubtypeKey::ApplyPatch,
     operation: "patch",
-    title: |input| title(&changes(&given(input))),
+    title: |input| title(&changes(&patch_headers(input))),
     also: Some(write),
     ..FILE
 }];
@@ -81,7 +81,7 @@ pub fn changes(headers: &[String]) -> Vec<Change> {
 }
 
 /// Returns the headers of the call's patch, wherever in the input it stands.
-fn given(input: &Input<'_>) -> Vec<String> {
+fn patch_headers(input: &Input<'_>) -> Vec<String> {
     let inside = || input.get(INPUT).map(headers).unwrap_or_default();
     let whole = headers(input.value);
     if whole.is_empty() { inside() } else { whole }
@@ -105,7 +105,7 @@ fn title(changes: &[Change]) -> String {
 }
 
 fn write(input: &Input<'_>, meaning: &mut Meaning) {
-    let changes = changes(&given(input));
+    let changes = changes(&patch_headers(input));
     let mut listed = Vec::new();
     for change in changes.iter().take(PATHS) {
         let mut row = Map::new();

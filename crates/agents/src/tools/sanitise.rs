@@ -28,6 +28,7 @@ fn level(value: &Value, levels: usize, left: &mut usize) -> Value {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
         Value::String(text) => Value::from(text::cut(text, TEXT_CHARS).into_owned()),
+        // Only containers: a leaf at the last level costs no more than its mark would.
         Value::Array(_) | Value::Object(_) if levels == 0 || *left == 0 => Value::from(DEEPER),
         Value::Array(items) => {
             let mut kept = Vec::new();
@@ -47,6 +48,7 @@ fn level(value: &Value, levels: usize, left: &mut usize) -> Value {
                     kept.insert(DEEPER.to_owned(), Value::from(members.len() - kept.len()));
                     break;
                 }
+                // Names too: a hostile input can carry its megabytes in a key.
                 kept.insert(text::cut(key, 200).into_owned(), level(member, levels - 1, left));
             }
             Value::Object(kept)

@@ -149,29 +149,31 @@ pub(super) fn of(name: &str) -> Option<Dialect> {
 }
 
 /// A command as far as privacy left it.
-enum Said {
+enum ReducedCommand {
     Command(String),
     Program { name: Option<String>, bytes: Option<i64> },
     Nothing,
 }
 
-fn said(input: &Input<'_>) -> Said {
+fn reduced_command(input: &Input<'_>) -> ReducedCommand {
     let value = match input.value {
         Value::Object(_) => input.get(&["command", "cmd", "script"]),
         Value::String(_) => Some(input.value),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
     };
     match value {
-        Some(Value::String(command)) if !command.trim().is_empty() => Said::Command(command.clone()),
+        Some(Value::String(command)) if !command.trim().is_empty() => {
+            ReducedCommand::Command(command.clone())
+        }
         Some(Value::Array(words)) => {
             let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
-            Said::Command(command_of(&words))
+            ReducedCommand::Command(command_of(&words))
         }
-        Some(Value::Object(reduced)) => Said::Program {
+        Some(Value::Object(reduced)) => ReducedCommand::Program {
             name: reduced.get("program").and_then(Value::as_str).map(|name| line(name, 64)),
             bytes: reduced.get("bytes").and_then(super::input::integer),
         },
-        _ => Said::Nothing,
+        _ => ReducedCommand::Nothing,
     }
 }
 
@@ -235,14 +237,14 @@ pub(super) fn understand(input: &Input<'_>, dialect: Dialect) -> Meaning {
         metadata,
         recognised: true,
     };
-    match said(input) {
-        Said::Command(command) => {
+    match reduced_command(input) {
+        ReducedCommand::Command(command) => {
             meaning
                 .metadata
                 .insert(attributes::COMMAND.to_owned(), Value::from(cut(&command, COMMAND_CHARS).as_ref()));
             analyse(&command, dialect, input, &mut meaning);
         }
-        Said::Program { name, bytes } => {
+        ReducedCommand::Program { name, bytes } => {
             if let Some(bytes) = bytes {
                 meaning.metadata.insert(attributes::COMMAND_BYTES.to_owned(), Value::from(bytes));
             }
@@ -252,7 +254,7 @@ pub(super) fn understand(input: &Input<'_>, dialect: Dialect) -> Meaning {
                 meaning.semantics.entity = Some((EntityType::Command, name));
             }
         }
-        Said::Nothing => {}
+        ReducedCommand::Nothing => {}
     }
     meaning
 }

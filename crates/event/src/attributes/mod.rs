@@ -275,6 +275,7 @@ pub const PREFIXES: &[Prefix] = &[
 
 /// Returns every attribute.
 pub fn all() -> impl Iterator<Item = &'static Attribute> {
+    // From the groups and not from a list of its own, so that a key that is in no group cannot exist.
     GROUPS.iter().flat_map(|group| group.attributes)
 }
 

@@ -3,7 +3,7 @@
 //! Nodes hold positions, never text: every walk of the tree has the source at hand, and a tree without copies costs
 //! little even for hostile input. Every span lies on character boundaries of that source.
 
-use crate::few::Few;
+use crate::one_or_many::OneOrMany;
 
 /// A stretch of the source, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub(crate) struct Pipeline {
     pub(crate) span: Span,
     pub(crate) negated: bool,
     pub(crate) timed: bool,
-    pub(crate) commands: Few<Command>,
+    pub(crate) commands: OneOrMany<Command>,
 }
 
 /// A command with the redirections that apply to all of it.
@@ -88,7 +88,7 @@ pub(crate) enum Shape {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Simple {
     pub(crate) assignments: Vec<Assignment>,
-    pub(crate) words: Few<Word>,
+    pub(crate) words: OneOrMany<Word>,
 }
 
 /// `NAME=value`, `NAME+=value`, `NAME[i]=value` or `NAME=(…)`.
@@ -169,7 +169,7 @@ pub(crate) struct Heredoc {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Word {
     pub(crate) span: Span,
-    pub(crate) parts: Few<Part>,
+    pub(crate) parts: OneOrMany<Part>,
 }
 
 /// A piece of a word.
@@ -203,7 +203,7 @@ pub(crate) struct Parameter {
     pub(crate) plain: bool,
     pub(crate) quoted: bool,
     /// The expansions inside the braces.
-    pub(crate) operand: Few<Part>,
+    pub(crate) operand: OneOrMany<Part>,
 }
 
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use super::ast::{Parameter, Part, Span, Substitution};
 use super::cursor::Parser;
 use super::list::Until;
-use crate::few::Few;
+use crate::one_or_many::OneOrMany;
 
 impl Parser<'_> {
     /// Reads the expansion at a dollar sign. A dollar sign that begins nothing is text.
@@ -35,12 +35,12 @@ impl Parser<'_> {
                 // An escaped line end does not end the name; what follows it belongs to another variable.
                 let goes_on = self.starts_with("\\\n")
                     && self.peek_at(2).is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-                self.parameter(start, name, !goes_on, quoted, Few::default())
+                self.parameter(start, name, !goes_on, quoted, OneOrMany::default())
             }
             Some(b'0'..=b'9' | b'?' | b'$' | b'!' | b'#' | b'*' | b'@' | b'-') => {
                 let name = Span::new(start + 1, start + 2);
                 self.advance(2);
-                self.parameter(start, name, true, quoted, Few::default())
+                self.parameter(start, name, true, quoted, OneOrMany::default())
             }
             _ => {
                 self.advance(1);
@@ -49,7 +49,14 @@ impl Parser<'_> {
         }
     }
 
-    fn parameter(&self, start: usize, name: Span, plain: bool, quoted: bool, operand: Few<Part>) -> Part {
+    fn parameter(
+        &self,
+        start: usize,
+        name: Span,
+        plain: bool,
+        quoted: bool,
+        operand: OneOrMany<Part>,
+    ) -> Part {
         let span = Span::new(start, self.position);
         Part::Parameter(Box::new(Parameter { span, name, plain, quoted, operand }))
     }
@@ -102,7 +109,7 @@ impl Parser<'_> {
             _ => self.name(),
         };
         let plain = !marked && self.peek() == Some(b'}');
-        let mut operand = Few::default();
+        let mut operand = OneOrMany::default();
         loop {
             match self.peek() {
                 None => {

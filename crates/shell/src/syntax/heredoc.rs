@@ -15,6 +15,7 @@ impl Parser<'_> {
     /// Notes a here-document and returns where its body will be found.
     pub(super) fn announce_heredoc(&mut self, delimiter: &Word, strip_tabs: bool) -> usize {
         let slot = self.heredocs.len();
+        // Any quoting in the delimiter, even of one letter, turns expansions off in the body.
         let literal = delimiter.parts.iter().any(|part| !matches!(part, Part::Plain(_)));
         self.heredocs.push(Heredoc::default());
         let mut text = String::new();
@@ -32,6 +33,7 @@ impl Parser<'_> {
 
     /// Reads the bodies of all announced here-documents, in order.
     pub(super) fn read_heredocs(&mut self) {
+        // In the order of the announcements: `cat <<A <<B` has the body of A first.
         for pending in std::mem::take(&mut self.pending) {
             let start = self.position;
             let (end, after) = self.find_end(&pending);
@@ -49,6 +51,8 @@ impl Parser<'_> {
         let mut at = self.position;
         for line in self.rest().split_inclusive('\n') {
             let text = line.strip_suffix('\n').unwrap_or(line);
+            // A command that was pasted from Windows ends its lines with both characters, and its delimiter would
+            // never be found.
             let text = text.strip_suffix('\r').unwrap_or(text);
             let text = if pending.strip_tabs { text.trim_start_matches('\t') } else { text };
             if text == pending.delimiter {
@@ -56,6 +60,7 @@ impl Parser<'_> {
             }
             at += line.len();
         }
+        // The shell reads to the end then, with a warning, and so does this.
         self.fault.unfinished = true;
         (at, at)
     }

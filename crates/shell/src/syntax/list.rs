@@ -2,7 +2,7 @@
 
 use super::ast::{Chain, Command, Item, Link, Pipeline, Script, Span};
 use super::cursor::Parser;
-use crate::few::Few;
+use crate::one_or_many::OneOrMany;
 
 /// The token that ends the script being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +141,7 @@ impl Parser<'_> {
             self.skip_blanks();
         }
         let prefixed = self.position > start;
-        let mut commands: Few<Command> = Few::default();
+        let mut commands: OneOrMany<Command> = OneOrMany::default();
         loop {
             match self.command() {
                 Some(command) => commands.push(command),
@@ -207,6 +207,7 @@ impl Parser<'_> {
 
 /// Returns a command on its own, as an item of a script.
 pub(super) fn alone(command: Command) -> Item {
-    let first = Pipeline { span: command.span, negated: false, timed: false, commands: Few::One(command) };
+    let first =
+        Pipeline { span: command.span, negated: false, timed: false, commands: OneOrMany::One(command) };
     Item { chain: Chain { first, rest: Vec::new() }, background: false }
 }

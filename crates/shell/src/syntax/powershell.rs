@@ -6,7 +6,7 @@ use super::ast::{
     Span, Substitution, Word,
 };
 use super::{Fault, MAX_DEPTH, Parsed};
-use crate::few::Few;
+use crate::one_or_many::OneOrMany;
 
 /// Words that only introduce a condition or a block.
 const KEYWORDS: &[&str] = &[
@@ -137,7 +137,7 @@ impl<'s> Reader<'s> {
 
     fn pipeline(&mut self) -> Option<Pipeline> {
         let start = self.position;
-        let mut commands = Few::default();
+        let mut commands = OneOrMany::default();
         while let Some(command) = self.command() {
             commands.push(command);
             self.skip(false);
@@ -251,7 +251,7 @@ impl<'s> Reader<'s> {
     }
 
     fn command_words(&mut self, start: usize) -> Option<Command> {
-        let mut words: Few<Word> = Few::default();
+        let mut words: OneOrMany<Word> = OneOrMany::default();
         let mut redirects = Vec::new();
         let mut end = start;
         loop {
@@ -268,7 +268,7 @@ impl<'s> Reader<'s> {
                 let assigns = words.len() == 2
                     && matches!(words.get(1).map(|word| word.span.of(self.source)), Some("=" | "+="));
                 if assigns {
-                    words = Few::default();
+                    words = OneOrMany::default();
                     self.skip(true);
                     if matches!(self.peek(), Some(b'(' | b'{')) && redirects.is_empty() {
                         return self.bracketed(start);
@@ -315,7 +315,7 @@ impl<'s> Reader<'s> {
 
     fn word(&mut self) -> Word {
         let start = self.position;
-        let mut parts = Few::default();
+        let mut parts = OneOrMany::default();
         while let Some(byte) = self.peek() {
             let here = self.position;
             match byte {
@@ -373,12 +373,12 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn double_quotes(&mut self, parts: &mut Few<Part>) {
+    fn double_quotes(&mut self, parts: &mut OneOrMany<Part>) {
         self.position += 1;
         let mut run = self.position;
         loop {
             let here = self.position;
-            let push = |parts: &mut Few<Part>| {
+            let push = |parts: &mut OneOrMany<Part>| {
                 if run < here {
                     parts.push(Part::Quoted(Span::new(run, here)));
                 }
@@ -431,7 +431,13 @@ impl<'s> Reader<'s> {
         }
         let span = Span::new(start, self.position);
         let name = Span::new(start, start);
-        Part::Parameter(Box::new(Parameter { span, name, plain: false, quoted, operand: Few::default() }))
+        Part::Parameter(Box::new(Parameter {
+            span,
+            name,
+            plain: false,
+            quoted,
+            operand: OneOrMany::default(),
+        }))
     }
 }
 

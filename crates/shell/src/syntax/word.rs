@@ -2,13 +2,13 @@
 
 use super::ast::{Part, Span, Word};
 use super::cursor::Parser;
-use crate::few::Few;
+use crate::one_or_many::OneOrMany;
 
 impl Parser<'_> {
     /// Reads a word. Empty where none begins.
     pub(super) fn word(&mut self) -> Word {
         let start = self.position;
-        let mut parts = Few::default();
+        let mut parts = OneOrMany::default();
         while let Some(byte) = self.peek() {
             match byte {
                 b'\'' => parts.push(self.single_quotes()),
@@ -42,7 +42,7 @@ impl Parser<'_> {
         Part::Plain(Span::new(start, self.position))
     }
 
-    fn backslash(&mut self, parts: &mut Few<Part>) {
+    fn backslash(&mut self, parts: &mut OneOrMany<Part>) {
         match self.peek_at(1) {
             Some(b'\n') => self.advance(2),
             Some(b'\r') if self.peek_at(2) == Some(b'\n') => self.advance(3),
@@ -73,7 +73,7 @@ impl Parser<'_> {
     }
 
     /// Reads `"…"`. The text between expansions becomes parts of its own.
-    pub(super) fn double_quotes(&mut self, parts: &mut Few<Part>) {
+    pub(super) fn double_quotes(&mut self, parts: &mut OneOrMany<Part>) {
         self.advance(1);
         let before = parts.len();
         let mut run = self.position;
@@ -162,7 +162,7 @@ impl Parser<'_> {
             .is_some_and(|byte| matches!(byte, b'@' | b'!' | b'*' | b'+' | b'?'))
     }
 
-    fn glob_group(&mut self, parts: &mut Few<Part>) {
+    fn glob_group(&mut self, parts: &mut OneOrMany<Part>) {
         let start = self.position;
         let mut depth = 0_usize;
         while let Some(byte) = self.peek() {
@@ -184,7 +184,7 @@ impl Parser<'_> {
     }
 }
 
-fn push_quoted(parts: &mut Few<Part>, start: usize, end: usize) {
+fn push_quoted(parts: &mut OneOrMany<Part>, start: usize, end: usize) {
     if start < end {
         parts.push(Part::Quoted(Span::new(start, end)));
     }

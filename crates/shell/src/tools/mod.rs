@@ -36,7 +36,7 @@ mod text;
 
 use std::sync::OnceLock;
 
-use crate::arguments::{Arguments, listed};
+use crate::arguments::{Arguments, is_listed};
 use crate::context::Dialect;
 use crate::draft::{Access, Draft};
 use crate::effect::{Effect, Effects};
@@ -203,7 +203,7 @@ fn asks_about_itself(fields: &[Field<'_>], subcommands: &[Tool]) -> bool {
             "--" => return false,
             "--help" => return true,
             _ if field.is_option() => {}
-            word => match subcommands.iter().find(|known| listed(known.names, word)) {
+            word => match subcommands.iter().find(|known| is_listed(known.names, word)) {
                 Some(known) => subcommands = known.subcommands,
                 None => return false,
             },
@@ -224,7 +224,7 @@ const DRY_RUNS: &str = "git kubectl oc helm cargo rsync apt apt-get brew pip pip
 fn is_dry(arguments: &Arguments<'_, '_>, draft: &Draft) -> bool {
     let options = "--dry-run --dry_run --dryrun --what-if -WhatIf";
     let cmdlet = draft.name.contains('-') && arguments.has("-WhatIf");
-    (listed(DRY_RUNS, &draft.name) || cmdlet)
+    (is_listed(DRY_RUNS, &draft.name) || cmdlet)
         && arguments.has(options)
         && !arguments.has("--no-dry-run --no-n")
         && arguments.values(options).all(|(value, _)| matches!(value, "client" | "server" | "true" | "all"))
@@ -254,7 +254,7 @@ fn read_tool(tool: &'static Tool, fields: &[Field<'_>], setting: &Setting<'_>, d
         let Some(at) = first_operand(fields, &values) else { break };
         let (before, from) = fields.split_at(at);
         let Some((sub, rest)) = from.split_first() else { break };
-        let found = tool.subcommands.iter().find(|known| listed(known.names, &sub.text));
+        let found = tool.subcommands.iter().find(|known| is_listed(known.names, &sub.text));
         let name = match draft.subcommand.take() {
             Some(outer) => format!("{outer} {}", sub.text),
             None => sub.text.clone().into_owned(),
@@ -339,7 +339,7 @@ fn first_operand(fields: &[Field<'_>], values: &str) -> Option<usize> {
         if !field.is_option() {
             return Some(at);
         }
-        at += if listed(values, &field.text) { 2 } else { 1 };
+        at += if is_listed(values, &field.text) { 2 } else { 1 };
     }
     None
 }

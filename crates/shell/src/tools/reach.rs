@@ -1,7 +1,7 @@
 //! The files that a step reaches beyond the names in its arguments: everything below a folder that is searched, copied
 //! or packed as a whole.
 
-use crate::arguments::{Arguments, Style, listed};
+use crate::arguments::{Arguments, Style, is_listed};
 use crate::draft::{Access, Draft};
 use crate::effect::{Effect, Effects};
 use crate::exposure::{Breadth, FileAccess, FileUse};
@@ -157,7 +157,7 @@ fn named_by_options(name: &str, rest: &[Field<'_>], place: &Place, draft: &mut D
             ("psql", "-o" | "--output" | "-L" | "--log-file") => Some(FileAccess::Write),
             ("history", "-w" | "-a") => Some(FileAccess::Write),
             ("git", "--work-tree" | "--git-dir") => writes.then_some(FileAccess::Write),
-            _ if listed(WRITTEN, option) => Some(FileAccess::Write),
+            _ if is_listed(WRITTEN, option) => Some(FileAccess::Write),
             _ => None,
         };
         let attached = match name {
@@ -242,8 +242,8 @@ fn included(name: &str, rest: &[Field<'_>]) -> Vec<String> {
     let mut fields = rest.iter().map(|field| &*field.text);
     while let Some(text) = fields.next() {
         let value = match text.split_once('=') {
-            Some((option, value)) if listed(options, option) => Some(value),
-            _ if listed(options, text) => fields.next(),
+            Some((option, value)) if is_listed(options, option) => Some(value),
+            _ if is_listed(options, text) => fields.next(),
             _ => None,
         };
         patterns.extend(value.filter(|value| !value.starts_with('!')).map(str::to_owned));

@@ -1,7 +1,7 @@
 //! Arguments that make a command, or later ones, mean something else than their words: settings of `git` that hold
 //! commands or force a push, and options that come out of a variable.
 
-use crate::arguments::listed;
+use crate::arguments::is_listed;
 use crate::draft::Draft;
 use crate::exposure::Opacity;
 use crate::syntax::ast::Part;
@@ -13,7 +13,7 @@ const SENSITIVE: &str = "git rm mv cp ln find curl wget rsync scp dd tar chmod c
 
 /// Notes what the arguments of a program hide.
 pub(crate) fn notice(name: &str, rest: &[Field<'_>], draft: &mut Draft) {
-    if listed(SENSITIVE, name) && rest.iter().any(may_be_an_option) && !is_harmless(draft.operation) {
+    if is_listed(SENSITIVE, name) && rest.iter().any(may_be_an_option) && !is_harmless(draft.operation) {
         draft.opaque.add(Opacity::Variable);
     }
     if name == "git" {
@@ -165,7 +165,7 @@ fn make_runs(text: &str) -> bool {
         return false;
     };
     let name = name.trim_end_matches([':', '+', '?', '!']);
-    let is_program = listed("SHELL CC CXX LD AR AS CPP FC MAKE PYTHON NODE RM CP INSTALL", name);
+    let is_program = is_listed("SHELL CC CXX LD AR AS CPP FC MAKE PYTHON NODE RM CP INSTALL", name);
     name == "SHELL" || value.contains([';', '|', '&', '`', '(']) || is_program && value.contains(['/', ' '])
 }
 
@@ -180,7 +180,7 @@ fn database_runs(text: &str) -> bool {
     functions.iter().any(|it| lower.replace(' ', "").contains(it))
         || lower.lines().map(str::trim_start).filter_map(|line| line.strip_prefix('.')).any(|line| {
             let name = line.split_whitespace().next().unwrap_or_default();
-            !line.starts_with('/') && !name.contains('/') && (!listed(SHOWS, name) || line.contains('|'))
+            !line.starts_with('/') && !name.contains('/') && (!is_listed(SHOWS, name) || line.contains('|'))
         })
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::Input;
-use crate::arguments::{Arguments, Style, listed};
+use crate::arguments::{Arguments, Style, is_listed};
 use crate::decode;
 use crate::draft::{Access, Draft};
 use crate::effect::Effects;
@@ -178,7 +178,7 @@ pub(super) fn read(name: &str, rest: &[Field<'_>], place: &Place, draft: &mut Dr
     }
     // Beside anything else it shows the version and goes on: `python3 -v -c …`, `curl … | sh -v`.
     if let [only] = rest
-        && listed(interpreter.version, &only.text)
+        && is_listed(interpreter.version, &only.text)
     {
         draft.operation = "inspect_version";
         draft.effects = draft.effects.and(Effects::READ);

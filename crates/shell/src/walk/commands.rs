@@ -129,7 +129,7 @@ impl Walker {
     }
 
     /// Returns the node of a call of a function that this command line defines.
-    pub(super) fn called(&self, name: &str) -> Option<Node> {
+    pub(super) fn call_function(&self, name: &str) -> Option<Node> {
         let (_, body) = self.state.functions.iter().rev().find(|(known, _)| known == name)?;
         Some(Node::Call(Rc::clone(body)))
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Input, Walker, builtins, code, wrappers};
-use crate::arguments::listed;
+use crate::arguments::is_listed;
 use crate::decode;
 use crate::draft::{Access, Draft, QuoteSource};
 use crate::effect::{Effect, Effects};
@@ -194,7 +194,7 @@ impl Walker {
         let name = program(&first.text);
         name.clone_into(&mut draft.name);
         self.notice_path(&first.text, draft);
-        if let Some(node) = self.called(name) {
+        if let Some(node) = self.call_function(name) {
             draft.operation = "call_function";
             draft.effects = draft.effects.and(Effects::NEUTRAL);
             return node;
@@ -255,8 +255,9 @@ const GIT_TEXT: &str =
 /// Returns `true` if a program uses its arguments as text only. The readers of `sed`, `awk` and `git` find their other
 /// uses.
 fn takes_text(name: &str, draft: &Draft) -> bool {
-    listed(TEXT_TAKERS, name)
-        || name == "git" && draft.subcommand.as_deref().is_some_and(|subcommand| listed(GIT_TEXT, subcommand))
+    is_listed(TEXT_TAKERS, name)
+        || name == "git"
+            && draft.subcommand.as_deref().is_some_and(|subcommand| is_listed(GIT_TEXT, subcommand))
 }
 
 /// Programs that only look at names or count, whatever their arguments are.
@@ -269,7 +270,7 @@ fn with_input(fields: &mut Vec<Field<'_>>, input: &Input, draft: &mut Draft) {
         Input::Text(text) if text.len() <= MAX_LISTED_INPUT => Some(text),
         Input::Text(_) | Input::Inherited | Input::Stream { .. } => None,
     };
-    let harmless = fields.first().is_some_and(|first| listed(HARMLESS_WITH_ANYTHING, &first.text));
+    let harmless = fields.first().is_some_and(|first| is_listed(HARMLESS_WITH_ANYTHING, &first.text));
     if known.is_none() && !harmless {
         draft.opaque.add(Opacity::Input);
     }
@@ -329,7 +330,7 @@ fn value_of<'f>(own: &'f [Field<'_>], options: &str) -> Option<&'f str> {
     }
     own.iter().enumerate().find_map(|(at, field)| {
         let text = &*field.text;
-        if listed(options, text) {
+        if is_listed(options, text) {
             return own.get(at + 1).map(|next| &*next.text);
         }
         options.split(' ').find_map(|option| {

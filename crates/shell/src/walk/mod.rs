@@ -4,21 +4,21 @@
 //! after `cd`, what variables the line has set, and what was downloaded on the way. Scripts inside words
 //! (`bash -c`, `eval`, `ssh host '…'`) are read like any other, within a budget that bounds all of it.
 
+mod argument_commands;
 pub(crate) mod awk;
 mod builtins;
 pub(crate) mod code;
 mod commands;
 pub(crate) mod environment;
 mod find;
-mod hidden;
 mod invoke;
 mod lists;
-mod made;
 mod redirects;
 mod scripts;
 pub(crate) mod sed;
 mod simple;
 mod wrappers;
+mod written_files;
 
 use std::rc::Rc;
 
@@ -70,7 +70,7 @@ pub(crate) enum Input {
 }
 
 /// The result of a walk.
-pub(crate) struct Walked {
+pub(crate) struct WalkResult {
     pub(crate) steps: Vec<Draft>,
     pub(crate) tree: Node,
     pub(crate) omitted: Omitted,
@@ -154,7 +154,7 @@ struct Outside {
 }
 
 /// Reads a whole command line.
-pub(crate) fn walk(text: &str, context: &Context<'_>) -> Walked {
+pub(crate) fn walk(text: &str, context: &Context<'_>) -> WalkResult {
     let parsed = parse(text, context.dialect);
     let mut walker = Walker {
         root_length: text.len(),
@@ -167,6 +167,8 @@ pub(crate) fn walk(text: &str, context: &Context<'_>) -> Walked {
         leaves: 0,
         scripts: 0,
         level: 0,
+        // Proportional to the line, because a script can be read once per wrapper around it: without a budget, time
+        // would grow with the power of the nesting.
         fuel: 4 * 1024 + text.len() * 3,
         scans: 4 * 1024 + text.len() * 3,
         opacity: Opacities::default(),
@@ -185,7 +187,7 @@ pub(crate) fn walk(text: &str, context: &Context<'_>) -> Walked {
     if walker.state.variables.has_overflowed() {
         walker.opacity.add(Opacity::Limit);
     }
-    Walked {
+    WalkResult {
         steps: walker.steps,
         tree,
         omitted: walker.omitted,
@@ -219,6 +221,7 @@ impl Walker {
 
     /// Takes a finished step in.
     fn push(&mut self, mut draft: Draft) {
+        // Taken: it stands before one step, and the next one has its own or none.
         draft.operator = self.operator.take();
         if self.elsewhere {
             for aim in &mut draft.aims {
@@ -230,10 +233,15 @@ impl Walker {
         }
         self.opacity.join(draft.opacities());
         self.note_made(&draft);
-        if draft.aims.iter().any(|aim| aim.access == Access::Write && made::starts_something(&aim.value)) {
+        if draft
+            .aims
+            .iter()
+            .any(|aim| aim.access == Access::Write && written_files::starts_something(&aim.value))
+        {
             self.opacity.add(Opacity::Setting);
         }
         let weight = decide::weight(&draft);
+        // A graver step is listed all the same: a long line must not hide its worst part behind harmless ones.
         if self.listed >= MAX_LISTED && weight <= self.heaviest {
             self.omitted.count += 1;
             self.omitted.effects = self.omitted.effects.and(draft.all_effects());
@@ -316,6 +324,7 @@ impl Walker {
         self.state.variables.doubt(outside.variables);
         if self.state.place != outside.place {
             self.state.place = Place::Unknown;
+            // `cd -` would go back to a folder of which it is not known whether it was left.
             self.state.previous = Place::Unknown;
         }
     }
@@ -335,6 +344,7 @@ impl Walker {
 
     /// Reads what runs inside a word, apart from the line: it neither moves the shell nor shapes the line.
     fn inside_word(&mut self, read: impl FnOnce(&mut Self) -> Node) -> Vec<Draft> {
+        // A substitution with an `if` in it does not make the line branch.
         let branches = self.branches;
         let steps = self.apart(|walker| {
             let outside = walker.enter_subshell();

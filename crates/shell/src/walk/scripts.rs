@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::invoke::Outcome;
 use super::{Input, Walker};
-use crate::arguments::{Arguments, Style, listed, values_of};
+use crate::arguments::{Arguments, Style, is_listed, values_of};
 use crate::context::Dialect;
 use crate::draft::{Access, Draft};
 use crate::effect::Effects;
@@ -522,7 +522,7 @@ fn options_end(fields: &[Field<'_>], values: &str) -> usize {
         if !field.is_option() {
             break;
         }
-        at += if listed(values, &field.text) { 2 } else { 1 };
+        at += if is_listed(values, &field.text) { 2 } else { 1 };
     }
     at.min(fields.len())
 }

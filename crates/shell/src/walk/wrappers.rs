@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::arguments::listed;
+use crate::arguments::is_listed;
 use crate::effect::Effects;
 use crate::index::Index;
 use crate::words::Field;
@@ -273,7 +273,7 @@ impl Wrapper {
             if field.is_option() {
                 if let Begins::Option(option) | Begins::FirstOption(option) = self.begins
                     && words.peek().is_none()
-                    && listed(option, text)
+                    && is_listed(option, text)
                 {
                     return self.found(at + 1, fields);
                 }
@@ -312,14 +312,14 @@ impl Wrapper {
     }
 
     fn takes_value(&self, text: &str, before_words: bool) -> bool {
-        if listed(self.values, text) {
+        if is_listed(self.values, text) {
             return true;
         }
         // Options of the program itself stand before its subcommand.
         before_words
-            && (listed(DOCKER_TOP, text)
-                || listed(COMPOSE_TOP, text)
-                || listed(KUBECTL, text)
+            && (is_listed(DOCKER_TOP, text)
+                || is_listed(COMPOSE_TOP, text)
+                || is_listed(KUBECTL, text)
                 || text == "-C")
     }
 

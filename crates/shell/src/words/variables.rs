@@ -32,6 +32,8 @@ impl Variables {
     pub(crate) fn get(&self, name: &str) -> &Value {
         self.entries
             .iter()
+            // From the end: an assignment is appended and never replaces an older one, which a subshell may have to
+            // bring back.
             .rev()
             .find_map(|(known, value)| (known == name).then_some(value))
             .unwrap_or(&Value::Unknown)
@@ -48,6 +50,7 @@ impl Variables {
             }
             Value::Unknown => true,
         };
+        // Remembered as unknown and not left out, or the value before it would count.
         let value = if fits { value } else { Value::Unknown };
         if self.entries.len() >= MAX_ENTRIES {
             // Dropping one assignment would leave an older value in its place. Dropping all is honest.

@@ -4,8 +4,8 @@ use agent_tracer_event::{Entry, Kind, Phase, Reading, attributes};
 use serde_json::Value;
 
 use super::Event;
-use super::hook::{Hook, carry, carry_said};
-use crate::claude::wire::Said;
+use super::hook::{Hook, carry, carry_text};
+use crate::claude::wire::TextOrLength;
 use crate::text;
 
 pub(super) const EVENTS: &[Event] = &[
@@ -31,9 +31,9 @@ fn before(hook: &Hook<'_>, reading: &mut Reading) {
     if let Some(seen) = hook.transcript_seen() {
         seen.write(&mut entry.metadata);
     }
-    let said = hook.payload.said(&["custom_instructions"]);
-    carry_said(&mut entry.metadata, attributes::CUSTOM_INSTRUCTIONS, said, 10_000);
-    if let Some(Said::Text(text)) = said {
+    let said = hook.payload.text_or_length(&["custom_instructions"]);
+    carry_text(&mut entry.metadata, attributes::CUSTOM_INSTRUCTIONS, said, 10_000);
+    if let Some(TextOrLength::Text(text)) = said {
         entry.body = Some(text::cut(text, 10_000).into_owned()).filter(|body| !body.is_empty());
     }
     reading.entries.push(entry);

@@ -4,9 +4,9 @@ use agent_tracer_event::{Kind, Phase, Reading, attributes};
 use serde_json::{Value, json};
 
 use super::Event;
-use super::hook::{Hook, carry, carry_said};
+use super::hook::{Hook, carry, carry_text};
 use super::tools::CallPayload;
-use crate::claude::wire::Said;
+use crate::claude::wire::TextOrLength;
 use crate::text;
 
 pub(super) const EVENTS: &[Event] = &[
@@ -103,18 +103,20 @@ fn elicitation(hook: &Hook<'_>, reading: &mut Reading) {
     reading.entries.push(hook.task());
     let mut entry = hook.event(Kind::QuestionLogged, Phase::Open, elicitation_key(hook));
     let server = hook.payload.text(&["mcp_server_name"]).map(|server| text::line(server, 100));
-    let said = hook.payload.said(&["message"]);
+    let said = hook.payload.text_or_length(&["message"]);
     let asks = server.as_deref().map_or_else(|| "Ask".to_owned(), |server| format!("{server} asks"));
     entry.title = Some(match said {
-        Some(Said::Text(message)) if !message.trim().is_empty() => text::title(&format!("{asks}: {message}")),
+        Some(TextOrLength::Text(message)) if !message.trim().is_empty() => {
+            text::title(&format!("{asks}: {message}"))
+        }
         _ => asks,
     });
-    if let Some(Said::Text(message)) = said {
+    if let Some(TextOrLength::Text(message)) = said {
         entry.body = Some(text::cut(message, 10_000).into_owned());
     }
     entry.metadata.insert(attributes::QUESTION_PHASE.to_owned(), Value::from("asked"));
     elicited(hook, &mut entry);
-    carry_said(&mut entry.metadata, attributes::MESSAGE, said, 1000);
+    carry_text(&mut entry.metadata, attributes::MESSAGE, said, 1000);
     let fields = hook.payload.object(&["requested_schema"]).and_then(|schema| schema.object(&["properties"]));
     if let Some(fields) = fields {
         let names: Vec<String> = fields.0.keys().take(50).map(|name| text::line(name, 100)).collect();
@@ -171,18 +173,20 @@ fn notification(hook: &Hook<'_>, reading: &mut Reading) {
     }
     reading.entries.push(hook.task());
     let mut entry = hook.event(Kind::ContextSaved, Phase::Open, hook.own_key());
-    let message = hook.payload.said(&["message", "notification_message"]);
+    let message = hook.payload.text_or_length(&["message", "notification_message"]);
     let kind = text::line(kind.unwrap_or("unknown"), 60);
     entry.title = Some(match message {
-        Some(Said::Text(message)) if !message.trim().is_empty() => text::title(&format!("Notice: {message}")),
+        Some(TextOrLength::Text(message)) if !message.trim().is_empty() => {
+            text::title(&format!("Notice: {message}"))
+        }
         _ => text::title(&format!("Notice: {}", kind.replace('_', " "))),
     });
-    if let Some(Said::Text(message)) = message {
+    if let Some(TextOrLength::Text(message)) = message {
         entry.body = Some(text::cut(message, 10_000).into_owned());
     }
     entry.metadata.insert(attributes::TRIGGER.to_owned(), Value::from(format!("notification:{kind}")));
     entry.metadata.insert(attributes::NOTIFICATION_TYPE.to_owned(), Value::from(kind));
-    carry_said(&mut entry.metadata, attributes::MESSAGE, message, 1000);
-    carry_said(&mut entry.metadata, attributes::TITLE, hook.payload.said(&["title"]), 300);
+    carry_text(&mut entry.metadata, attributes::MESSAGE, message, 1000);
+    carry_text(&mut entry.metadata, attributes::TITLE, hook.payload.text_or_length(&["title"]), 300);
     reading.entries.push(entry);
 }

@@ -7,7 +7,7 @@ use agent_tracer_event::{
 use serde_json::{Value, json};
 
 use crate::claude::identity;
-use crate::claude::wire::{Members, Said};
+use crate::claude::wire::{Members, TextOrLength};
 use crate::observation::Observation;
 use crate::text::{self, cut};
 use crate::tools::Place;
@@ -332,16 +332,16 @@ pub(in crate::claude) fn carry(payload: Members<'_>, metadata: &mut Metadata, pa
 }
 
 /// Puts a text into metadata: cut at `most` characters, or the length that privacy left of it.
-pub(in crate::claude) fn carry_said(
+pub(in crate::claude) fn carry_text(
     metadata: &mut Metadata,
     name: &str,
-    said: Option<Said<'_>>,
+    said: Option<TextOrLength<'_>>,
     most: usize,
 ) {
     let value = match said {
-        Some(Said::Text("")) | None => return,
-        Some(Said::Text(text)) => Value::from(cut(text, most).as_ref()),
-        Some(Said::Length(bytes)) => json!({ "bytes": bytes }),
+        Some(TextOrLength::Text("")) | None => return,
+        Some(TextOrLength::Text(text)) => Value::from(cut(text, most).as_ref()),
+        Some(TextOrLength::Length(bytes)) => json!({ "bytes": bytes }),
     };
     metadata.insert(name.to_owned(), value);
 }

@@ -91,7 +91,7 @@ pub(crate) fn read_decision(observation: &Observation<'_>) -> Reading {
         }
         Err(unknown) => reading.unrecognised.push(unknown),
     }
-    reading.say_why();
+    reading.write_reasons();
     reading
 }
 
@@ -125,7 +125,7 @@ pub(in crate::claude) fn read_payload(observation: &Observation<'_>, payload: &V
     let mut reading = Reading::default();
     let Some(event) = find(hook.event) else {
         unrecognised(&hook, payload, &mut reading);
-        reading.say_why();
+        reading.write_reasons();
         return reading;
     };
     (event.read)(&hook, &mut reading);
@@ -134,7 +134,7 @@ pub(in crate::claude) fn read_payload(observation: &Observation<'_>, payload: &V
     add_parent(&hook, &mut reading);
     hook.check_permission_mode(&mut reading);
     other_members(&hook, event, &mut reading);
-    reading.say_why();
+    reading.write_reasons();
     reading
 }
 

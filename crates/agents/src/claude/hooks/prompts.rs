@@ -4,11 +4,11 @@ use agent_tracer_event::{Entry, Evidence, Kind, Phase, Reading, Subject, attribu
 use serde_json::Value;
 
 use super::Event;
-use super::hook::{Hook, carry, carry_said};
+use super::hook::{Hook, carry, carry_text};
 use super::sessions::title_of_session;
 use crate::claude::hooks::notification::Notification;
 use crate::claude::identity;
-use crate::claude::wire::Said;
+use crate::claude::wire::TextOrLength;
 use crate::text;
 
 pub(super) const EVENTS: &[Event] = &[
@@ -45,10 +45,12 @@ const SNIPPET_BYTES: usize = 2048;
 fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
     let known: Vec<&str> = SOURCES.iter().map(|(source, _)| *source).collect();
     hook.expect_one_of("source", &known, reading);
-    let said = hook.payload.said(&["prompt"]);
+    let said = hook.payload.text_or_length(&["prompt"]);
     let notification = match said {
-        Some(Said::Text(text)) => Notification::parse(text),
-        Some(Said::Length(_)) | None => hook.payload.object(&["prompt"]).and_then(Notification::of_reduced),
+        Some(TextOrLength::Text(text)) => Notification::parse(text),
+        Some(TextOrLength::Length(_)) | None => {
+            hook.payload.object(&["prompt"]).and_then(Notification::of_reduced)
+        }
     };
     let source = hook.payload.text(&["source"]);
     let by_source = SOURCES.iter().find(|(known, _)| Some(*known) == source).map(|(_, origin)| *origin);
@@ -59,7 +61,7 @@ fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
 
     let mut task = hook.task();
     title_of_session(hook, &mut task);
-    if let Some(Said::Text(text)) = said
+    if let Some(TextOrLength::Text(text)) = said
         && origin == "user"
         && !task.metadata.contains_key(attributes::TITLE)
     {
@@ -87,17 +89,17 @@ fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
         &[(&["source"], attributes::PROMPT_SOURCE), (&["session_title"], attributes::SESSION_TITLE)],
     );
     match said {
-        Some(Said::Text(text)) => {
+        Some(TextOrLength::Text(text)) => {
             message.title = Some(text::title(text)).filter(|title| !title.is_empty());
             message.body = Some(text::cut(text, BODY_CHARS).into_owned());
             message.metadata.insert(attributes::PROMPT_BYTES.to_owned(), Value::from(text.len()));
         }
-        Some(Said::Length(bytes)) => {
+        Some(TextOrLength::Length(bytes)) => {
             message.metadata.insert(attributes::PROMPT_BYTES.to_owned(), Value::from(bytes));
         }
         None => {}
     }
-    carry_said(&mut message.metadata, attributes::PROMPT, said, METADATA_CHARS);
+    carry_text(&mut message.metadata, attributes::PROMPT, said, METADATA_CHARS);
     if let Some(notification) = &notification {
         message.title = Some(notification.title());
         notification.write(&mut message.metadata);
@@ -136,26 +138,31 @@ fn expansion(hook: &Hook<'_>, reading: &mut Reading) {
             (&["command_source"], attributes::COMMAND_SOURCE),
         ],
     );
-    carry_said(&mut entry.metadata, attributes::COMMAND_ARGS, hook.payload.said(&["command_args"]), 10_000);
+    carry_text(
+        &mut entry.metadata,
+        attributes::COMMAND_ARGS,
+        hook.payload.text_or_length(&["command_args"]),
+        10_000,
+    );
     let name = hook.payload.text(&["command_name"]).unwrap_or_default();
     let args = hook.payload.text(&["command_args"]).unwrap_or_default();
     entry.title = Some(text::title(&format!("/{} {args}", name.trim_start_matches('/'))));
     // The client gives the line that was typed; older documents say that this is the expanded text.
-    match hook.payload.said(&["prompt"]) {
-        Some(Said::Text(given)) if given.trim_start().starts_with('/') => {
+    match hook.payload.text_or_length(&["prompt"]) {
+        Some(TextOrLength::Text(given)) if given.trim_start().starts_with('/') => {
             entry.body = Some(text::cut(given, BODY_CHARS).into_owned());
         }
-        Some(Said::Text(given)) => {
+        Some(TextOrLength::Text(given)) => {
             entry.metadata.insert(attributes::EXPANDED_PROMPT_BYTES.to_owned(), Value::from(given.len()));
             let snippet = text::cut_bytes(given, SNIPPET_BYTES);
             entry
                 .metadata
                 .insert(attributes::EXPANDED_PROMPT_SNIPPET.to_owned(), Value::from(snippet.as_ref()));
         }
-        Some(Said::Length(bytes)) if bytes != typed_bytes(hook, name) => {
+        Some(TextOrLength::Length(bytes)) if bytes != typed_bytes(hook, name) => {
             entry.metadata.insert(attributes::EXPANDED_PROMPT_BYTES.to_owned(), Value::from(bytes));
         }
-        Some(Said::Length(_)) | None => {}
+        Some(TextOrLength::Length(_)) | None => {}
     }
     reading.entries.push(entry);
 }
@@ -163,9 +170,9 @@ fn expansion(hook: &Hook<'_>, reading: &mut Reading) {
 /// Returns how long the typed line is: the command's name behind a slash, and its arguments behind a space. Where only
 /// lengths are left, this alone tells the typed line from the expanded text.
 fn typed_bytes(hook: &Hook<'_>, name: &str) -> u64 {
-    let arguments = match hook.payload.said(&["command_args"]) {
-        Some(Said::Text(text)) => text.len() as u64,
-        Some(Said::Length(bytes)) => bytes,
+    let arguments = match hook.payload.text_or_length(&["command_args"]) {
+        Some(TextOrLength::Text(text)) => text.len() as u64,
+        Some(TextOrLength::Length(bytes)) => bytes,
         None => 0,
     };
     let command = 1 + name.trim_start_matches('/').len() as u64;
@@ -176,7 +183,7 @@ fn typed_bytes(hook: &Hook<'_>, name: &str) -> u64 {
 /// `full`.
 fn display(hook: &Hook<'_>, reading: &mut Reading) {
     reading.entries.push(hook.task());
-    let Some(Said::Text(delta)) = hook.payload.said(&["delta"]) else { return };
+    let Some(TextOrLength::Text(delta)) = hook.payload.text_or_length(&["delta"]) else { return };
     if delta.trim().is_empty() {
         return;
     }

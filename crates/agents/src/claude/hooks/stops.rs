@@ -6,10 +6,10 @@ use agent_tracer_event::{CallState, Channel, Entry, Kind, Phase, Reading, attrib
 use serde_json::Value;
 
 use super::Event;
-use super::hook::{Hook, carry, carry_said};
+use super::hook::{Hook, carry, carry_text};
 use super::subagents;
 use crate::claude::identity;
-use crate::claude::wire::Said;
+use crate::claude::wire::TextOrLength;
 use crate::text;
 
 pub(super) const EVENTS: &[Event] = &[
@@ -71,7 +71,7 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
 
 /// Returns the last words of a turn, on the task that acted.
 pub(super) fn answer(hook: &Hook<'_>) -> Entry {
-    let said = hook.payload.said(&["last_assistant_message"]);
+    let said = hook.payload.text_or_length(&["last_assistant_message"]);
     let key = key(hook, said);
     let mut entry = hook.event(Kind::AssistantResponse, Phase::Close, key);
     if hook.turn().is_none() {
@@ -105,10 +105,10 @@ pub(super) fn answer(hook: &Hook<'_>) -> Entry {
 
 /// Returns the key of a turn's last words: the transcript has the same, also where they are the client's own about a
 /// failure.
-fn key(hook: &Hook<'_>, said: Option<Said<'_>>) -> String {
+fn key(hook: &Hook<'_>, said: Option<TextOrLength<'_>>) -> String {
     let key_in = |turn: &str| match said {
-        Some(Said::Text(text)) if !text.trim().is_empty() => Some(identity::said_key(turn, text)),
-        Some(Said::Length(bytes)) if bytes > 0 => Some(identity::said_length_key(turn, bytes)),
+        Some(TextOrLength::Text(text)) if !text.trim().is_empty() => Some(identity::said_key(turn, text)),
+        Some(TextOrLength::Length(bytes)) if bytes > 0 => Some(identity::said_length_key(turn, bytes)),
         _ => None,
     };
     let key = hook.turn().and_then(|turn| key_in(&turn));
@@ -121,10 +121,10 @@ fn is_again(hook: &Hook<'_>) -> bool {
 }
 
 /// Writes the text of a message as title, body and size.
-fn words(entry: &mut Entry, said: Option<Said<'_>>) {
-    carry_said(&mut entry.metadata, attributes::LAST_ASSISTANT_MESSAGE, said, METADATA_CHARS);
+fn words(entry: &mut Entry, said: Option<TextOrLength<'_>>) {
+    carry_text(&mut entry.metadata, attributes::LAST_ASSISTANT_MESSAGE, said, METADATA_CHARS);
     match said {
-        Some(Said::Text(text)) => {
+        Some(TextOrLength::Text(text)) => {
             let title = text::title(text);
             if !title.is_empty() {
                 entry.title = Some(title);
@@ -132,7 +132,7 @@ fn words(entry: &mut Entry, said: Option<Said<'_>>) {
             }
             entry.metadata.insert(attributes::MESSAGE_BYTES.to_owned(), Value::from(text.trim().len()));
         }
-        Some(Said::Length(bytes)) => {
+        Some(TextOrLength::Length(bytes)) => {
             entry.metadata.insert(attributes::MESSAGE_BYTES.to_owned(), Value::from(bytes));
         }
         None => {}
@@ -167,22 +167,22 @@ fn failure(hook: &Hook<'_>, reading: &mut Reading) {
         .payload
         .text(&["error", "error_type"])
         .map_or_else(|| "unknown".to_owned(), |e| text::line(e, 100));
-    let key = key(hook, hook.payload.said(&["last_assistant_message"]));
+    let key = key(hook, hook.payload.text_or_length(&["last_assistant_message"]));
     let mut entry = hook.event(Kind::AssistantResponse, Phase::Close, key);
     if hook.turn().is_none() {
-        let part = identity::text_part(hook.payload.said(&["last_assistant_message"]));
+        let part = identity::text_part(hook.payload.text_or_length(&["last_assistant_message"]));
         entry.series = identity::nameless_series("said", part.as_deref());
     }
     entry.ended_at = Some(hook.at);
     entry.state = Some(CallState::Failed);
-    words(&mut entry, hook.payload.said(&["last_assistant_message"]));
+    words(&mut entry, hook.payload.text_or_length(&["last_assistant_message"]));
     entry.title = Some(text::title(&format!("Turn failed: {}", error.replace('_', " "))));
     entry.metadata.insert(attributes::STOP_REASON.to_owned(), Value::from(format!("error:{error}")));
     entry.metadata.insert(attributes::ERROR.to_owned(), Value::from(error.as_str()));
-    carry_said(
+    carry_text(
         &mut entry.metadata,
         attributes::ERROR_DETAILS,
-        hook.payload.said(&["error_details", "error_message"]),
+        hook.payload.text_or_length(&["error_details", "error_message"]),
         1000,
     );
     reading.entries.push(entry);

@@ -10,7 +10,7 @@ use super::Event;
 use super::hook::{Hook, carry};
 use super::stops::answer;
 use crate::claude::identity;
-use crate::claude::wire::Said;
+use crate::claude::wire::TextOrLength;
 use crate::text;
 
 pub(super) const EVENTS: &[Event] = &[
@@ -51,9 +51,9 @@ pub(super) fn helper(hook: &Hook<'_>, status: &str) -> Entry {
     entry.metadata.insert(attributes::TRIGGER.to_owned(), Value::from("compaction_helper"));
     entry.metadata.insert(attributes::ASYNC_STATUS.to_owned(), Value::from(status));
     entry.metadata.insert(attributes::AGENT_ID.to_owned(), Value::from(agent));
-    let bytes = match hook.payload.said(&["last_assistant_message"]) {
-        Some(Said::Text(text)) => Some(text.len() as u64),
-        Some(Said::Length(bytes)) => Some(bytes),
+    let bytes = match hook.payload.text_or_length(&["last_assistant_message"]) {
+        Some(TextOrLength::Text(text)) => Some(text.len() as u64),
+        Some(TextOrLength::Length(bytes)) => Some(bytes),
         None => None,
     };
     if let Some(bytes) = bytes {
@@ -83,7 +83,7 @@ pub(super) fn on_parent(hook: &Hook<'_>, phase: Phase, status: &str) -> Entry {
     entry.metadata.insert(attributes::CHILD_SESSION.to_owned(), Value::from(hook.actor().runtime_session));
     if phase == Phase::Close {
         entry.ended_at = Some(hook.at);
-        if let Some(Said::Text(message)) = hook.payload.said(&["last_assistant_message"])
+        if let Some(TextOrLength::Text(message)) = hook.payload.text_or_length(&["last_assistant_message"])
             && !message.trim().is_empty()
         {
             entry.body = Some(text::cut(message.trim(), EXCERPT_CHARS).into_owned());
@@ -137,7 +137,7 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
     carry(hook.payload, &mut row.metadata, &[(&["duration_ms"], attributes::DURATION_MS)]);
     failure(hook, &mut row);
     let mut said = answer(hook);
-    let is_silent = identity::text_part(hook.payload.said(&["last_assistant_message"])).is_none();
+    let is_silent = identity::text_part(hook.payload.text_or_length(&["last_assistant_message"])).is_none();
     if !good {
         said.state = Some(CallState::Failed);
         let class = row.metadata.get(attributes::ERROR_CLASS).and_then(Value::as_str).unwrap_or("unknown");

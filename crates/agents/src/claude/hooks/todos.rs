@@ -4,8 +4,8 @@ use agent_tracer_event::{Kind, Phase, Reading, attributes};
 use serde_json::Value;
 
 use super::Event;
-use super::hook::{Hook, carry, carry_said};
-use crate::claude::wire::Said;
+use super::hook::{Hook, carry, carry_text};
+use crate::claude::wire::TextOrLength;
 use crate::text;
 use crate::tools::todos;
 
@@ -23,9 +23,9 @@ pub(super) const EVENTS: &[Event] = &[
 
 fn changed(hook: &Hook<'_>, state: &str, reading: &mut Reading) {
     reading.entries.push(hook.task());
-    let subject = hook.payload.said(&["task_subject", "task_name"]);
+    let subject = hook.payload.text_or_length(&["task_subject", "task_name"]);
     let text = match subject {
-        Some(Said::Text(text)) if !text.trim().is_empty() => Some(text),
+        Some(TextOrLength::Text(text)) if !text.trim().is_empty() => Some(text),
         _ => None,
     };
     let id = hook.payload.id(&["task_id"]).or_else(|| text.map(text::hash16));
@@ -42,10 +42,10 @@ fn changed(hook: &Hook<'_>, state: &str, reading: &mut Reading) {
         // A rule may have blocked it before.
         entry.metadata.insert(attributes::BLOCKED.to_owned(), Value::Bool(false));
     }
-    carry_said(&mut entry.metadata, attributes::SUBJECT, subject, 1000);
-    let description = hook.payload.said(&["task_description"]);
-    carry_said(&mut entry.metadata, attributes::DESCRIPTION, description, 10_000);
-    if let Some(Said::Text(description)) = description {
+    carry_text(&mut entry.metadata, attributes::SUBJECT, subject, 1000);
+    let description = hook.payload.text_or_length(&["task_description"]);
+    carry_text(&mut entry.metadata, attributes::DESCRIPTION, description, 10_000);
+    if let Some(TextOrLength::Text(description)) = description {
         entry.body = Some(text::cut(description, 10_000).into_owned()).filter(|body| !body.is_empty());
     }
     carry(

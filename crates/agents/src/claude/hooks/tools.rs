@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::Event;
 use super::hook::Hook;
-use crate::claude::wire::{Members, Said};
+use crate::claude::wire::{Members, TextOrLength};
 use crate::text::{self, call_signature};
 use crate::tools::outcome::{self, Outcome};
 use crate::tools::{self as meaning, Call, Meaning, NAME_CHARS};
@@ -214,8 +214,13 @@ fn denied(hook: &Hook<'_>, reading: &mut Reading) {
     if let Some(id) = &call_payload.id {
         rule.metadata.insert(attributes::TOOL_USE_ID.to_owned(), Value::from(id.as_str()));
     }
-    super::hook::carry_said(&mut rule.metadata, attributes::REASON, hook.payload.said(&["reason"]), 1000);
-    if let Some(Said::Text(reason)) = hook.payload.said(&["reason"]) {
+    super::hook::carry_text(
+        &mut rule.metadata,
+        attributes::REASON,
+        hook.payload.text_or_length(&["reason"]),
+        1000,
+    );
+    if let Some(TextOrLength::Text(reason)) = hook.payload.text_or_length(&["reason"]) {
         rule.body = Some(text::cut(reason, 1000).into_owned());
     }
     let mut entry = call_payload.entry(hook, Phase::Close, meaning);

@@ -21,7 +21,7 @@ use crate::tools::outcome::{self, Outcome};
 
 /// Reads a call that the model asks for.
 pub(super) fn attempted(writer: &mut RowWriter<'_, '_>, block: &Block<'_>) {
-    super::said::unsettle(writer);
+    super::messages::unsettle(writer);
     let id = writer.word(block.id);
     let tool = writer.word(block.name);
     let input = match block.input {
@@ -165,6 +165,8 @@ fn outcome_of(event: &str, body: &Value) -> Outcome {
 /// Returns the end of a call, added to what the row that asked for it said.
 fn ended_call(writer: &mut RowWriter<'_, '_>, call: OpenCall, event: &str, body: &Value) -> Entry {
     let outcome = outcome_of(event, body);
+    // The end belongs to the turn of the call, although another prompt may have come since: it runs in the
+    // background.
     let prompt = std::mem::replace(&mut writer.lane().prompt, call.prompt);
     let mut entry =
         writer.event(call.kind.unwrap_or(Kind::ToolUsed), Phase::Close, format!("tool:{}", call.id));
@@ -213,6 +215,7 @@ fn permission(writer: &RowWriter<'_, '_>, entry: &mut Entry) {
             Ok(())
         });
         if read.is_err() {
+            // Half a decision is none: who decided without what would be a guess.
             decided.clear();
         }
     }
@@ -248,6 +251,7 @@ fn refusal(row: &Row<'_>) -> Option<Refusal> {
         "" => None,
         "interrupted" | "cancelled" => Some(Refusal::Cut),
         "user-rejected" if row.is_denied_before_run || is_rejected(row) => Some(Refusal::Denied),
+        // A version that marks calls which never ran says by the missing mark that this one did.
         "user-rejected" if version::marks_denials_before_run(row.version) => Some(Refusal::Cut),
         "user-rejected" => Some(Refusal::Unclear),
         _ => Some(Refusal::Denied),
@@ -330,7 +334,9 @@ fn started(writer: &mut RowWriter<'_, '_>, call: &Entry) -> Option<Entry> {
 
 /// Reads the end of a call whose result was too long to be held: that it ended, how, and how long the row was.
 pub(super) fn cut_result(writer: &mut RowWriter<'_, '_>, head: &[u8], tail: &[u8], length: u64) {
-    let Some(id) = named(head, br#""tool_use_id""#).or_else(|| named(tail, br#""tool_use_id""#)) else {
+    let Some(id) =
+        string_member(head, br#""tool_use_id""#).or_else(|| string_member(tail, br#""tool_use_id""#))
+    else {
         return;
     };
     let id = writer.word(id);
@@ -350,7 +356,7 @@ pub(super) fn cut_result(writer: &mut RowWriter<'_, '_>, head: &[u8], tail: &[u8
 }
 
 /// Returns the string behind a name, where it stands as one.
-fn named<'a>(part: &'a [u8], name: &[u8]) -> Option<Text<'a>> {
+fn string_member<'a>(part: &'a [u8], name: &[u8]) -> Option<Text<'a>> {
     memchr::memmem::find_iter(part, name).find_map(|at| {
         let before = part.get(..at)?.trim_ascii_end();
         matches!(before.last(), Some(b',' | b'{')).then_some(())?;

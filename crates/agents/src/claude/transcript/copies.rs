@@ -36,6 +36,7 @@ pub(super) enum Reason {
 pub(super) fn copied(writer: &mut RowWriter<'_, '_>) -> Option<Reason> {
     let row = writer.row;
     let talk = row.kind.is("user") || row.kind.is("assistant") || row.kind.is("system");
+    // An attachment does not say that it was copied: it is, if the rows around it are.
     if row.kind.is("attachment") {
         return writer.lane().copied.then_some(Reason::Among);
     }
@@ -74,6 +75,7 @@ pub(super) fn account(writer: &mut RowWriter<'_, '_>, reason: Reason) {
     let known = writer.state.copied_models.len() < MODELS || writer.state.copied_models.contains_key(&model);
     let by_model = writer.state.copied_models.entry(if known { model } else { String::new() }).or_default();
     *by_model = by_model.plus(&billed.tokens);
+    // The whole sum each time: an account is cumulative and its last entry counts, so a fold needs no order.
     let models = json!(writer.state.copied_models);
     let last = writer.row.message.as_ref().map(|message| message.id).unwrap_or_default();
     let (last, at) = (writer.word(last), writer.at);

@@ -10,9 +10,9 @@ use serde_json::Value;
 use super::row::Content;
 use super::state::QUEUED;
 use super::writer::{Member, RowWriter, put};
-use super::{calls, compaction, said, version};
+use super::{calls, compaction, messages, version};
 use crate::claude::identity;
-use crate::claude::wire::Said;
+use crate::claude::wire::TextOrLength;
 use crate::text::{base_name, cut, title};
 
 /// The first part of an expanded prompt that is kept.
@@ -30,9 +30,9 @@ pub(super) fn user(writer: &mut RowWriter<'_, '_>) {
     };
     // What came before belongs to the prompt before.
     if answers > 0 {
-        said::unsettle(writer);
+        messages::unsettle(writer);
     } else {
-        said::settle(writer);
+        messages::settle(writer);
     }
     if !row.prompt.is_empty() {
         let prompt = writer.word(row.prompt);
@@ -82,6 +82,7 @@ fn text_of<'a>(content: &Content<'a>) -> Cow<'a, str> {
 
 /// Returns the work that a forked agent gets, without the text that the client gives every fork.
 fn order_of(text: &str) -> &str {
+    // The client's own text stands in front, the same for every fork: it would be the title of each.
     let order = text.split_once("</fork-boilerplate>").map_or(text, |(_, order)| order).trim();
     order.strip_prefix("Your directive:").map_or(order, str::trim)
 }
@@ -173,8 +174,8 @@ fn prompt(writer: &mut RowWriter<'_, '_>, text: &str, images: usize) {
 /// Returns what stands in keys for a text that went through privacy.
 fn part_of(kept: &Value) -> Option<String> {
     identity::text_part(match kept {
-        Value::String(text) => Some(Said::Text(text)),
-        other => other.get("bytes").and_then(Value::as_u64).map(Said::Length),
+        Value::String(text) => Some(TextOrLength::Text(text)),
+        other => other.get("bytes").and_then(Value::as_u64).map(TextOrLength::Length),
     })
 }
 

@@ -8,7 +8,8 @@ use super::state::{Counts, ReaderState};
 use super::text::Text;
 use super::writer::{RowWriter, Scratch, word};
 use super::{
-    account, attachments, calls, copies, marks, progress, prompts, requests, responses, said, system, task,
+    account, attachments, calls, copies, marks, messages, progress, prompts, requests, responses, system,
+    task,
 };
 use crate::files::Rules;
 
@@ -149,7 +150,7 @@ impl TranscriptReader {
             let row = Row { kind: Text::new(b"assistant"), ..Row::default() };
             let Some(mut writer) = self.writer(rules, &row, None, 0, Millis(0)) else { continue };
             writer.agent = agent;
-            said::settle(&mut writer);
+            messages::settle(&mut writer);
             reading.entries.append(&mut writer.reading.entries);
         }
         reading
@@ -315,7 +316,7 @@ fn dispatch(writer: &mut RowWriter<'_, '_>) {
     }
     match &*kind {
         "user" => prompts::user(writer),
-        "assistant" => said::assistant(writer),
+        "assistant" => messages::assistant(writer),
         "system" => system::system(writer),
         "attachment" => attachments::attachment(writer),
         "api-request" => requests::request(writer),

@@ -64,7 +64,7 @@ pub(super) fn usage(writer: &mut RowWriter<'_, '_>) {
     }
     if !writer.row.request_ref.is_empty() {
         // A response to a request that this session did not make was copied from the one that did.
-        let own = writer.state.made(writer.row.request_ref.raw());
+        let own = writer.state.has_made(writer.row.request_ref.raw());
         entry.metadata.insert(attributes::OWN_REQUEST.to_owned(), Value::Bool(own));
     }
     requests::describe(writer, &mut entry);

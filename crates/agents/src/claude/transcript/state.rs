@@ -133,7 +133,7 @@ pub struct Lane {
     /// Prompts that wait: what stands for their text in a key, and the prompt that was worked on when they were typed.
     pub(super) queued: Vec<(String, String)>,
     /// Holds how often each text was said under the prompt that is being worked on.
-    pub(super) spoken: Vec<Spoken>,
+    pub(super) spoken: Vec<TextCount>,
     /// Sizes of what was put into the context since the last response.
     pub(super) additions: Vec<Value>,
 }
@@ -141,7 +141,7 @@ pub struct Lane {
 /// Counts how often the rows of a prompt contain one text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Spoken {
+pub(super) struct TextCount {
     /// Holds what stands for the text in a key.
     pub(super) part: String,
     /// In rows of its own.
@@ -152,7 +152,7 @@ pub(super) struct Spoken {
     attached: u32,
 }
 
-impl Spoken {
+impl TextCount {
     /// Counts a row of its own. Returns the number of the fact that it tells of, counted from one.
     pub(super) fn row(&mut self) -> u32 {
         self.rows += 1;
@@ -169,7 +169,7 @@ impl Spoken {
 
 impl Lane {
     /// Returns how often a text was said so far.
-    pub(super) fn spoken(&mut self, part: Option<&str>) -> &mut Spoken {
+    pub(super) fn spoken(&mut self, part: Option<&str>) -> &mut TextCount {
         let part = part.unwrap_or_default();
         let index = match self.spoken.iter().position(|spoken| spoken.part == part) {
             Some(index) => index,
@@ -177,7 +177,7 @@ impl Lane {
                 if self.spoken.len() >= QUEUED {
                     self.spoken.remove(0);
                 }
-                self.spoken.push(Spoken { part: part.to_owned(), ..Spoken::default() });
+                self.spoken.push(TextCount { part: part.to_owned(), ..TextCount::default() });
                 self.spoken.len() - 1
             }
         };
@@ -302,7 +302,7 @@ impl ReaderState {
     }
 
     /// Returns whether this session made the request.
-    pub(super) fn made(&self, id: &[u8]) -> bool {
+    pub(super) fn has_made(&self, id: &[u8]) -> bool {
         self.requests.contains(&xxh3_64(id))
     }
 

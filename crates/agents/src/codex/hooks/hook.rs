@@ -73,7 +73,7 @@ impl<'a> Hook<'a> {
     }
 
     /// Returns a member that is a text, or what privacy left of it.
-    pub(super) fn said(&self, name: &str) -> Option<TextOrSize<'a>> {
+    pub(super) fn text_or_size(&self, name: &str) -> Option<TextOrSize<'a>> {
         TextOrSize::of(self.payload.get(name)?)
     }
 

@@ -62,14 +62,14 @@ pub(crate) fn read(observation: &Observation<'_>) -> Reading {
     let mut reading = Reading::default();
     let Some(event) = find(hook.event) else {
         unrecognised(&hook, &payload, &mut reading);
-        reading.say_why();
+        reading.write_reasons();
         return reading;
     };
     (event.read)(&hook, &mut reading);
     reading.entries.extend(hook.parent());
     hook.check(&mut reading);
     other_members(&hook, event, &mut reading);
-    reading.say_why();
+    reading.write_reasons();
     reading
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn read_decision(observation: &Observation<'_>) -> Reading {
         Err(unknown) => reading.unrecognised.push(unknown),
     }
     reading.entries.extend(hook.parent());
-    reading.say_why();
+    reading.write_reasons();
     reading
 }
 

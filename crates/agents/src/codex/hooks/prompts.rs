@@ -15,7 +15,7 @@ pub(super) const EVENTS: &[Event] = &[
 ];
 
 fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
-    let said = hook.said("prompt");
+    let said = hook.text_or_size("prompt");
     reading.entries.push(hook.task());
     let key = match (&hook.turn, said) {
         (Some(turn), Some(said)) => prompt_key(turn, said),
@@ -59,7 +59,7 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
 
 /// Returns the last words of a turn.
 pub(super) fn answer(hook: &Hook<'_>) -> Entry {
-    let said = hook.said("last_assistant_message");
+    let said = hook.text_or_size("last_assistant_message");
     let is_again = hook.payload.get("stop_hook_active").and_then(|flag| flag.as_bool());
     let key = match (&hook.turn, said) {
         (Some(turn), Some(said)) if !said.is_empty() => said_key(turn, said, is_again == Some(true)),

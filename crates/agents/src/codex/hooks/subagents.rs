@@ -66,7 +66,7 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
         }
         action.state = Some(CallState::Succeeded);
         action.ended_at = Some(hook.observation.arrived);
-        write_excerpt(&mut action, hook.said("last_assistant_message"));
+        write_excerpt(&mut action, hook.text_or_size("last_assistant_message"));
         reading.entries.push(action);
     }
     let mut answer = answer(hook);

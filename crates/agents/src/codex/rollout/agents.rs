@@ -6,11 +6,11 @@
 use agent_tracer_event::{CallState, Certainty, Entry, Kind, Metadata, Phase, Subject, attributes};
 use serde_json::{Map, Value};
 
-use super::calls::Spoken;
+use super::calls::HookCall;
 use super::items::{End, close};
+use super::messages::{child_task, span};
 use super::name::is_uuid;
 use super::state::OpenCall;
-use super::talk::{child_task, span};
 use super::writer::RolloutWriter;
 use crate::codex::facts::{put, subagent_key, write_action};
 use crate::codex::wire::{Members, Raw, text};
@@ -36,7 +36,7 @@ fn doing(writer: &mut RolloutWriter<'_>, state: Raw<'_>) -> Option<Doing> {
         // An agent that was closed or is not there any more says nothing of how it ended.
         "shutdown" | "not_found" | "notFound" => None,
         other => {
-            writer.known("agents_states", other, &[]);
+            writer.expect_known("agents_states", other, &[]);
             None
         }
     }
@@ -47,15 +47,15 @@ pub(super) fn collab(writer: &mut RolloutWriter<'_>, row: &Members<'_>, item: &M
     let tool = item.word("tool").unwrap_or_default().into_owned();
     let known = ["spawn_agent", "send_input", "resume_agent", "wait", "close_agent"];
     let snake = snake_case(&tool);
-    writer.known("CollabAgentToolCall.tool", &snake, &known);
+    writer.expect_known("CollabAgentToolCall.tool", &snake, &known);
     let receivers = receivers(item);
     let (started, ended) = span(row, writer.at);
     let failed = item.word("status").as_deref() == Some("failed");
     let state = if failed { CallState::Failed } else { CallState::Succeeded };
     let end = End { state, class: None, started, ended, duration_ms: None };
-    let spoken = Spoken::new(hook_name(writer, &snake), input(item, &receivers));
+    let hook_call = HookCall::new(hook_name(writer, &snake), input(item, &receivers));
     let id = item.word("id").map_or_else(|| writer.observation.clone(), |id| writer.rules.word(&id));
-    let mut entry = close(writer, &id, &spoken, &end, "item_completed CollabAgentToolCall");
+    let mut entry = close(writer, &id, &hook_call, &end, "item_completed CollabAgentToolCall");
     if let [only] = receivers.as_slice() {
         writer.put_word(&mut entry.metadata, attributes::CHILD_AGENT_ID, Some(&only.thread));
         writer.put_word(&mut entry.metadata, attributes::CHILD_NICKNAME, only.nickname.as_deref());
@@ -203,7 +203,7 @@ pub(super) fn wait_returned(writer: &mut RolloutWriter<'_>, output: &str) {
 pub(super) fn activity(writer: &mut RolloutWriter<'_>, item: &Members<'_>, reason: &str) {
     let Some(child) = item.word("agent_thread_id").map(|child| writer.rules.word(&child)) else { return };
     let kind = item.word("kind").unwrap_or_default();
-    writer.known(
+    writer.expect_known(
         "SubAgentActivity.kind",
         &kind,
         &["started", "interacted", "completed", "failed", "interrupted"],

@@ -9,9 +9,9 @@ use agent_tracer_event::{Agent, CallState, Entry, Kind, Phase, Unrecognised, att
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use super::messages::flush_said;
 use super::rules::quoted;
 use super::state::OpenCall;
-use super::talk::flush_said;
 use super::writer::RolloutWriter;
 use crate::codex::facts::{cross_check, put, tool_key};
 use crate::codex::wire::Members;
@@ -19,7 +19,7 @@ use crate::text::call_signature;
 use crate::tools::{self, Call, Meaning, Place, shell::command_of};
 
 /// A call in the words of a hook.
-pub(super) struct Spoken {
+pub(super) struct HookCall {
     /// The tool's name in hooks.
     pub(super) tool: String,
     /// The input in the form of hooks, as JSON, before privacy.
@@ -34,7 +34,7 @@ pub(super) struct Spoken {
     pub(super) escalates: bool,
 }
 
-impl Spoken {
+impl HookCall {
     pub(super) fn new(tool: impl Into<String>, input: impl Into<String>) -> Self {
         Self { tool: tool.into(), input: input.into(), cwd: None, polls: None, role: None, escalates: false }
     }
@@ -61,41 +61,41 @@ pub(super) fn function(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     let said = item.text("arguments").or_else(|| item.raw("arguments").map(|raw| Cow::Borrowed(raw.get())));
     let said = said.unwrap_or_default();
     let arguments = Members::parse(&said);
-    let spoken = match (tool.as_str(), &arguments) {
+    let hook_call = match (tool.as_str(), &arguments) {
         ("Bash", Some(arguments)) => shell(arguments),
         ("apply_patch", Some(arguments)) => {
             patch(&arguments.text("input").or_else(|| arguments.text("patch")).unwrap_or_default())
         }
         ("write_stdin", Some(arguments)) => typed(arguments),
-        ("wait", Some(arguments)) => Spoken {
+        ("wait", Some(arguments)) => HookCall {
             polls: arguments.word("cell_id").map(|cell| format!("cell:{cell}")),
-            ..Spoken::new(tool, said.clone())
+            ..HookCall::new(tool, said.clone())
         },
-        ("spawn_agent", Some(arguments)) => Spoken {
+        ("spawn_agent", Some(arguments)) => HookCall {
             role: arguments.word("agent_type").map(Cow::into_owned),
-            ..Spoken::new(tool, said.clone())
+            ..HookCall::new(tool, said.clone())
         },
-        (_, Some(_)) => Spoken::new(tool, said.clone()),
+        (_, Some(_)) => HookCall::new(tool, said.clone()),
         (_, None) if serde_json::from_str::<&RawValue>(&said).is_ok() => {
-            Spoken::new(tool, object_or_text(&said))
+            HookCall::new(tool, object_or_text(&said))
         }
-        (_, None) => Spoken::new(tool, object_or_text(&quoted(&said))),
+        (_, None) => HookCall::new(tool, object_or_text(&quoted(&said))),
     };
-    open(writer, item.word("call_id").as_deref(), spoken, "function_call");
+    open(writer, item.word("call_id").as_deref(), hook_call, "function_call");
 }
 
 /// Reads a call with free text: `custom_tool_call`.
 pub(super) fn custom(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     let tool = hook_name(item.word("namespace").as_deref(), &item.word("name").unwrap_or_default());
     let input = item.text("input").unwrap_or_default();
-    let spoken = match tool.as_str() {
+    let hook_call = match tool.as_str() {
         "apply_patch" => patch(&input),
         // Code may hold whole files, so privacy treats it as the content of one.
-        _ => Spoken::new(tool, json!({"content": input}).to_string()),
+        _ => HookCall::new(tool, json!({"content": input}).to_string()),
     };
-    let tools = if spoken.tool == "exec" { called_tools(&input) } else { Vec::new() };
+    let tools = if hook_call.tool == "exec" { called_tools(&input) } else { Vec::new() };
     let id = item.word("call_id");
-    open(writer, id.as_deref(), spoken, "custom_tool_call");
+    open(writer, id.as_deref(), hook_call, "custom_tool_call");
     if !tools.is_empty()
         && let Some(entry) = writer.reading.entries.last_mut()
     {
@@ -115,8 +115,8 @@ pub(super) fn local_shell(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
 pub(super) fn tool_search(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
     let id = item.word("call_id").or_else(|| item.word("id"));
     let input = item.raw("arguments").map_or("{}", |raw| raw.get());
-    let spoken = Spoken::new("tool_search", object_or_text(input));
-    open(writer, id.as_deref(), spoken, "tool_search_call");
+    let hook_call = HookCall::new("tool_search", object_or_text(input));
+    open(writer, id.as_deref(), hook_call, "tool_search_call");
 }
 
 /// Reads a call of which the row tells the attempt and the end in one: web searches, images.
@@ -128,8 +128,8 @@ pub(super) fn whole(
     status: Option<&str>,
     reason: &str,
 ) -> Entry {
-    let spoken = Spoken::new(tool, input.to_string());
-    let (mut entry, _) = attempt(writer, id, &spoken, Phase::Close, reason);
+    let hook_call = HookCall::new(tool, input.to_string());
+    let (mut entry, _) = attempt(writer, id, &hook_call, Phase::Close, reason);
     entry.ended_at = Some(writer.at);
     entry.state = Some(match status {
         None | Some("completed" | "generating" | "in_progress" | "searching") => CallState::Succeeded,
@@ -139,15 +139,15 @@ pub(super) fn whole(
 }
 
 /// Says that a call was made.
-fn open(writer: &mut RolloutWriter<'_>, id: Option<&str>, spoken: Spoken, reason: &str) {
+fn open(writer: &mut RolloutWriter<'_>, id: Option<&str>, hook_call: HookCall, reason: &str) {
     flush_said(writer);
     let observation = writer.observation.clone();
     let id = id.unwrap_or(&observation);
-    let (mut entry, mut call) = attempt(writer, id, &spoken, Phase::Open, reason);
+    let (mut entry, mut call) = attempt(writer, id, &hook_call, Phase::Open, reason);
     entry.state = Some(CallState::Running);
-    call.process = spoken.polls;
-    call.role = spoken.role.map(|role| writer.rules.word(&role));
-    call.escalates = spoken.escalates;
+    call.process = hook_call.polls;
+    call.role = hook_call.role.map(|role| writer.rules.word(&role));
+    call.escalates = hook_call.escalates;
     writer.state.open(call);
     writer.say(entry);
 }
@@ -156,13 +156,13 @@ fn open(writer: &mut RolloutWriter<'_>, id: Option<&str>, spoken: Spoken, reason
 pub(super) fn attempt(
     writer: &mut RolloutWriter<'_>,
     id: &str,
-    spoken: &Spoken,
+    hook_call: &HookCall,
     phase: Phase,
     reason: &str,
 ) -> (Entry, OpenCall) {
-    let input = writer.rules.input(&spoken.tool, &spoken.input);
-    let tool = writer.rules.word(&spoken.tool);
-    let cwd = spoken.cwd.clone().or_else(|| writer.state.cwd.clone()).map(|cwd| writer.rules.word(&cwd));
+    let input = writer.rules.input(&hook_call.tool, &hook_call.input);
+    let tool = writer.rules.word(&hook_call.tool);
+    let cwd = hook_call.cwd.clone().or_else(|| writer.state.cwd.clone()).map(|cwd| writer.rules.word(&cwd));
     let mut entry = writer.event(Kind::ToolUsed, phase, tool_key(id), reason);
     let meaning = understand(&tool, &input, cwd.as_deref(), writer.state.cwd.as_deref());
     if !meaning.recognised {
@@ -170,7 +170,7 @@ pub(super) fn attempt(
     }
     let call = OpenCall {
         id: id.to_owned(),
-        tool: spoken.tool.clone(),
+        tool: hook_call.tool.clone(),
         kind: meaning.kind,
         subtype: Some(meaning.semantics.subtype),
         is_reported: false,
@@ -192,7 +192,7 @@ fn understand(tool: &str, input: &Value, cwd: Option<&str>, project: Option<&str
 }
 
 /// Returns a command in the form of the `Bash` hook: what the shell was given, and what the hook leaves out.
-pub(super) fn shell(arguments: &Members<'_>) -> Spoken {
+pub(super) fn shell(arguments: &Members<'_>) -> HookCall {
     let mut input = Map::new();
     let words = arguments.list("command");
     let words: Vec<_> = words.into_iter().filter_map(crate::codex::wire::text).collect();
@@ -211,20 +211,20 @@ pub(super) fn shell(arguments: &Members<'_>) -> Spoken {
     put(&mut input, "timeout_ms", arguments.count("timeout_ms"));
     let cwd = arguments.word("workdir").or_else(|| arguments.word("working_directory"));
     put(&mut input, "workdir", cwd.as_deref());
-    Spoken {
+    HookCall {
         cwd: cwd.filter(|cwd| cwd.starts_with('/')).map(Cow::into_owned),
         escalates: sandbox.is_some_and(|sandbox| sandbox != "use_default"),
-        ..Spoken::new("Bash", Value::Object(input).to_string())
+        ..HookCall::new("Bash", Value::Object(input).to_string())
     }
 }
 
 /// Reads a patch in the form of the `apply_patch` hook.
-pub(super) fn patch(text: &str) -> Spoken {
-    Spoken::new("apply_patch", json!({"command": text}).to_string())
+pub(super) fn patch(text: &str) -> HookCall {
+    HookCall::new("apply_patch", json!({"command": text}).to_string())
 }
 
 /// Keeps only the length of the text typed into a running command: it may be a password that no pattern knows.
-fn typed(arguments: &Members<'_>) -> Spoken {
+fn typed(arguments: &Members<'_>) -> HookCall {
     let session = arguments.raw("session_id").and_then(|id| serde_json::from_str::<Value>(id.get()).ok());
     let polls = session
         .as_ref()
@@ -233,7 +233,7 @@ fn typed(arguments: &Members<'_>) -> Spoken {
     put(&mut input, "session_id", session);
     put(&mut input, "chars_bytes", arguments.text("chars").map(|chars| chars.len()));
     put(&mut input, "yield_time_ms", arguments.count("yield_time_ms"));
-    Spoken { polls, ..Spoken::new("write_stdin", Value::Object(input).to_string()) }
+    HookCall { polls, ..HookCall::new("write_stdin", Value::Object(input).to_string()) }
 }
 
 /// Returns an object as it is; anything else as the only member of one.
@@ -293,18 +293,18 @@ mod tests {
             (r#"{"command":["bash","-lc","ls -la"]}"#, "ls -la"),
             (r#"{"command":["ls","-la"]}"#, "ls -la"),
         ] {
-            let spoken = shell(&Members::parse(arguments).unwrap());
-            let input: Value = serde_json::from_str(&spoken.input).unwrap();
+            let hook_call = shell(&Members::parse(arguments).unwrap());
+            let input: Value = serde_json::from_str(&hook_call.input).unwrap();
             assert_eq!(input["command"], command, "{arguments}");
         }
-        let spoken = shell(&Members::parse(r#"{"nope":1}"#).unwrap());
-        assert_eq!(spoken.input, "{}");
+        let hook_call = shell(&Members::parse(r#"{"nope":1}"#).unwrap());
+        assert_eq!(hook_call.input, "{}");
     }
 
     #[test]
     fn what_is_typed_into_a_command_is_only_measured() {
-        let spoken = typed(&Members::parse(r#"{"session_id":7,"chars":"hunter2\n"}"#).unwrap());
-        assert_eq!(spoken.input, r#"{"session_id":7,"chars_bytes":8}"#);
+        let hook_call = typed(&Members::parse(r#"{"session_id":7,"chars":"hunter2\n"}"#).unwrap());
+        assert_eq!(hook_call.input, r#"{"session_id":7,"chars_bytes":8}"#);
     }
 
     #[test]

@@ -70,6 +70,7 @@ impl Form {
 }
 
 /// Limits how far into a text the client's words are looked for.
+// The client writes a handful of short lines; further down is the tool's own output, which may quote them.
 const HEAD_BYTES: usize = 1024;
 
 /// Reads the beginning of an output.
@@ -100,6 +101,7 @@ pub(super) fn ending(text: &str, form: Form) -> Ending {
         Form::Json => text.trim().is_empty() || text.trim_start().starts_with(['{', '[']),
         Form::Free => true,
     };
+    // A tool without a frame can answer with any sentence, so there only exact beginnings count.
     let said = if expected { anchored(first) } else { own_words(first) };
     if let Some((state, class)) = said {
         ending.state = Some(state);

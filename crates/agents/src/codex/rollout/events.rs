@@ -6,7 +6,7 @@ use super::items::{self, End, duration};
 use super::patches::patched;
 use super::servers::{Mcp, mcp_ended};
 use super::writer::RolloutWriter;
-use super::{agents, context, head, snapshot, talk, turns, usage};
+use super::{agents, context, head, messages, snapshot, turns, usage};
 use crate::codex::wire::Members;
 
 /// Reads one event.
@@ -15,11 +15,11 @@ pub(super) fn event(writer: &mut RolloutWriter<'_>, event: &Members<'_>) {
     match kind.as_ref() {
         "task_started" | "turn_started" => turns::started(writer, event),
         "task_complete" | "turn_complete" => {
-            talk::drop_said(writer, event.text("last_agent_message").as_deref());
+            messages::drop_said(writer, event.text("last_agent_message").as_deref());
             turns::completed(writer, event);
         }
         "turn_aborted" => {
-            talk::drop_said(writer, None);
+            messages::drop_said(writer, None);
             turns::aborted(writer, event);
         }
         "token_count" => {
@@ -30,9 +30,9 @@ pub(super) fn event(writer: &mut RolloutWriter<'_>, event: &Members<'_>) {
         }
         "thread_settings_applied" => usage::settings(writer, event),
         "item_completed" => items::completed(writer, event),
-        "user_message" => talk::user_event(writer, event),
-        "agent_message" => talk::agent_event(writer, event),
-        "agent_reasoning" | "agent_reasoning_raw_content" => talk::thought_event(writer, event),
+        "user_message" => messages::user_event(writer, event),
+        "agent_message" => messages::agent_event(writer, event),
+        "agent_reasoning" | "agent_reasoning_raw_content" => messages::thought_event(writer, event),
         "patch_apply_end" => patch_end(writer, event),
         "mcp_tool_call_end" => mcp_end(writer, event),
         "web_search_end" => items::web_search(writer, event, "web_search_end"),

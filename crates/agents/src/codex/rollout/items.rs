@@ -6,9 +6,9 @@
 use agent_tracer_event::{CallState, Entry, ErrorClass, Millis, Phase, Unrecognised, attributes};
 use serde_json::{Map, Value, json};
 
-use super::calls::{Spoken, attempt, object_or_text, shell};
+use super::calls::{HookCall, attempt, object_or_text, shell};
+use super::messages::{self, span};
 use super::outputs::{finish, quantities, say_end, update};
-use super::talk::{self, span};
 use super::writer::RolloutWriter;
 use super::{agents, context, patches, servers};
 use crate::codex::facts::put;
@@ -33,11 +33,11 @@ pub(super) fn completed(writer: &mut RolloutWriter<'_>, row: &Members<'_>) {
     };
     let kind = item.word("type").unwrap_or_default();
     match kind.as_ref() {
-        "UserMessage" => talk::user_item(writer, &item),
-        "AgentMessage" => talk::agent_item(writer, &item),
-        "Reasoning" => talk::thought_item(writer, &item),
-        "HookPrompt" => talk::hook_prompt(writer, &item),
-        "Plan" => talk::plan_item(writer, &item),
+        "UserMessage" => messages::user_item(writer, &item),
+        "AgentMessage" => messages::agent_item(writer, &item),
+        "Reasoning" => messages::thought_item(writer, &item),
+        "HookPrompt" => messages::hook_prompt(writer, &item),
+        "Plan" => messages::plan_item(writer, &item),
         "CommandExecution" => command(writer, row, &item),
         "FileChange" => patches::item(writer, row, &item),
         "McpToolCall" => servers::item(writer, row, &item),
@@ -62,7 +62,7 @@ pub(super) fn completed(writer: &mut RolloutWriter<'_>, row: &Members<'_>) {
 pub(super) fn close(
     writer: &mut RolloutWriter<'_>,
     id: &str,
-    spoken: &Spoken,
+    hook_call: &HookCall,
     end: &End,
     reason: &str,
 ) -> Entry {
@@ -72,13 +72,14 @@ pub(super) fn close(
             let call = call.clone();
             (update(writer, &call, reason), call)
         }
-        None => attempt(writer, id, spoken, Phase::Close, reason),
+        None => attempt(writer, id, hook_call, Phase::Close, reason),
     };
     if call.process.is_some() {
         // A command that went on: its output came long ago, so no more rows of the call will come.
         writer.state.close(id);
     }
     entry.phase = Phase::Close;
+    // The item is written at the end; the fact began when the call did.
     entry.occurred_at = end.started;
     entry.ended_at = Some(end.ended);
     finish(&mut entry, &call, end.state);
@@ -93,6 +94,7 @@ pub(super) fn close(
 
 /// Returns the part of an item's time in which nothing ran: the user was being asked.
 fn waited(writer: &RolloutWriter<'_>, end: &End, duration: u64) -> Option<u64> {
+    // Nobody is asked then, so what is left over is the cost of starting the process.
     if writer.state.approval_policy.as_deref() == Some("never") {
         return None;
     }
@@ -114,7 +116,7 @@ pub(super) fn end(writer: &mut RolloutWriter<'_>, row: &Members<'_>, item: &Memb
     let status = item.word("status").unwrap_or_default();
     if !status.is_empty() {
         let known = ["completed", "failed", "declined", "in_progress", "inProgress", "interrupted"];
-        writer.known(&format!("{kind}.status"), &status, &known);
+        writer.expect_known(&format!("{kind}.status"), &status, &known);
     }
     let (state, class) = match status.as_ref() {
         "failed" => (CallState::Failed, None),
@@ -175,16 +177,16 @@ fn command(writer: &mut RolloutWriter<'_>, row: &Members<'_>, item: &Members<'_>
             end.class = None;
         }
     }
-    let mut spoken = shell(item);
+    let mut hook_call = shell(item);
     let cwd = item.word("cwd").map(|cwd| path_of(&cwd));
-    spoken.cwd.clone_from(&cwd);
-    let mut entry = close(writer, &id, &spoken, &end, "item_completed CommandExecution");
+    hook_call.cwd.clone_from(&cwd);
+    let mut entry = close(writer, &id, &hook_call, &end, "item_completed CommandExecution");
     put(&mut entry.metadata, attributes::EXIT_CODE, exit);
     writer.put_word(&mut entry.metadata, attributes::CWD, cwd);
     writer.put_word(&mut entry.metadata, attributes::PROCESS_ID, item.word("process_id"));
     if let Some(source) = item.word("source") {
         let known = ["unified_exec_startup", "unified_exec_interaction", "user_shell", "agent"];
-        writer.known("CommandExecution.source", &source, &known);
+        writer.expect_known("CommandExecution.source", &source, &known);
         writer.put_word(&mut entry.metadata, attributes::COMMAND_SOURCE, Some(source));
     }
     if entry.metadata.get(attributes::COMMAND_ANALYSIS).is_some_and(commits::makes_commits) {
@@ -215,7 +217,7 @@ fn dynamic(writer: &mut RolloutWriter<'_>, row: &Members<'_>, item: &Members<'_>
     let input = item.raw("arguments").map_or_else(|| "{}".to_owned(), |raw| object_or_text(raw.get()));
     let error = item.text("error").unwrap_or_default();
     let kept = quantities(writer, &tool, &error, end.state, None);
-    let mut entry = close(writer, &id, &Spoken::new(tool, input), &end, "item_completed DynamicToolCall");
+    let mut entry = close(writer, &id, &HookCall::new(tool, input), &end, "item_completed DynamicToolCall");
     for (name, value) in kept {
         entry.metadata.entry(name).or_insert(value);
     }
@@ -262,8 +264,8 @@ fn image_view(writer: &mut RolloutWriter<'_>, row: &Members<'_>, item: &Members<
     let id = id_of(writer, item);
     let end = end(writer, row, item, "ImageView");
     let path = item.word("path").map(|path| path_of(&path)).unwrap_or_default();
-    let spoken = Spoken::new("view_image", json!({"path": path}).to_string());
-    let entry = close(writer, &id, &spoken, &end, "item_completed ImageView");
+    let hook_call = HookCall::new("view_image", json!({"path": path}).to_string());
+    let entry = close(writer, &id, &hook_call, &end, "item_completed ImageView");
     writer.say(entry);
 }
 
@@ -271,8 +273,8 @@ fn sleep(writer: &mut RolloutWriter<'_>, row: &Members<'_>, item: &Members<'_>) 
     let id = id_of(writer, item);
     let mut end = end(writer, row, item, "Sleep");
     end.duration_ms = item.count("duration_ms");
-    let spoken = Spoken::new("sleep", json!({"duration_ms": end.duration_ms}).to_string());
-    let entry = close(writer, &id, &spoken, &end, "item_completed Sleep");
+    let hook_call = HookCall::new("sleep", json!({"duration_ms": end.duration_ms}).to_string());
+    let entry = close(writer, &id, &hook_call, &end, "item_completed Sleep");
     writer.say(entry);
 }
 

@@ -101,7 +101,7 @@ pub(super) fn session_meta(writer: &mut RolloutWriter<'_>, meta: &Members<'_>) {
         writer.reading.client_version = Some(writer.rules.word(&version));
     }
     if let Some(mode) = meta.text("history_mode") {
-        writer.known("history_mode", &mode, &["paginated", "legacy"]);
+        writer.expect_known("history_mode", &mode, &["paginated", "legacy"]);
     }
     identity(writer, meta, &origin, &agent_type);
 

@@ -3,7 +3,7 @@
 use agent_tracer_event::{CallState, Entry, attributes};
 use serde_json::{Map, Value, json};
 
-use super::calls::Spoken;
+use super::calls::HookCall;
 use super::items::{End, close, end, id_of, path_of};
 use super::outputs::{quantities, say_end};
 use super::writer::RolloutWriter;
@@ -37,7 +37,7 @@ pub(super) fn patched(
         let path = relative(&full, &[cwd.as_deref()]);
         let change = Members::parse(change.get()).unwrap_or_default();
         let kind = change.word("type").unwrap_or_default();
-        writer.known("FileChange.type", &kind, &["add", "update", "delete"]);
+        writer.expect_known("FileChange.type", &kind, &["add", "update", "delete"]);
         let moved = change.word("move_path").map(|to| writer.rules.word(&path_of(&to)));
         let (header, operation) = match kind.as_ref() {
             "add" => ("Add", "create"),
@@ -65,8 +65,8 @@ pub(super) fn patched(
         files.push(Value::Object(file));
     }
     let known = writer.state.call(id).is_some();
-    let spoken = Spoken::new("apply_patch", json!({"command": headers_of(&headers)}).to_string());
-    let mut entry = close(writer, id, &spoken, end, reason);
+    let hook_call = HookCall::new("apply_patch", json!({"command": headers_of(&headers)}).to_string());
+    let mut entry = close(writer, id, &hook_call, end, reason);
     if !known {
         // Made up from what happened: it must not pass for what was asked.
         entry.metadata.remove(attributes::TOOL_INPUT);

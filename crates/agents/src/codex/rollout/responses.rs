@@ -3,7 +3,7 @@
 use agent_tracer_event::Unrecognised;
 
 use super::writer::RolloutWriter;
-use super::{calls, head, items, outputs, talk};
+use super::{calls, head, items, messages, outputs};
 use crate::codex::wire::Members;
 
 /// Reads one item of the conversation.
@@ -22,14 +22,14 @@ pub(super) fn response(writer: &mut RolloutWriter<'_>, item: &Members<'_>) {
         "function_call_output" | "custom_tool_call_output" => outputs::returned(writer, item, &kind),
         "tool_search_output" => outputs::tools_found(writer, item),
         "web_search_call" => {
-            talk::flush_said(writer);
+            messages::flush_said(writer);
             items::web_search(writer, item, "web_search_call");
         }
         "image_generation_call" => {
-            talk::flush_said(writer);
+            messages::flush_said(writer);
             items::image_generation(writer, item, "image_generation_call");
         }
-        "agent_message" => talk::mail(writer, item),
+        "agent_message" => messages::mail(writer, item),
         other if head::says_nothing("response_item", Some(other)) => {}
         other => {
             let other = writer.rules.word(other);

@@ -3,7 +3,7 @@
 use agent_tracer_event::{CallState, Entry, ErrorClass, attributes};
 use serde_json::Value;
 
-use super::calls::{Spoken, object_or_text};
+use super::calls::{HookCall, object_or_text};
 use super::items::{End, close, end, id_of};
 use super::outputs::{quantities, say_end};
 use super::writer::RolloutWriter;
@@ -66,7 +66,7 @@ pub(super) fn mcp_ended(
         end.class = Some(ErrorClass::Permission);
     }
     let kept = quantities(writer, &tool, &texts, end.state, end.class);
-    let mut entry = close(writer, id, &Spoken::new(tool, input), &end, reason);
+    let mut entry = close(writer, id, &HookCall::new(tool, input), &end, reason);
     for (name, value) in kept {
         entry.metadata.entry(name).or_insert(value);
     }

@@ -75,7 +75,7 @@ pub struct RolloutState {
     /// A hash of the last context snapshot: equal ones are not repeated.
     pub snapshot: Option<u64>,
     /// Holds what the agent said last: an answer if the turn ends or a hook sends the agent on, else commentary.
-    pub said: Option<Said>,
+    pub said: Option<LastMessage>,
     /// The turn in which a hook sent the agent on last.
     pub sent_on_turn: Option<String>,
     /// Calls that have no outcome yet, oldest first.
@@ -103,7 +103,7 @@ pub struct Totals {
 /// A message of the agent that may turn out to be commentary.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Said {
+pub struct LastMessage {
     /// The agent's id of the message, or the name of the row.
     pub id: String,
     /// The turn in which it was said.

@@ -61,7 +61,7 @@ pub(super) fn completed(writer: &mut RolloutWriter<'_>, task: &Members<'_>) {
 /// Reads the end of a turn that is cut off.
 pub(super) fn aborted(writer: &mut RolloutWriter<'_>, task: &Members<'_>) {
     let reason = task.word("reason").unwrap_or_default().into_owned();
-    writer.known(
+    writer.expect_known(
         "turn_aborted.reason",
         &reason,
         &["interrupted", "replaced", "review_ended", "budget_limited"],

@@ -100,7 +100,7 @@ impl RolloutWriter<'_> {
     }
 
     /// Keeps a value of a set that we know as closed; counts it if it is not one of these.
-    pub(super) fn known(&mut self, field: &str, value: &str, words: &[&str]) {
+    pub(super) fn expect_known(&mut self, field: &str, value: &str, words: &[&str]) {
         if !words.contains(&value) {
             self.unknown(Unrecognised::Value(format!("{field}={}", word_or_mark(value))));
         }

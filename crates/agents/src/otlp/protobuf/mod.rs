@@ -69,7 +69,9 @@ fn message(
     while !bytes.is_empty() {
         let tag = varint(&mut bytes)?;
         let raw = raw(&mut bytes, tag & 7)?;
+        // An unknown field is skipped, as the format asks: newer exporters have more of them.
         let Some(field) = fields.iter().find(|field| field.number == tag >> 3) else { continue };
+        // Before the value is built: a small compressed body could hold more values than memory has room for.
         extent.values += 1;
         if !Bounds::POSTED.hold(*extent) {
             return Err(Fault::Many);
@@ -98,6 +100,7 @@ fn value(holds: &Holds, raw: Raw<'_>, depth: usize, extent: &mut Extent) -> Resu
         (Holds::Integer, Raw::Varint(number)) => Value::from(number.cast_signed()),
         (Holds::Small, Raw::Varint(number)) => Value::from(number),
         (Holds::Flag, Raw::Varint(number)) => Value::from(number != 0),
+        // As a text, because the mapping writes 64-bit times so, and a reader of JSON would round them.
         (Holds::Fixed, Raw::Eight(bytes)) => Value::from(u64::from_le_bytes(bytes).to_string()),
         // The mapping writes values that are no numbers as texts; those have no reader.
         (Holds::Real, Raw::Eight(bytes)) => {

@@ -198,10 +198,10 @@ fn suits(installed: &Installed<'_>, verifiers: &[OwnHook], version: ClientVersio
         );
         checks.push(check("client_verifiers", State::Fail, text).fix("agent-tracer policy apply"));
     }
-    if !fit.unheard.is_empty() {
+    if !fit.without_arguments.is_empty() {
         let text = format!(
             "Claude Code {version} does not pass `args` to a hook, so nothing is recorded of {}",
-            fit.unheard.join(", ")
+            fit.without_arguments.join(", ")
         );
         checks.push(check("client_form", State::Fail, text).fix(command.clone()));
     }

@@ -11,7 +11,7 @@ use super::usage::SYNTHETIC;
 use super::writer::{Member, RowWriter, put};
 use super::{calls, responses, version};
 use crate::claude::identity;
-use crate::claude::wire::Said;
+use crate::claude::wire::TextOrLength;
 use crate::text::{cut, title};
 
 /// The most characters of what is said on the way.
@@ -103,8 +103,8 @@ fn series(writer: &RowWriter<'_, '_>, kept: &Value) -> Option<Series> {
         return None;
     }
     let part = identity::text_part(match kept {
-        Value::String(text) => Some(Said::Text(text)),
-        other => other.get("bytes").and_then(Value::as_u64).map(Said::Length),
+        Value::String(text) => Some(TextOrLength::Text(text)),
+        other => other.get("bytes").and_then(Value::as_u64).map(TextOrLength::Length),
     });
     identity::nameless_series("said", part.as_deref())
 }

@@ -7,14 +7,14 @@ use std::ops::Deref;
 
 /// None, one or many.
 #[derive(Clone, Debug, Default)]
-pub(crate) enum Few<T> {
+pub(crate) enum OneOrMany<T> {
     #[default]
     None,
     One(T),
     Many(Vec<T>),
 }
 
-impl<T> Few<T> {
+impl<T> OneOrMany<T> {
     pub(crate) fn push(&mut self, item: T) {
         match self {
             Self::None => *self = Self::One(item),
@@ -36,7 +36,7 @@ impl<T> Few<T> {
     }
 }
 
-impl<T> Deref for Few<T> {
+impl<T> Deref for OneOrMany<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -44,7 +44,7 @@ impl<T> Deref for Few<T> {
     }
 }
 
-impl<'f, T> IntoIterator for &'f Few<T> {
+impl<'f, T> IntoIterator for &'f OneOrMany<T> {
     type Item = &'f T;
     type IntoIter = std::slice::Iter<'f, T>;
 
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn it_holds_what_was_pushed_in_order() {
-        let mut few = Few::default();
+        let mut few = OneOrMany::default();
         assert!(few.is_empty());
         for (position, item) in ["a", "b", "c"].into_iter().enumerate() {
             few.push(item);

@@ -9,7 +9,7 @@ use agent_tracer_event::{Certainty, Entry, Kind, Metadata, Millis, Phase, Subjec
 use agent_tracer_privacy::Level;
 use serde_json::Value;
 
-use super::state::Said;
+use super::state::LastMessage;
 use super::turns;
 use super::writer::RolloutWriter;
 use crate::codex::facts::{TextOrSize, prompt_key, put, said_key, write_message, write_prompt, write_title};
@@ -100,16 +100,17 @@ pub(super) fn agent_event(writer: &mut RolloutWriter<'_>, event: &Members<'_>) {
 
 fn agent_said(writer: &mut RolloutWriter<'_>, words: &str, phase: Option<&str>, id: Option<&str>) {
     if let Some(phase) = phase {
-        writer.known("AgentMessage.phase", phase, &["commentary", "final_answer"]);
+        writer.expect_known("AgentMessage.phase", phase, &["commentary", "final_answer"]);
     }
     flush_said(writer);
     let value = writer.message(words);
     let Some(kept) = TextOrSize::of(&value).filter(|kept| !kept.is_empty()) else { return };
     let is_again = writer.turn.as_deref().is_some_and(|turn| writer.state.is_sent_on(turn));
-    let said = Said {
+    let said = LastMessage {
         id: id.unwrap_or(&writer.observation).to_owned(),
         turn: writer.turn.clone(),
         at: Some(writer.at),
+        // Commentary is kept at this level alone, and the state must not hold what the store may not.
         text: kept.text().filter(|_| writer.rules.level() == Level::Full).map(str::to_owned),
         key: writer.turn.as_deref().map(|turn| said_key(turn, kept, is_again)).unwrap_or_default(),
         bytes: words.trim().len() as u64,
@@ -118,6 +119,7 @@ fn agent_said(writer: &mut RolloutWriter<'_>, words: &str, phase: Option<&str>, 
     if phase == Some("commentary") {
         commentary(writer, said);
     } else {
+        // Held back: whether it was the answer shows only when the turn ends or something else follows.
         writer.state.said = Some(said);
     }
 }
@@ -142,7 +144,7 @@ pub(super) fn drop_said(writer: &mut RolloutWriter<'_>, last: Option<&str>) {
     }
 }
 
-fn commentary(writer: &mut RolloutWriter<'_>, said: Said) {
+fn commentary(writer: &mut RolloutWriter<'_>, said: LastMessage) {
     let Some(text) = said.text.filter(|_| !said.is_final) else { return };
     let key = format!("commentary:{}", said.id);
     let mut entry =
@@ -156,7 +158,7 @@ fn commentary(writer: &mut RolloutWriter<'_>, said: Said) {
 
 /// Reads that a hook sent the agent on: what it had said last was an answer, though not the end of its turn.
 fn send_on(writer: &mut RolloutWriter<'_>) {
-    let is_answer = |said: &Said| said.turn.is_some() && said.turn == writer.turn;
+    let is_answer = |said: &LastMessage| said.turn.is_some() && said.turn == writer.turn;
     if !writer.state.said.as_ref().is_some_and(is_answer) {
         flush_said(writer);
     }

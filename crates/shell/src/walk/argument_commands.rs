@@ -4,7 +4,7 @@
 //! The program stays what it is; what it runs besides is added to it like a substitution.
 
 use super::{Input, Walker, awk, sed};
-use crate::arguments::{listed, values_of};
+use crate::arguments::{is_listed, values_of};
 use crate::draft::Draft;
 use crate::exit::Node;
 use crate::exposure::Opacity;
@@ -114,7 +114,7 @@ const GIT: &[Holding] = &[
 /// Adds every command that stands in an argument.
 fn arguments(name: &str, rest: &[Field<'_>], found: &mut Vec<String>) {
     let texts = || rest.iter().map(|field| &*field.text);
-    let known = PROGRAMS.iter().find(|known| listed(known.names, name));
+    let known = PROGRAMS.iter().find(|known| is_listed(known.names, name));
     if let Some(known) = known {
         found.extend(
             values_of(rest, known.commands, known.values).iter().map(|(value, _)| (*value).to_owned()),
@@ -217,7 +217,7 @@ fn bang_lines(text: &str, add: &mut impl FnMut(&str)) {
 fn git_arguments(rest: &[Field<'_>], add: &mut impl FnMut(&str)) {
     let texts = || rest.iter().map(|field| &*field.text);
     let words: Vec<&str> = texts().filter(|text| !text.starts_with('-')).collect();
-    for known in GIT.iter().filter(|known| words.iter().any(|word| listed(known.names, word))) {
+    for known in GIT.iter().filter(|known| words.iter().any(|word| is_listed(known.names, word))) {
         for (script, _) in values_of(rest, known.commands, known.values) {
             add(script);
         }
