@@ -50,6 +50,6 @@ impl ArrivalWait<'_> {
 
     fn pending(&self, name: &EnvelopeName) -> Option<PendingOverlay> {
         let reading = self.arrivals.peek(name)?;
-        PendingOverlay::of(reading.entries, Channel::Hook)
+        PendingOverlay::new(reading.entries, Channel::Hook)
     }
 }
