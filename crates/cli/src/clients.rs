@@ -35,6 +35,7 @@ pub(crate) struct InstalledClient {
 pub(crate) fn find(agent: Agent, environment: &Environment) -> Vec<InstalledClient> {
     let mut programs = environment.all_on_path(agent.spec().word);
     if let (Some(setup), Ok(home)) = (setup::of(agent), environment.user_home()) {
+        // Installers use places that the path of this shell need not have.
         programs.extend(setup.program_places().iter().map(|place| home.join(place)));
     }
     let programs = distinct(programs.into_iter()).into_iter().take(PROGRAMS_MAX);

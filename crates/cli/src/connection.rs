@@ -49,6 +49,7 @@ impl Connection {
             let text = text_of(&target.path);
             for own in target.setup.own(&text) {
                 if is_there(&own.invocation.program, environment) {
+                    // One entry that works is enough here; a broken one beside it is for `doctor` to report.
                     return Connection::Hooks(target.path.clone());
                 }
                 let program = own.invocation.program;

@@ -18,6 +18,7 @@ impl LocalTime {
     }
 
     fn named(name: Option<&str>) -> LocalTime {
+        // A zone of the system that is not known is no reason to fail: times are then in UTC.
         LocalTime(name.and_then(|name| LocalZone::parse(name).ok()).unwrap_or(LocalZone::UTC))
     }
 

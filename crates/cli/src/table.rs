@@ -97,6 +97,7 @@ impl Table {
             for (column, cell) in row.iter().enumerate() {
                 let side = self.heads.get(column).map_or(Side::Left, |(_, side)| *side);
                 let wide = widths.get(column).copied().unwrap_or(0);
+                // Only the last column is cut: those before it hold ids and numbers, which are useless in part.
                 let room = width.map(|width| width.saturating_sub(used).max(8));
                 let shown = match room {
                     Some(room) if column == last && side == Side::Left => cut(&cell.text, room),

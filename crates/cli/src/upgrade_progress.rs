@@ -27,6 +27,7 @@ pub(crate) fn report() -> impl Fn(Upgrade) + Send + Sync + 'static {
     move |upgrade| {
         let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(line) = progress.next(&upgrade, Instant::now()) {
+            // Commands without a log, such as `import`, bring a store up to date too.
             if tracing::dispatcher::has_been_set() {
                 let Upgrade { from, to, stage } = upgrade;
                 let stage = match stage {

@@ -96,6 +96,7 @@ pub(super) fn to_file(
     let mut out = BufWriter::new(file);
     let done = write(reading, ids, form, &mut out)?;
     let file = out.into_inner().map_err(|error| fail(error.error()))?;
+    // On disk before it gets its name: `purge --export` deletes the originals next.
     file.as_file().sync_all().map_err(|cause| fail(&cause))?;
     file.persist(path).map_err(|error| fail(&error.error))?;
     Ok(done)

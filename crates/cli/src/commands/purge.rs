@@ -39,6 +39,7 @@ pub(super) fn run(
     let Some(open) = maintenance::open(options, environment, output)? else {
         return purge_without_store(arguments, options, environment, output);
     };
+    // Posts in the journal become rows first: what is not in the tables yet could not be found and would come back.
     open.ledger.finish_posts().map_err(|error| maintenance::refused(&error))?;
     let now = environment.now();
     if !arguments.dry_run && open.ledger.is_purge_pending().map_err(|error| maintenance::refused(&error))? {
@@ -53,6 +54,7 @@ pub(super) fn run(
     if arguments.all {
         let known: BTreeSet<&str> = chosen.nodes.iter().map(|node| node.task.id.as_str()).collect();
         let mut every = open.ledger.every_task().map_err(|error| maintenance::refused(&error))?;
+        // Tasks without an event are in no list, but `--all` means them too.
         every.retain(|task| !known.contains(task.as_str()));
         chosen.bare = every;
     }
@@ -82,6 +84,7 @@ pub(super) fn run(
     if let Some(path) = &arguments.export {
         let path = environment.absolute(path);
         let form = export::Form { format: FormatName::Jsonl, tasks_only: false };
+        // Before the deletion, and its failure ends the command: the export may be the last copy.
         let written = export::to_file(&reading, &ids, form, &path)?;
         output.say(&format!(
             "wrote {} tasks with {} events to `{}`",
@@ -91,6 +94,7 @@ pub(super) fn run(
         ))?;
     }
     ids.extend(chosen.bare.iter().cloned());
+    // Backups are asked for these tasks after the deletion, when the store no longer knows them.
     let forgotten = ids.clone();
     let is_meant = |backup: &StoreBackup| arguments.all || backup.may_hold(&forgotten);
     let (done, leftovers) = delete(arguments.all, ids, &open, now, output)?;
@@ -155,6 +159,7 @@ fn delete(
     let failed = |error: AppendError| maintenance::refused(&error);
     let ledger = &open.ledger;
     let names = if is_all { None } else { Some(ledger.names_of(ids.clone()).map_err(failed)?) };
+    // Files first: a purge that is interrupted in the store is finished later, while a forgotten file would stay.
     let mut leftovers = leftovers::remove(&open.home, ledger, names.as_ref(), now)?;
     let mut pace = maintenance::Pace::default();
     let mut tell = |done: &Upkeep| pace.tell("deleted", done, output);
@@ -207,6 +212,7 @@ fn choose(
         let filter = TaskFilter { project, until: before, ..TaskFilter::default() };
         let all: Page<Task> = reading
             .list(None, None, |store, paging| store.tasks(now, &TaskFilter { paging, ..filter.clone() }))?;
+        // Judged by the last event: a task that began before the date may still run.
         let is_meant = |task: &Task| before.is_none_or(|before| task.last_event_at < before);
         roots.extend(all.items.into_iter().filter(is_meant));
     }

@@ -49,6 +49,7 @@ fn install(
     let path = manager.file(environment)?;
     let found = files::find(&path)?;
     let before = own_text(&found)?;
+    // Kept over a second `install`, or `remove` would leave the folder that the first one made.
     definition.made_folder = service::made_folder(before);
     if arguments.dry_run {
         let text = manager.text(&definition, environment)?;
@@ -59,6 +60,7 @@ fn install(
         return output.say("nothing was written");
     }
     refuse_root(environment)?;
+    // Asked before anything is written: a file without a manager would look like a service and start nothing.
     manager.probe().run(environment).map_err(|failure| manager.absence(&failure, environment))?;
     let status = Status::look(manager, &home, environment)?;
     refuse_second_server(&home, &status)?;
@@ -98,6 +100,7 @@ fn own_text(found: &SettingsFile) -> Result<&str, Failure> {
 
 /// Refuses to install a service of root for a person who only wanted more rights.
 fn refuse_root(environment: &Environment) -> Result<(), Failure> {
+    // Root alone is a user like others, as in a container; by `sudo` it would be another one than was meant.
     if nix::unistd::geteuid().is_root() && environment.variable("SUDO_USER").is_some() {
         return Err(Failure::usage("cannot install the service for root: it belongs to a user")
             .hint("run it without `sudo`"));
@@ -117,6 +120,7 @@ fn refuse_second_server(home: &Home, status: &Status) -> Result<(), Failure> {
 
 /// Returns whether the server that runs has the version of this program.
 fn is_current(status: &Status) -> bool {
+    // A version that is not known is no reason to start a running server anew.
     status.version.as_deref().is_none_or(|version| version == env!("CARGO_PKG_VERSION"))
 }
 

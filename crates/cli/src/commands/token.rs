@@ -28,6 +28,7 @@ pub(super) fn fleet(
             "it looks like `clickhouse://user@host:8123/database`, or `clickhouses://…` for an encrypted way",
         )
     })?;
+    // By the environment and not in the address: other users see the arguments of a process.
     if let Some(password) = environment.variable("AGENT_TRACER_STORE_PASSWORD") {
         place.password = password.into_string().ok();
     }
@@ -58,6 +59,7 @@ pub(super) fn run(
         TokenCommand::List { json } => list(&fleet, *json, output)?,
         TokenCommand::Rotate { id } => {
             let old = find(&fleet, id)?;
+            // The new one first: if revoking fails, two tokens work, and never none.
             add(&fleet, &old.owner, old.scope, old.expires, now, output)?;
             fleet.revoke_token(&old, now.0).map_err(|error| failure_of(&error))?;
         }
@@ -82,12 +84,14 @@ fn add(
     }
     let random = draw_token().map_err(|error| failure_of(&error))?;
     let (token, secret) = token::make(owner, scope, &random, now.0, expires);
+    // Stored before it is shown: a secret that no server knows would be handed on.
     fleet.put_token(&token, now.0).map_err(|error| failure_of(&error))?;
     output.say(&format!(
         "token `{}` of `{owner}` may {}; the secret is shown once:",
         token.id,
         scope.as_str()
     ))?;
+    // The secret alone is data, so that it can be piped into a file; what it is for goes to standard error.
     output.data(&format!("{secret}\n"))
 }
 

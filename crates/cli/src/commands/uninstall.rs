@@ -81,6 +81,7 @@ pub(super) fn run(
         return Ok(ExitCode::SUCCESS);
     }
 
+    // A copy of what is removed too: entries of the user's own may stand among ours.
     if outcome != UninstallResult::Nothing {
         home::back_up(&home, environment.now(), &format!("{}-found", target.label()), text.as_bytes())?;
     }
@@ -132,6 +133,7 @@ fn outcome(found: &SettingsFile, text: &str, known: Option<&Installation>, chang
         return UninstallResult::Nothing;
     }
     if let Some(known) = known.filter(|known| known.wrote(text.as_bytes())) {
+        // The file is what `install` wrote, byte for byte, so what was there before comes back byte for byte.
         match &known.base {
             None => return UninstallResult::Gone,
             Some(base) => {
@@ -141,6 +143,7 @@ fn outcome(found: &SettingsFile, text: &str, known: Option<&Installation>, chang
             }
         }
     }
+    // Changed since by the user: only our entries go, and the file goes with them only if nothing is left.
     let made_by_us = known.is_some_and(|known| known.base.is_none());
     if made_by_us && change.text.trim().is_empty() {
         return UninstallResult::Gone;

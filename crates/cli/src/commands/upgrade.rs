@@ -56,6 +56,7 @@ pub(super) fn run(
             format!("`{}` belongs to {}, which replaces it by itself", program.display(), origin.name());
         return Err(Failure::new(text).hint(format!("run `{command}`")));
     }
+    // An older program may not open the store that this one has brought up to date.
     if compared.is_lt() {
         let text = format!("{} is older than this {}: nothing was changed", theirs.text(), ours.text());
         return Err(Failure::new(text)
@@ -85,6 +86,7 @@ fn way(origin: &Origin) -> String {
 
 /// Runs `install.sh` for a folder of programs; returns what it printed.
 fn script(source: &Source, folder: &Path, words: &[&str]) -> Result<String, Failure> {
+    // By the installer itself, which is part of this program: one order of steps, tested once.
     let mut command = Command::new("sh");
     command.args(["-s", "--", "--bin"]).arg(folder).args(words).args(source.words());
     match source.address() {

@@ -46,6 +46,7 @@ impl Fault {
         let message = error.message().trim_end();
         let key = DeTable::parse(text).ok().and_then(|root| key_at(root.get_ref(), offset));
         let Some(key) = key else { return Self::at(text, offset, message) };
+        // serde gives no structure, so its text is taken apart. A text of another form is shown as it is.
         if let Some(rest) = message.strip_prefix("unknown field ") {
             let mut words = quoted(rest);
             let name = words.next().unwrap_or_default();
@@ -133,6 +134,7 @@ pub(crate) fn nearest<'w>(word: &str, words: impl IntoIterator<Item = &'w str>) 
         if folded.len() > WORD_MAX {
             return None;
         }
+        // A third of the letters: beyond, a suggestion would be another word and not a slip.
         let limit = (candidate.chars().count() / 3).max(1);
         match strsim::damerau_levenshtein(&folded, &candidate.to_lowercase()) {
             distance if distance <= limit => Some(distance),

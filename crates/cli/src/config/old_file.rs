@@ -113,12 +113,14 @@ impl OldFile {
                 rewritten = format!("{key} = {value}");
                 let first = places.insert(key, number).filter(|_| repeats == Repeats::Replace);
                 if let Some(first) = first.and_then(|number| lines.get_mut(number)) {
+                    // Emptied and not removed, for the same reason.
                     first.clear();
                 }
             }
             if !rewritten.is_empty() && !comment.is_empty() {
                 rewritten.push(' ');
             }
+            // One line for each line, so that faults keep the numbers that the user sees.
             lines.push(rewritten + comment.trim_end());
         }
         Ok(lines.iter().map(|line| format!("{line}\n")).collect())

@@ -30,6 +30,7 @@ pub(super) fn text(definition: &Definition, log: &str) -> String {
     } else {
         format!("  <key>EnvironmentVariables</key>\n  <dict>\n{variables}  </dict>\n")
     };
+    // Started again after a crash only: a server that was stopped on purpose stays stopped.
     let log = escaped(log);
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\

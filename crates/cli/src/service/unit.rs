@@ -20,6 +20,7 @@ pub(super) fn text(definition: &Definition) -> String {
     let mut start = format!("{START}{}", quoted(&definition.program, Dollars::AsTheyAre));
     for argument in &definition.arguments {
         start.push(' ');
+        // systemd expands dollars in arguments, but not in the path of the program.
         start.push_str(&quoted(argument, Dollars::Doubled));
     }
     for (name, value) in &definition.variables {
@@ -32,6 +33,7 @@ pub(super) fn text(definition: &Definition) -> String {
 
 /// Returns the program that a unit starts.
 pub(super) fn program_of(text: &str) -> Option<String> {
+    // From the end: where there are several, the last one counts.
     let line = text.lines().rev().find_map(|line| line.trim().strip_prefix(START))?;
     let line = line.trim_start_matches(['@', '-', ':', '+', '!']);
     let mut program = String::new();

@@ -30,10 +30,12 @@ impl NameJudgement {
     pub(crate) fn from_name(name: &[u8], long: bool) -> Self {
         let judged = names::judge(name);
         if judged == Name::Plain {
+            // Long texts only: a short one may look drawn by chance.
             let if_random = long && random::may_name(name);
             let vendor = if if_random { vendors::named(name) } else { &[] };
             return Self { if_random, vendor, ..Self::NOTHING };
         }
+        // In a collection every text is a secret, whatever its own name says.
         let collection = judged == Name::Weak
             && [&b"credentials"[..], b"creds", b"secrets", b"passwords"]
                 .iter()

@@ -41,6 +41,7 @@ fn is_one_of(key: &Text<'_>, names: &[&[u8]]) -> bool {
     if key.plain() {
         return one_of(key.raw);
     }
+    // No known name is longer, so that a long spelling need not be decoded.
     key.len() <= 10 && one_of(key.decode(&mut Vec::new()))
 }
 

@@ -38,6 +38,7 @@ impl<'a> Visitor<'a> for SpawnedAgent<'a> {
     }
 
     fn unnamed(&mut self) {
+        // An element of a list has no name, and the one before it does not apply.
         self.next = None;
     }
 }

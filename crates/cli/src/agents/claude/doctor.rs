@@ -109,6 +109,7 @@ fn load(target: &Target) -> Result<Option<Settings>, Check> {
         check("settings", State::Fail, format!("Claude Code cannot load `{shown}`: {error}"))
             .fix(format!("correct `{shown}`"))
     })?;
+    // Parsed by us and dropped by the client: our reader allows comments, theirs does not.
     if let Some(why) = target.setup.ignored_because(text) {
         return Err(check(
             "settings",
@@ -137,6 +138,7 @@ fn registered(context: &DoctorContext<'_>, file: &File, version: Option<ClientVe
         .map(|event| event.name)
         .collect();
     let wanted = |invocation: &Invocation| {
+        // Every form of every event: an entry that an older or newer `install` wrote is as good if the version takes it.
         let names = EVENTS.iter().map(|event| event.name.to_owned()).collect();
         let (hook, home) = (invocation.program.clone(), invocation.home().map(str::to_owned));
         let (client, events, tools) = (None, Some(names), None);
@@ -147,6 +149,7 @@ fn registered(context: &DoctorContext<'_>, file: &File, version: Option<ClientVe
     checks.extend(version.map(|version| suits(&installed, &verifiers, version)).into_iter().flatten());
     for own in &own {
         match EVENTS.iter().find(|event| event.name == own.event).map(|event| event.registration) {
+            // A registered hook replaces git's own creation of a worktree, and a silent one makes each of them fail.
             Some(Registration::Never) => checks.push(
                 check(
                     "forbidden_event",
@@ -155,6 +158,7 @@ fn registered(context: &DoctorContext<'_>, file: &File, version: Option<ClientVe
                 )
                 .fix("agent-tracer install claude"),
             ),
+            // It delays the turn, so it is registered only where the user names it.
             Some(Registration::OptIn) => checks.push(check(
                 "opt_in_event",
                 State::Info,
@@ -179,6 +183,7 @@ fn suits(installed: &Installed<'_>, verifiers: &[OwnHook], version: ClientVersio
     if !fit.refused.is_empty() {
         let events = fit.refused.join(", ");
         let (state, text) = match range_of(Some(version)).unknown_event {
+            // Older versions drop the whole file, with the user's own settings in it, for one name that they do not know.
             UnknownEvent::DropsFile => (
                 State::Fail,
                 format!("Claude Code {version} ignores all of `{shown}` because it does not know {events}"),
@@ -192,6 +197,7 @@ fn suits(installed: &Installed<'_>, verifiers: &[OwnHook], version: ClientVersio
         };
         checks.push(check("client_events", state, text).fix(command.clone()));
     }
+    // The same loss for another reason: a handler of an unknown type.
     if fit.verifiers > 0 {
         let text = format!(
             "Claude Code {version} may ignore all of `{shown}`, because it may not know the hooks that verify rules"
@@ -205,6 +211,7 @@ fn suits(installed: &Installed<'_>, verifiers: &[OwnHook], version: ClientVersio
         );
         checks.push(check("client_form", State::Fail, text).fix(command.clone()));
     }
+    // Shared settings keep the shell, because some version that reads them may need it.
     if !fit.in_a_shell.is_empty() && installed.scope != ScopeName::Project {
         let text = format!("each event starts a shell, which Claude Code {version} does not need");
         checks.push(check("client_form", State::Info, text).fix(command));
@@ -250,6 +257,7 @@ fn managed(text: &str) -> Option<Check> {
 fn line(context: &DoctorContext<'_>, file: &File) -> Option<Check> {
     let (command, ours) = status_line(&file.settings)?;
     if !ours {
+        // A status line of the user's is no finding where nothing of ours is installed.
         let connected = !own_hooks(&file.settings).is_empty();
         let text = format!(
             "the status line is your own; cost and context of running sessions are not recorded (`{command}`)"

@@ -38,6 +38,7 @@ pub(super) fn checks(context: &DoctorContext<'_>) -> Result<Findings, Failure> {
     let home = home_of(Agent::CODEX, context.environment)?;
     let (mut checks, clients) = client::checks(context, Agent::CODEX);
     let version = clients::oldest(&clients);
+    // Read and never written: Codex asks for a review so that no program makes itself run.
     let store = match trust_store(&home) {
         Ok(store) => store,
         Err(failed) => {
@@ -53,6 +54,7 @@ pub(super) fn checks(context: &DoctorContext<'_>) -> Result<Findings, Failure> {
     }
     for scope in [ScopeName::User, ScopeName::Project] {
         let target = Target::of(Agent::CODEX, scope, context.environment)?;
+        // In the agent's own home both scopes are one file.
         if scope == ScopeName::Project && target.path.parent() == Some(&home) {
             continue;
         }
@@ -168,6 +170,7 @@ fn load(target: &Target) -> Result<Option<Settings>, Check> {
 /// Returns the file's name in the trust store: its folder resolved, the file's own link not.
 fn source(path: &Path) -> String {
     let folder = path.parent().map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
+    // Codex keys its trust by the resolved folder and the name as it stands, so a link in the last part stays.
     let resolved: PathBuf = folder.unwrap_or_default().join(path.file_name().unwrap_or_default());
     resolved.to_string_lossy().into_owned()
 }

@@ -92,6 +92,7 @@ fn restore(
     let _instance = Instance::take(home)?;
     let (store, file) = (store_backups::store(home), found.file());
     finish_swap(&store).map_err(|cause| Failure::file("finish installing", &store, &cause))?;
+    // Checked whole before the question: a damaged backup must not be offered.
     let holds = verify_copy(&file).map_err(|error| {
         let failure = Failure::from_text(&format!("cannot use `{}`: {}", found.name, error_text(&error)));
         failure.hint(format!(
@@ -113,6 +114,7 @@ fn restore(
     if !wanted.yes {
         agreement::ask(&format!("put `{}` in the place of the store", found.name))?;
     }
+    // Twice: the backup is copied in, and the store that it replaces is kept.
     store_backups::check_room(home.data(), found.bytes.saturating_mul(2))?;
     let failed = |cause: io::Error| {
         Failure::new(format!("cannot install the backup: {}", plain(&cause))).hint(
@@ -120,6 +122,7 @@ fn restore(
         )
     };
     let new = prepare_swap(&store).map_err(failed)?;
+    // Purged tasks are deleted from the copy before it takes its place, so that no reader ever sees them again.
     let ready = copy_in(found, &new).map_err(failed).and_then(|()| {
         succeed(&new, &succession, sources::options(home)?)
             .map_err(|error| store_backups::not_copied(&file, &error))
@@ -137,6 +140,7 @@ fn restore(
 
 /// Copies the files of a backup to where the new store is made.
 fn copy_in(found: &StoreBackup, new: &Path) -> io::Result<()> {
+    // A backup is one whole file; the kept files of a store need their log, which may hold the newest commits.
     let ends: &[&str] = if found.kind == Kind::Undo { &["", "-wal", "-journal-of-posts"] } else { &[""] };
     for end in ends {
         let with = |path: &Path| {
@@ -155,6 +159,7 @@ fn copy_in(found: &StoreBackup, new: &Path) -> io::Result<()> {
             }
         }
     }
+    // The store itself must be there; only what stands beside it may be missing.
     fs::metadata(new).map(drop)
 }
 

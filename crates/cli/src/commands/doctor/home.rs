@@ -64,6 +64,7 @@ fn shipped(context: &DoctorContext<'_>) -> Option<Check> {
     if policy.to().is_none() && !path.exists() {
         return None;
     }
+    // A ledger that cannot be read is reported by its own check.
     let behind = ship_job::outbox(home).ok().and_then(|outbox| {
         let to = Cursor::shipped_to(&path).or_else(|| policy.to().map(str::to_owned)).unwrap_or_default();
         let behind = lag(&outbox, &Cursor::open(&path, &to).ok()?).ok()?;
@@ -109,6 +110,7 @@ fn folder(context: &DoctorContext<'_>) -> Check {
                 .fix(format!("make `{place}` writable for you, or name another folder with `--home`"));
         }
     }
+    // A folder that the user named may be open on purpose; the default one never is.
     let exposed = facts.permissions().mode() & 0o077 != 0;
     if exposed && context.default_home {
         return check("home", State::Warn, format!("other users can read `{shown}`"))
@@ -144,6 +146,7 @@ const DATA_FILES: [&str; 5] = ["key", "token", "policy.tbl", "policy-trust.json"
 /// Reports files that other users can write: rules, exclusions and commands in them are not in force.
 fn refused_files(context: &DoctorContext<'_>) -> Vec<Check> {
     let home = &context.home;
+    // Files of older versions are still read where their table is absent, so they are judged like the new one.
     let old = config::TABLES.map(|table| table.old_file.name);
     let config = CONFIG_FILES.iter().chain(&old).map(|name| home.config().join(name));
     let data = DATA_FILES.iter().map(|name| home.data().join(name));
@@ -226,6 +229,7 @@ fn privacy(context: &DoctorContext<'_>) -> Check {
         let text = first.to_string();
         let (text, hint) = text.split_once("\nhint: ").unwrap_or((&text, "correct the line"));
         let more = if faults.len() > 1 { format!(" (and {} more)", faults.len() - 1) } else { String::new() };
+        // Worse than a wrong level: a mistyped exclusion would record what the user meant to keep out.
         if let Some(fault) = faults.iter().find(|fault| fault.may_hide_exclusion()) {
             let text = fault.to_string();
             let (text, hint) = text.split_once("\nhint: ").unwrap_or((&text, "correct the line"));
@@ -311,6 +315,7 @@ fn lost(stats: &Stats) -> Check {
         .filter(|(_, count)| *count > 0)
         .map(|(reason, count)| format!("{} {count}", reason.as_str()))
         .collect();
+    // One remedy, for the largest number: a list of remedies would not be read.
     let worst = stats.lost.iter().max_by_key(|(_, count)| *count).map(|(reason, _)| *reason);
     let fix = match worst {
         Some(Reason::Full) => "the spool was full: let the server read it, then losses stop",

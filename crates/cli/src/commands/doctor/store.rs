@@ -29,6 +29,7 @@ pub(super) fn checks(home: &Home, is_brief: bool, now: Millis) -> Vec<Check> {
     let path = home.data().join("ledger.db");
     let patience = if is_brief { PATIENCE_BRIEF } else { PATIENCE };
     let is_held = Instance::is_held(home);
+    // Not beside a server: it changes the file and its log together, and a look between two changes proves nothing.
     let foreign = if is_held { None } else { foreign_log(&path) };
     let mut checks = match foreign {
         Some(why) => vec![check("ledger", State::Fail, format!("cannot use `{}`: {why}", path.display())).fix(
@@ -183,6 +184,7 @@ fn pages(path: &Path, patience: Duration) -> Option<Check> {
             );
             Some(check("pages", State::Fail, text).fix(report.way_out()))
         }
+        // Only a whole comparison is a good line: a part of the pages proves nothing of the rest.
         Ok(report) if report.compared > 0 && report.is_whole => {
             let text = format!("{} of the ledger are what was written", counted(report.compared, "page"));
             Some(check("pages", State::Ok, text))

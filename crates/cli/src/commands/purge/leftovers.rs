@@ -43,6 +43,7 @@ pub(super) fn remove(
     names: Option<&TaskNames>,
     now: Millis,
 ) -> Result<Leftovers, Failure> {
+    // The cursors too: the state of a reader may hold contents of a transcript.
     let gone = remove_files(home, names, now)?;
     let meant = names.cloned();
     ledger
@@ -106,6 +107,7 @@ fn remove_pages(home: &Home) -> io::Result<()> {
     };
     for entry in entries {
         let path = entry?.path();
+        // The mark says that hooks name their task; it holds nothing of a session.
         if path != context::task_mark(home) {
             fs::remove_file(path)?;
         }

@@ -134,6 +134,7 @@ impl Receipt {
 
     fn add(&mut self, facts: &RunFacts, records: RunRecords) -> Result<(), Failure> {
         let RunRecords { reading, tasks, matched, unread } = records;
+        // What could not be found out is named: a receipt without it would read as if there was nothing.
         self.unknown.extend(unread);
         match matched {
             Match::Run => self.matched_by = Some("hooks"),
@@ -167,10 +168,12 @@ impl Receipt {
         sums: &mut Sums,
     ) -> Result<(), Failure> {
         let nodes = store.tree(reading.now, id).map_err(refused)?.items;
+        // A session that was resumed holds work of earlier runs, which this receipt must not count.
         let is_new = root.started_at >= facts.started;
         let mut delegations = BTreeSet::new();
         for node in &nodes {
             let task = &node.task;
+            // Two sessions of a run may share a subagent; it counts once.
             if !sums.known.insert(task.id.clone()) {
                 continue;
             }
@@ -211,6 +214,7 @@ impl Receipt {
             count.failures += u64::from(is_failure);
         }
         let summary = store.summary(reading.now, id).map_err(refused)?;
+        // Zero only where prompts are reported: without a hook for them their number is unknown.
         if summary.permissions_recorded {
             let prompts = reading.list(None, None, |store, paging| {
                 store.permissions(id, &RowFilter { paging, ..window.clone() })

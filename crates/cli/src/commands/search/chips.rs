@@ -49,11 +49,13 @@ impl Chips {
                     self.longer_than_ms = Some(ms);
                     true
                 }
+                // Not a duration: `>` may be part of the text that is searched.
                 None => false,
             });
         }
         let Some((name, value)) = piece.split_once(':') else { return Ok(false) };
         let value = value.replace('"', "");
+        // A word with a colon at its end is text.
         if value.is_empty() {
             return Ok(false);
         }
@@ -105,6 +107,7 @@ fn pieces(text: &str) -> Vec<String> {
     let mut pieces = vec![String::new()];
     let mut is_quoted = false;
     for character in text.chars() {
+        // Quotes may begin inside of a word: `tool:"my tool"` is one piece.
         is_quoted ^= character == '"';
         if character.is_whitespace() && !is_quoted {
             pieces.push(String::new());

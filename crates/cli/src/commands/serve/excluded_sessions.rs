@@ -33,6 +33,7 @@ pub(super) fn path(home: &Home) -> PathBuf {
 pub(super) fn load(path: PathBuf, privacy: &PrivacyFile) -> ExcludedSessions {
     match privacy.current() {
         Ok(privacy) => load_known(path, &privacy.config),
+        // Nothing is written: a file that is begun anew now would forget what was excluded before.
         Err(_) => ExcludedSessions { tasks: read(&path, None), keep: Arc::new(|_| ()) },
     }
 }
@@ -60,6 +61,7 @@ fn load_known(path: PathBuf, config: &Config) -> ExcludedSessions {
 
 fn title(config: &Config) -> String {
     let mut hasher = DefaultHasher::new();
+    // Only a hash is kept: the patterns name folders that are to be kept out.
     format!("{:?}", config.excludes).hash(&mut hasher);
     format!("exclusions {:016x}", hasher.finish())
 }

@@ -64,6 +64,7 @@ impl Watch {
             self.seen = Some(seq);
             self.roots = self.recent(now);
         }
+        // Files are compared by the rules, every time: an edit of a rules file changes no row of the store.
         let looked = self.active_rules.reload(&self.roots);
         if looked.changed {
             let rules = self.active_rules.rules().len();
@@ -93,6 +94,7 @@ impl Watch {
             .map(project_root)
             .collect();
         roots.sort();
+        // Many tasks share a project, and each root costs a look at the disk every two seconds.
         roots.dedup();
         roots
     }

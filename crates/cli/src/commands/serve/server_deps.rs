@@ -217,7 +217,7 @@ fn faults(mut faults: StoreFaults, parked: u64, lock: &LockState) -> StoreFaults
     faults.parked_files = parked;
     if parked > 0 {
         faults.problems.push(format!(
-            "the store does not take what {parked} files of agents say; they are tried again by themselves\n\
+            "the store rejects {parked} files of agents; the server retries them\n\
              hint: stop the server and run `agent-tracer recover`, which salvages the readable part"
         ));
     }

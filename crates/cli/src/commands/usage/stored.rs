@@ -61,6 +61,7 @@ fn parts(
     (from, to): (Millis, Millis),
 ) -> Result<Vec<UsagePart>, Failure> {
     let Some(by) = question.arguments.by.map(by_of) else { return Ok(Vec::new()) };
+    // The range cuts the first and the last part too, or parts would add up to more than their line.
     let since = Some(range.since.map_or(from, |since| since.max(from)));
     let until = Some(range.until.map_or(to, |until| until.min(to)));
     let part = Range { since, until, ..range.clone() };
@@ -120,6 +121,7 @@ fn sessions(question: &Question<'_>, reading: &Reading, range: &Range) -> Result
         until: range.until,
         project: range.project.clone(),
         agent: range.agent,
+        // Subagents are in the numbers of their session.
         kind: Some(TaskKind::Primary),
         ..TaskFilter::default()
     };
