@@ -155,7 +155,7 @@ test-install: build hooks-musl ## Installs packages in every way, in clean homes
 	@install -m 755 $(DIST)/agent-tracer $(NATIVE_HOOK) $(TEST_PROGRAMS)
 	packaging/assemble --programs $(TEST_PROGRAMS) --release $(TEST_RELEASE) --targets $(NATIVE) --url $(TEST_URL) \
 	  --packages tarball debian rpm npm wheel source homebrew
-	@$(MAKE) test-packages RELEASE=$(TEST_RELEASE) CHECK="--linked-main --emulated-hook $(EMULATED_HOOK)"
+	@$(MAKE) test-packages RELEASE=$(TEST_RELEASE) CHECK="--linked-main --cargo-target target --emulated-hook $(EMULATED_HOOK)"
 
 # The main program for arm64 takes as long to build as that for this machine: `make test-dist ARM64=1` runs it as well.
 ARM64 ?=

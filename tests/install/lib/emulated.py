@@ -21,25 +21,25 @@ def hook(program, native):
     """The hook for arm64 writes the file that the hook for this machine writes."""
     with World() as world, World() as other:
         expect(world.run(EMULATOR, program, "--version").startswith("agent-tracer-hook "), "no version")
-        with tarfile.open(native.folder / f"agent-tracer-{native.version}-{native.target}.tar.gz") as archive:
-            archive.extractall(other.folder / "prefix")
-        ours = other.folder / f"prefix/agent-tracer-{native.version}-{native.target}/agent-tracer-hook"
+        ours = unpacked(other, native.folder, native.version, native.target) / "agent-tracer-hook"
         # The working folder is in the envelope.
         other.home = world.home
         emulated, expected = record(world, EMULATOR, program), record(other, ours)
         expect(emulated == expected, f"the envelopes differ:\n{emulated}\n{expected}")
 
 
+def unpacked(world, folder, version, target):
+    """Unpacks a tarball into a folder of the world's own, and returns that."""
+    with tarfile.open(folder / f"agent-tracer-{version}-{target}.tar.gz") as archive:
+        archive.extractall(world.folder / "prefix")
+    return world.folder / f"prefix/agent-tracer-{version}-{target}"
+
+
 def everything(folder, native):
     """The hook records, history is imported, `usage` says what the native program says, and the server knows the tasks."""
-    target = "aarch64-unknown-linux-musl"
     with World(runner=[EMULATOR]) as world:
-        prefix = world.folder / "prefix"
-        for triple in (target, native.target):
-            source = folder if triple == target else native.folder
-            with tarfile.open(source / f"agent-tracer-{native.version}-{triple}.tar.gz") as archive:
-                archive.extractall(prefix)
-        emulated, ours = (prefix / f"agent-tracer-{native.version}-{triple}" for triple in (target, native.target))
+        emulated = unpacked(world, folder, native.version, "aarch64-unknown-linux-musl")
+        ours = unpacked(world, native.folder, native.version, native.target)
         world.on_path(emulated)
         world.version(native.version)
         record(world, EMULATOR, emulated / "agent-tracer-hook")
