@@ -118,9 +118,8 @@ FAULT_ROUNDS ?= 200
 test-faults: ## Flip bits in every file and cut the power, hundreds of times; takes the better part of an hour
 	FAULT_ROUNDS=$(FAULT_ROUNDS) $(CARGO) test -p agent-tracer-cli --test crash -- --nocapture bit_flips:: power::
 
-# Compiles everything for both kinds of Mac as far as a machine without Apple's tools can: the hook alone is linked, and
-# nothing is run.
-check-macos: ## Compile for macOS, and link the hook
+# Compiles everything for both kinds of Mac as far as a machine without Apple's tools can: no linking, nothing is run.
+check-macos: ## Compile for macOS without linking
 	scripts/check-macos
 
 test-deploy: ## Lints workflows, scripts of packages, and the files for containers, Kubernetes and systemd
