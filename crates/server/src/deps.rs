@@ -108,6 +108,7 @@ pub struct Asset {
 }
 
 /// The cause of a failed dependency, as a text for people with its hint.
+// Boxed: the parts behind it fail in their own ways, and the server only passes the text on.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// Returns a value that may change from call to call.

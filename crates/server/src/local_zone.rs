@@ -101,6 +101,7 @@ impl LocalZone {
     /// # Errors
     /// The text has none of these forms, or names a time that no calendar has.
     pub fn parse_time(&self, text: &str, now: Millis) -> Result<ParsedTime, TimeError> {
+        // The fixed forms first: only a time relative to now makes an answer age, which its entity tag has to show.
         let fixed = Millis::parse(text).or_else(|| unix(text)).or_else(|| self.local(text));
         let at = fixed.or_else(|| self.relative(text, now));
         at.map(|at| ParsedTime { at, is_relative: fixed.is_none() })

@@ -30,6 +30,7 @@ use crate::problem::{FieldError, Problem};
 const ID_CHARS: usize = 300;
 
 /// The most subagents that end with a session.
+// Each is looked up in the store before anything is written.
 const COMPLETIONS: usize = 1000;
 
 /// The reasons that a sender may give for the end of a session. A cancelled subagent is known from its notification only.

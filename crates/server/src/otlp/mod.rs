@@ -48,6 +48,7 @@ async fn post(app: &Arc<App>, signal: Signal, request: Request) -> Response {
         .headers()
         .get(header::CONTENT_TYPE)
         .map(|value| value.as_bytes().starts_with(PROTOBUF.as_bytes()));
+    // From the request, also for a refusal: an exporter of protobuf cannot read a problem in JSON.
     let form = if sent == Some(true) { Form::Protobuf } else { Form::Json };
     match take(app, signal, request).await {
         Ok(refusals) => reply::accepted(form, signal, &refusals),

@@ -60,6 +60,7 @@ pub(crate) async fn ask(app: Arc<App>, endpoint: &'static Endpoint, question: Qu
                 (team.record_access)(look)
                     .map_err(|cause| Problem::new(StatusCode::SERVICE_UNAVAILABLE, cause.to_string()))?;
             }
+            // By the place in the ledger and not by the bytes: an unchanged page need not be computed to find that out.
             let tag = match endpoint.cache {
                 CachePolicy::Always => None,
                 ages => {

@@ -191,6 +191,7 @@ impl Access {
         {
             return Ok(Some(named));
         }
+        // A cookie carries no name, and on a team's server every access is recorded under one.
         if self.is_team() || !self.cookies.is_session(headers, now) {
             return Ok(None);
         }

@@ -118,6 +118,7 @@ async fn open(
             })
             .await??;
     }
+    // After the audit and its questions: a request that is refused must not hold one of the few streams meanwhile.
     let permit = Arc::clone(&app.streams).try_acquire_owned();
     let permit = permit.map_err(|_| Problem::too_many("too many open streams", 5))?;
     let follower = follow::Follower::new(Arc::clone(app), wanted, permit);
