@@ -109,7 +109,7 @@ impl InstallOptions {
                 json!({"type": "command", "command": self.hook, "args": arguments})
             }
         };
-        // Only where the client's own is too short: `SessionEnd` gets 1.5 seconds unless the hook names another.
+        // Only where the client's default does not do; the table of events says why.
         if let (Some(timeout), Some(handler)) = (event.timeout, handler.as_object_mut()) {
             handler.insert("timeout".to_owned(), json!(timeout));
         }
