@@ -37,8 +37,8 @@ export class World {
   }
 
   /**
-   * The demo in its own home, played once and quickly or on and on; `link` signs a browser in, `checkout` and `release` are two of its
-   * tasks.
+   * The demo in its own home, played once and quickly or on and on; `link` signs a browser in, `checkout` and `release`
+   * are two of its tasks.
    */
   static async demo({ speed = 25, days = 2, once = true } = {}) {
     const world = new World();

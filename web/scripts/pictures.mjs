@@ -89,8 +89,8 @@ async function takeReadme() {
 }
 
 /**
- * Takes a page in both colours at once, so that both show the same moment: packing a picture takes seconds, in which the
- * demo goes on. Without movement, since half of a movement is no picture.
+ * Takes a page in both colours at once, so that both show the same moment: packing a picture takes seconds, in which
+ * the demo goes on. Without movement, since half of a movement is no picture.
  */
 async function take(name, path, { scale: deviceScaleFactor = 2, ...viewport }, prepare) {
   const pages = await Promise.all(

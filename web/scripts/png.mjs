@@ -42,7 +42,7 @@ export function smaller(png) {
 
 const channels = (colour) => [(colour >> 16) & 255, (colour >> 8) & 255, colour & 255];
 
-/** The most frequent colours as they are, and the rest by median cut: boxes of colours, halved where most pixels differ. */
+/** The most frequent colours as they are, and the rest by median cut: boxes of colours, halved where most differ. */
 function choosePalette(counts) {
   const sorted = [...counts].sort((a, b) => b[1] - a[1]);
   if (sorted.length <= MOST_COLOURS) return sorted.map(([colour]) => colour);

@@ -45,6 +45,7 @@ async function problemOf(response: Response): Promise<Problem> {
 function takeEarlyAnswer(url: string): Promise<Response> | undefined {
   const early = (globalThis as { earlyAnswers?: Map<string, Promise<Response>> }).earlyAnswers;
   const answer = early?.get(url);
+  // Once: a response can be read once, and a later question wants a newer answer.
   early?.delete(url);
   return answer;
 }
@@ -55,6 +56,7 @@ async function settle(response: Promise<Response>, signal?: AbortSignal): Promis
   try {
     settled = await response;
   } catch (error) {
+    // Its caller has asked something newer: that is no failure of the server.
     if (signal?.aborted) throw error;
     throw new Problem(0, 'the server is not reachable', 'Start it with `agent-tracer serve`.');
   }

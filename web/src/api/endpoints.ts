@@ -72,6 +72,7 @@ export type QueryValues = Readonly<Record<string, unknown>>;
 export function search(query: object): string {
   const out = new URLSearchParams();
   for (const [name, value] of Object.entries(query as QueryValues)) {
+    // The server takes a list as one parameter several times, not as one with commas.
     if (Array.isArray(value)) for (const one of value) out.append(name, String(one));
     else if (value !== undefined && value !== false && value !== '') out.set(name, String(value));
   }
@@ -91,6 +92,7 @@ export interface Listing<T> {
   complete: boolean;
 }
 
+// A task of a hundred thousand rows has two hundred pages; as objects they would take half a gigabyte (ADR 9).
 /** Items of a list at which `all` stops. */
 const ITEMS_AT_MOST = 5000;
 const PAGE_ITEMS = 500;

@@ -1,6 +1,6 @@
 /**
- * The agents that the server can record: their names, marks and colours. They come from the server's own table; those of
- * the last visit stand in until it has answered.
+ * The agents that the server can record: their names, marks and colours. They come from the server's own table; those
+ * of the last visit stand in until it has answered.
  */
 import { api } from '../api/client';
 import type { QueryOf } from '../api/endpoints';

@@ -1,6 +1,6 @@
 /**
- * Notifications of the browser about new requests, if the reader has switched them on. They hold what the page holds and
- * leave the machine no more than the page does: the browser shows them itself.
+ * Notifications of the browser about new requests, if the reader has switched them on. They hold what the page holds
+ * and leave the machine no more than the page does: the browser shows them itself.
  */
 import type { Attention } from '../api/types';
 import { escapeLine } from '../text/escape';

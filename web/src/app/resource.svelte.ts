@@ -9,6 +9,7 @@ const remembered = new Map<string, { data: unknown; at: number }>();
 const MOST_REMEMBERED = 80;
 
 function remember(key: string, data: unknown, at: number): void {
+  // A map keeps the order of insertion: put at its end again, so that the first is the one longest unused.
   remembered.delete(key);
   remembered.set(key, { data, at });
   const oldest = remembered.keys().next();

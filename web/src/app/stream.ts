@@ -80,6 +80,7 @@ export class Stream {
       else for (const listener of this.listeners) listener.opened?.();
     };
     source.onerror = () => {
+      // A browser would try again by itself as well, after a pause of its own.
       source.close();
       this.become('lost');
       const pause = this.pause;
@@ -89,10 +90,12 @@ export class Stream {
     source.onmessage = ({ data, lastEventId }) => {
       const row = parseRow(data);
       if (!row) {
+        // A row that cannot be read has changed something all the same: the lists know what.
         this.reload();
         return;
       }
       if (lastEventId) this.lastId = lastEventId;
+      // Two hundred rows a second would be as many updates; a reader sees one per frame.
       if (this.batch.push(row) === 1) this.around.frame(() => this.flush());
     };
     // Also said to a client that comes back with a place of another epoch: what it knows may not be there any more.

@@ -104,6 +104,7 @@ export function eachRun<T extends Groupable>(
     const x0 = toX(bar.start);
     if (x0 > limit) break;
     const x1 = Math.max(toX(bar.end), x0 + options.minPx);
+    // What runs stays alone: its end moves with every frame, and its open end must be seen.
     const narrow = x1 - x0 < options.readablePx && !bar.running;
     if (run && run.bars > 0) {
       const same = run.first.tool === bar.tool && (bar.tool !== undefined || run.first.kind === bar.kind);

@@ -42,8 +42,8 @@ export function pan(view: View, part: number, length: number): View {
 }
 
 /**
- * Shows a stretch with air around it. The air ends where drawn time is `folded`: a few pixels beyond it would be minutes
- * or hours that do not belong to the stretch.
+ * Shows a stretch with air around it. The air ends where drawn time is `folded`: a few pixels beyond it would be
+ * minutes or hours that do not belong to the stretch.
  */
 export function frame(
   from: number,

@@ -28,8 +28,11 @@ const INVISIBLE: Record<string, string> = {
   '\u00ad': '⟨SHY⟩',
 };
 
-const ACTIVE =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\u2028\u2029\ud800-\udfff]/gu;
+const CONTROLS = '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f';
+/** Characters without a width, marks of direction, and ends of lines that look like blanks. */
+const HIDDEN = '\\u00ad\\u061c\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060\\u2066-\\u2069\\ufeff\\u2028\\u2029';
+const LONE_SURROGATES = '\\ud800-\\udfff';
+const ACTIVE = new RegExp(`[${CONTROLS}${HIDDEN}${LONE_SURROGATES}]`, 'gu');
 
 function visibleForm(character: string): string {
   const code = character.codePointAt(0)!;

@@ -32,8 +32,8 @@ export interface Bar {
 }
 
 /**
- * The name by which the rows of a bar are counted: their tool. A bin of several tools has none, but the server titles it
- * by the most frequent one. Rows without a tool are counted by their kind: the words of each are its own.
+ * The name by which the rows of a bar are counted: their tool. A bin of several tools has none, but the server titles
+ * it by the most frequent one. Rows without a tool are counted by their kind: the words of each are its own.
  */
 export const countedName = ({ tool, count, label, kind }: Pick<Bar, 'tool' | 'count' | 'label' | 'kind'>): string =>
   tool ?? (count > 1 && label !== kind ? label : kind === undefined ? label : humanize(kind));

@@ -106,11 +106,9 @@ function drawAgentSpan(
   if (row.open && x1 - x0 > 90) {
     pen.fillStyle = palette.dim;
     const from = Math.max(x0, 0) + 8;
+    const end = running ? scene.now : Date.parse(task.endedAt ?? task.lastEventAt);
     pen.fillText(
-      fitText(
-        `${row.task.title} · ${duration((running ? scene.now : Date.parse(task.endedAt ?? task.lastEventAt)) - Date.parse(task.startedAt))}`,
-        x1 - from - 4,
-      ),
+      fitText(`${row.task.title} · ${duration(end - Date.parse(task.startedAt))}`, x1 - from - 4),
       from,
       y + row.height / 2 - 1,
     );

@@ -7,6 +7,7 @@ import { parseSearch, toQuery } from '../api/chips';
 import { findMatches, sortMatches, compileMatcher, type Match } from './find';
 import type { TimelineSource } from './source.svelte';
 
+// The search knows one task, not its tree; each agent is a request, and a browser sends six to one host at a time.
 /** As many agents as are asked one by one. */
 const AGENTS_AT_MOST = 12;
 const HITS_AT_MOST = 500;

@@ -32,6 +32,7 @@ export function hitTest(scene: Scene, x: number, y: number): Hit | undefined {
     row.tracks.length - 1,
   );
   const track = row.tracks[n]!;
+  // Some pixels more on either side: the narrowest bar has two, which no hand would hit.
   const slack = scene.axis.toT(scene.view.u0 + ((x - 6) / scene.width) * (scene.view.u1 - scene.view.u0));
   let found: Hit | undefined;
   let best = 4;

@@ -1,8 +1,8 @@
 /**
  * The rows of the timeline from top to bottom, and what stands in each: pure, so that it can be tested.
  *
- * The human and the assistant of the task come first, then the main agent with its lanes, then each subagent below the one
- * that started it. A closed agent is one row that shows everything it does.
+ * The human and the assistant of the task come first, then the main agent with its lanes, then each subagent below the
+ * one that started it. A closed agent is one row that shows everything it does.
  */
 import type { Task, TreeNode } from '../api/types';
 import { packTracks } from '../layout/tracks';
@@ -33,6 +33,7 @@ export const TRACK_PX = 16;
 export const AGENT_PX = 24;
 const THIN_PX = 9;
 const PAD_PX = 6;
+// As many as the server packs a lane into.
 const MAX_TRACKS = 8;
 const CLOSED_TRACKS = 3;
 

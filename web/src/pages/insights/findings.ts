@@ -1,6 +1,6 @@
 /**
- * What is worth a sentence in a period: at most five findings, the weightiest first. Pure. Each is computed from numbers
- * that the page shows too, and opens the rows behind it.
+ * What is worth a sentence in a period: at most five findings, the weightiest first. Pure. Each is computed from
+ * numbers that the page shows too, and opens the rows behind it.
  */
 import { agents } from '../../app/agents.svelte';
 import { taskUrl } from '../../app/taskUrl';
@@ -61,9 +61,11 @@ function costliestSession(data: InsightsData): Finding[] {
   const top = greatest(data.sessions, ({ usage }) => usage.costUsd);
   const part = top ? top.usage.costUsd / whole.costUsd : 0;
   if (!top || whole.costUsd < COST_AT_LEAST_USD || part < LARGE_SHARE || part > 1) return [];
+  // Responses without a price may have cost anything: then it is a part of what is known.
+  const what = isPartial(whole) ? 'priced cost' : 'cost';
   return [
     {
-      text: `${percent(part * 100)} of the ${isPartial(whole) ? 'priced cost' : 'cost'} (${money(top.usage.costUsd)}) came from one session:`,
+      text: `${percent(part * 100)} of the ${what} (${money(top.usage.costUsd)}) came from one session:`,
       subject: top.label ?? top.key,
       href: taskUrl(top.key, { owner: top.owner, tab: 'tokens' }),
       weight: part,
@@ -111,9 +113,10 @@ function failingTool(data: InsightsData, links: InsightsLinks): Finding[] {
     data.failures.filter(({ tool }) => tool === worst.tool),
     (failure) => failure.count,
   );
+  const why = cause ? `, most often with “${errorName(cause.errorClass)}”` : '';
   return [
     {
-      text: `${count(worst.failures)} of ${count(worst.count)} calls failed${cause ? `, most often with “${errorName(cause.errorClass)}”` : ''}:`,
+      text: `${count(worst.failures)} of ${count(worst.count)} calls failed${why}:`,
       subject: worst.tool,
       href: links.search(`tool:${quote(worst.tool)}`, 'status:failed'),
       weight: worst.failures / worst.count,
@@ -168,9 +171,10 @@ function slowerTool(data: InsightsData, past: InsightsData | undefined, links: I
 function repeatedCall(data: InsightsData): Finding[] {
   const worst = greatest(data.loops, (loop) => loop.count);
   if (!worst || worst.count < REPEATS_AT_LEAST) return [];
+  const failed = worst.failures > 0 ? `, ${count(worst.failures)} of them failed` : '';
   return [
     {
-      text: `The same call was repeated ${count(worst.count)} times${worst.failures > 0 ? `, ${count(worst.failures)} of them failed` : ''}:`,
+      text: `The same call was repeated ${count(worst.count)} times${failed}:`,
       subject: worst.title,
       href: taskUrl(worst.taskId, { owner: worst.owner, event: worst.lastId }),
       weight: Math.min(worst.count / 20, 1),
@@ -186,9 +190,10 @@ function unpriced(data: InsightsData, links: InsightsLinks): Finding[] {
     data.models.filter(({ usage }) => usage.provenance.unpriced > 0),
     ({ usage }) => usage.provenance.unpriced,
   );
+  const end = model ? '; most are from' : '.';
   return [
     {
-      text: `${count(provenance.unpriced)} of ${count(total)} responses have no price, so costs are lower bounds${model ? '; most are from' : '.'}`,
+      text: `${count(provenance.unpriced)} of ${count(total)} responses have no price, so costs are lower bounds${end}`,
       ...(model ? { subject: agents.modelName(model.key) } : {}),
       href: model ? links.tasks({ model: model.key }) : links.tasks(),
       weight: Math.min(provenance.unpriced / total + 0.2, 1),

@@ -1,5 +1,6 @@
 /**
- * The data of the Live page: the answers of the server, and the rows of the stream on top of them until the next answer.
+ * The data of the Live page: the answers of the server, and the rows of the stream on top of them until the next
+ * answer.
  */
 import { api } from '../../api/client';
 import type { ActivityBucket, Attention, Hit, Limit, Page, Row, Task, UsageBlock, UsageBucket } from '../../api/types';
