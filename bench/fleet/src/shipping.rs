@@ -8,7 +8,7 @@ use std::sync::Arc;
 use agent_tracer_event::Millis;
 use agent_tracer_fleet::clickhouse::{Fleet, TokenScope};
 use agent_tracer_fleet::team::{Team, token};
-use agent_tracer_server::{Ask, Config, draw_token, serve};
+use agent_tracer_server::{Config, Provider, draw_token, serve};
 use serde_json::json;
 
 use crate::direct::Direct;
@@ -16,7 +16,7 @@ use crate::report::Report;
 use crate::shipper::{self, Progress};
 use crate::{machine, process};
 
-fn clock() -> Ask<Millis> {
+fn clock() -> Provider<Millis> {
     Arc::new(|| Millis(i64::try_from(machine::now().as_millis()).unwrap_or(i64::MAX)))
 }
 
