@@ -229,7 +229,7 @@ impl Semantics {
     pub fn write(&self, metadata: &mut Metadata) {
         let mut put = |key: &str, value: &str| metadata.insert(key.to_owned(), Value::from(value));
         put(attributes::SUBTYPE_KEY, self.subtype.as_str());
-        // The label is written too: whoever reads the stored row, an export for example, has no table of labels.
+        // The label is written too: a reader of the stored row, such as an export, has no table of labels.
         put(attributes::SUBTYPE_LABEL, self.label.as_deref().unwrap_or_else(|| self.subtype.label()));
         put(attributes::SUBTYPE_GROUP, self.subtype.group().as_str());
         put(attributes::TOOL_FAMILY, self.family.as_str());

@@ -57,7 +57,7 @@ impl Files {
             Access::Look | Access::Mention => return,
         };
         let is_path = matches!(aim.kind, TargetType::File | TargetType::Path | TargetType::Directory);
-        // A pattern covers files that nobody can name without the disk, so it is not a path of the call.
+        // A pattern covers files that cannot be named without the disk, so it is not a path of the call.
         if !aim.local || !is_path || aim.value.contains(['*', '?', '$', '`']) || list.len() >= MAX_PATHS {
             return;
         }

@@ -48,7 +48,7 @@ impl Group {
             self.ends.push(is_written.then_some(self.bytes.len()));
             match observed.verdict {
                 // A record that is too long for the format would be found damaged later. It is refused now, while
-                // someone can be told.
+                // a caller can be answered.
                 _ if !is_written => Outcome::Malformed,
                 Verdict::Malformed(_) => Outcome::Malformed,
                 Verdict::Refused(_) => Outcome::Refused,

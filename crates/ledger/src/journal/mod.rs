@@ -387,7 +387,7 @@ impl JournalReader {
         // Overwriting costs the disk less than growing, but it waits for the store's log first, which little data is
         // not worth.
         if is_done && offset >= WORTH_USING_ANEW {
-            // Not awaited, unlike in `clear`: nobody depends on it, and it is tried again after the next fold.
+            // Not awaited, unlike in `clear`: nothing depends on it, and it is tried again after the next fold.
             self.jobs.try_send(Job::UseAnew { leave_nothing: false, done: None }).ok();
         }
     }

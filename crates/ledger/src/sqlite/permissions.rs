@@ -203,7 +203,7 @@ fn answer(permission: &FactRow, call: &FactRow) -> Option<(&'static str, Option<
         CallState::Running => None,
         // A refused call never ran, so all of the time until its end was spent waiting.
         CallState::Denied => Some(("denied", call.ended.map(|ended| (ended - asked).max(0)))),
-        // A call that ran was allowed, whoever or whatever said so: neither agent reports the answer itself.
+        // A call that ran was allowed, by a person or a rule: neither agent reports the answer itself.
         CallState::Succeeded | CallState::Failed => Some(("allowed", waited())),
         CallState::Interrupted if has_run(call) => Some(("allowed", waited())),
         CallState::Interrupted | CallState::Abandoned => Some(("unanswered", None)),

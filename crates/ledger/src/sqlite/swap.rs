@@ -65,7 +65,7 @@ fn swap_in_steps(store: &Path, kept: &Path, steps: usize) -> io::Result<()> {
         return Err(io::Error::new(ErrorKind::NotFound, "there is no new store"));
     }
     DirBuilder::new().mode(0o700).create(kept)?;
-    // Written down before the first file moves: whoever finds the mark after a crash goes on, and never has to guess
+    // Written down before the first file moves: the next start after a crash finds the mark and goes on, and never has to guess
     // which store is the old one.
     swap.mark("out")?;
     swap.move_out()?;

@@ -381,7 +381,7 @@ impl Log {
     /// Waits until the log is on disk as it is now.
     pub(super) fn sync(&self) -> io::Result<()> {
         // Data only: the length is metadata that this call writes as far as the data needs it, and the time of a
-        // change nobody asks for.
+        // change without a request.
         self.file.sync_data()
     }
 

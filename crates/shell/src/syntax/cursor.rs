@@ -128,7 +128,7 @@ impl<'s> Parser<'s> {
 
     /// Goes one level down, unless that is too deep.
     pub(super) fn descend(&mut self) -> bool {
-        // The parser recurses, and a line of brackets must not use up the stack of whoever reads it.
+        // The parser recurses, and a line of brackets must not use up the stack of its caller.
         if self.depth >= MAX_DEPTH {
             self.fault.too_deep = true;
             return false;

@@ -33,7 +33,7 @@ const OPENING: &str = "<task-notification>";
 impl<'a> Notification<'a> {
     /// Reads a prompt that is a notification; any other text is none.
     pub(super) fn parse(prompt: &'a str) -> Option<Self> {
-        // The client sends it as a prompt that nobody typed, and fires `UserPromptSubmit` for it.
+        // The client sends it as a prompt that no person typed, and fires `UserPromptSubmit` for it.
         let text = prompt.trim_start().strip_prefix(OPENING)?;
         // Whatever a result says must not pass for the client's words, so only what stands outside of it counts.
         let (before, after) = match (text.find("<result>"), text.rfind("</result>")) {

@@ -254,7 +254,7 @@ impl TranscriptReader {
         } else {
             word(rules, row.agent)
         };
-        // Its request is paid by the session and it is nobody's agent, so it gets no task.
+        // Its request is paid by the session and it belongs to no agent, so it gets no task.
         if is_compaction_helper(&agent) {
             agent.clear();
         }

@@ -94,7 +94,7 @@ pub(super) fn close(
 
 /// Returns the part of an item's time in which nothing ran: the user was being asked.
 fn waited(writer: &RolloutWriter<'_>, end: &End, duration: u64) -> Option<u64> {
-    // Nobody is asked then, so what is left over is the cost of starting the process.
+    // No person is asked then, so what is left over is the cost of starting the process.
     if writer.state.approval_policy.as_deref() == Some("never") {
         return None;
     }

@@ -60,7 +60,7 @@ pub(super) fn returned(writer: &mut RolloutWriter<'_>, item: &Members<'_>, reaso
     let Some(id) = item.word("call_id") else { return };
     let Some(raw) = item.raw("output") else { return };
     let Some(call) = writer.state.call(&id) else { return };
-    // An item has told the end with true times and the code; the text of the output would only repeat it.
+    // An item has reported the end with true times and the code; the text of the output would only repeat it.
     if call.is_reported {
         writer.state.close(&id);
         return;
