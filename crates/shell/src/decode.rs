@@ -89,6 +89,7 @@ pub(crate) fn escapes(text: &str) -> String {
             }
             Some(digit @ '0'..='7') => {
                 let first = digit.to_digit(8).unwrap_or(0);
+                // `echo -e` writes an octal number as `\0nnn`, `printf` as `\nnn`.
                 let (tail, width) = (number(&mut rest.clone(), 8, 3), if digit == '0' { 3 } else { 2 });
                 let value = match tail {
                     Some(_) => {
@@ -171,6 +172,7 @@ pub(crate) fn through(name: &str, words: &[&str], input: &str) -> Option<String>
 
 fn translated(from: &str, to: &str, input: &str) -> Option<String> {
     let (from, to) = (characters(from)?, characters(to)?);
+    // A second set that is shorter is filled up with its last character, as GNU `tr` does.
     let last = *to.last()?;
     let turn = |character: char| match from.iter().rposition(|known| *known == character) {
         Some(place) => to.get(place).copied().unwrap_or(last),

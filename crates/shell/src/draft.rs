@@ -176,6 +176,7 @@ impl Draft {
             value.truncate(cut);
             self.opaque.add(Opacity::Limit);
         }
+        // Repetitions go first: the same file a hundred times over reaches no limit.
         if self.aims.iter().any(|aim| aim.kind == kind && aim.value == value && aim.access == access) {
             return;
         }
@@ -184,6 +185,7 @@ impl Draft {
             return;
         }
         let unknown = kind == TargetType::Unknown || is_unknown(&value);
+        // To list or mention what a variable names does no harm under any name; to read or run it may.
         if unknown && !matches!(access, Access::Look | Access::Mention) {
             self.opaque.add(Opacity::Variable);
         }
@@ -260,6 +262,7 @@ impl Draft {
         let uses = self.uses();
         let mut targets: Vec<Target> = Vec::new();
         for aim in self.aims {
+            // `<>` reads and writes one file: two uses for rules, one target for people.
             let target = Target { kind: aim.kind, value: aim.value };
             if !targets.contains(&target) {
                 targets.push(target);
@@ -303,6 +306,8 @@ impl Draft {
         } else {
             FileAccess::Read
         };
+        // A deletion without a name reaches files all the same (`xargs rm`). A use without a path keeps rules about
+        // files from passing over it.
         if self.aims.is_empty() && whole == FileAccess::Delete {
             uses.files.push(FileUse { path: None, access: whole, breadth: Breadth::One });
         }

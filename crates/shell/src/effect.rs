@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
+    // `Ord` is derived: the order of the lines is the order of gravity, and moving one changes verdicts.
     /// Changes nothing and looks at nothing but the shell itself: `cd`, `echo`, `true`.
     Neutral,
     /// Looks at files, processes or services and leaves them as they are.
@@ -77,6 +78,7 @@ impl Effects {
     pub(crate) const REMOTE: Self = Self::of(Effect::RemoteExecution);
 
     pub(crate) const fn of(effect: Effect) -> Self {
+        // Eight effects fill the byte; a ninth needs a wider type.
         Self(1 << effect as u8)
     }
 

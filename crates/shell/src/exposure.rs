@@ -113,6 +113,8 @@ pub enum Breadth {
     Pattern,
     /// The folder and everything below it.
     Below,
+    // Apart from `Below`, because `rg` and its like pass over hidden names: without it each of their searches would
+    // count as reading `.env`.
     /// The folder and what is below it, without hidden names.
     Visible,
 }

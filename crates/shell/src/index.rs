@@ -14,6 +14,7 @@ pub(crate) struct ShortHash(u64);
 
 impl Default for ShortHash {
     fn default() -> Self {
+        // The offset basis of FNV-1a for 64 bits; the factor below is its prime.
         Self(0xcbf2_9ce4_8422_2325)
     }
 }

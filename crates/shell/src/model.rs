@@ -49,6 +49,7 @@ pub enum Structure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
+    // Lowest first, because a line is as certain as the `min` of its steps.
     /// Guessed, or not understood.
     Low,
     /// The program is known; what it does depends on something that is not in the command.
@@ -223,7 +224,9 @@ impl Check {
     pub const fn verdict(&self, exit_code: i32) -> Verdict {
         match exit_code {
             0 if self.zero_means_passed => Verdict::Passed,
+            // `npm test || true` ends in zero whether or not the tests passed.
             0 => Verdict::Undecided,
+            // Not every other code is a failed test: `cd web && npm test` also fails where there is no `web`.
             _ if self.non_zero_means_failed => Verdict::Failed,
             _ => Verdict::Undecided,
         }

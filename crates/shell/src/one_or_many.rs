@@ -20,6 +20,7 @@ impl<T> OneOrMany<T> {
             Self::None => *self = Self::One(item),
             Self::Many(items) => items.push(item),
             Self::One(_) => {
+                // Taken out first: an item cannot be moved out of what is only borrowed.
                 if let Self::One(first) = std::mem::take(self) {
                     *self = Self::Many(vec![first, item]);
                 }

@@ -24,7 +24,7 @@ const FLOORS: &[(&str, usize)] = &[
     ("prices", 16),
     ("privacy", 21),
     ("server", 13),
-    ("shell", 12),
+    ("shell", 22),
     ("spool", 22),
     ("testkit", 7),
 ];

@@ -7,6 +7,7 @@ impl Parser<'_> {
     /// Returns the end of the expression that starts `skip` bytes ahead, or `None` if its two brackets do not close
     /// together: then they open subshells.
     pub(super) fn arithmetic_end(&self, skip: usize) -> Option<usize> {
+        // Each level looks ahead to its end, so the depth bounds how often a byte is read.
         if self.depth >= super::MAX_DEPTH {
             return None;
         }
@@ -36,6 +37,7 @@ impl Parser<'_> {
         let outer_limit = std::mem::replace(&mut self.limit, close);
         let mut parts = Vec::new();
         if self.descend() {
+            // Operators and names run nothing; what stands in `$(…)` or backticks does.
             while let Some(byte) = self.peek() {
                 match byte {
                     b'$' => parts.push(self.dollar(true)),

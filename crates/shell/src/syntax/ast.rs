@@ -73,6 +73,7 @@ pub(crate) enum Shape {
     Simple(Simple),
     Subshell(Script),
     Group(Script),
+    // Boxed, because a command is as large as its largest shape, and nearly all commands are simple ones.
     If(Box<If>),
     While(Box<While>),
     For(Box<For>),
@@ -142,6 +143,7 @@ pub(crate) struct Redirect {
     pub(crate) operator: Span,
     pub(crate) kind: RedirectKind,
     pub(crate) target: Word,
+    // An index, because the body begins after the line that announces it and is read when this is long built.
     /// The index of the here-document's body in [`super::Parsed::heredocs`].
     pub(crate) heredoc: Option<usize>,
 }

@@ -62,6 +62,8 @@ impl Parser<'_> {
             return None;
         }
         if !self.descend() {
+            // Too deep: only the keyword is taken, and what it would hold is read as commands around it. A deletion at
+            // level 500 is still found that way.
             self.advance(word.len());
             return Some(Shape::Group(super::ast::Script::default()));
         }
@@ -212,6 +214,7 @@ impl Parser<'_> {
             }
             if !self.take(")") {
                 self.fault.unexpected = true;
+                // Something is always consumed here: a pattern that stays where it is would be read forever.
                 if self.position == before || !self.at_end() {
                     self.advance_character();
                 }

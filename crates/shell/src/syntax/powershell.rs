@@ -408,6 +408,7 @@ impl<'s> Reader<'s> {
                 Some(_) => self.character(),
             }
         }
+        // `""` is an argument, though an empty one.
         if parts.is_empty() {
             parts.push(Part::Quoted(Span::new(self.position, self.position)));
         }

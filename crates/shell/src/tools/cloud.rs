@@ -36,6 +36,7 @@ pub(super) const TOOLS: &[Tool] = &[
 /// Returns the effects of a verb, known by its first word, as in `delete-bucket`.
 fn verb(word: &str) -> Option<Effects> {
     let lower = word.to_ascii_lowercase();
+    // A dash ends the verb, so that only whole words count: `get-object`, but not `getter`.
     let starts =
         |known: &[&str]| known.iter().any(|start| lower == *start || lower.starts_with(&format!("{start}-")));
     if starts(&[
@@ -199,6 +200,7 @@ fn by_verb(call: &mut Call<'_, '_, '_>) {
         );
         return;
     }
+    // The first word names a service, even where it reads like a verb: `gcloud run deploy`. So it is asked last.
     match words.iter().skip(1).chain(words.first()).find_map(|word| verb(word)) {
         Some(effects) => apply(call, effects),
         None => call.also(Effects::NETWORK),
@@ -218,7 +220,9 @@ fn objects(call: &mut Call<'_, '_, '_>) {
 fn storage(call: &mut Call<'_, '_, '_>, action: &str, paths: &[&str]) {
     let effects = match action {
         "ls" | "lsd" | "lsl" | "lsf" | "du" | "size" | "cat" | "stat" | "presign" | "tree" | "check" => ASKS,
+        // Moving takes the object away from where it was.
         "rm" | "rb" | "delete" | "purge" | "mv" | "move" | "rmdir" => LOSES,
+        // `aws s3 sync --delete` and `gsutil rsync -d` delete what the source does not have.
         _ if call.arguments.has("--delete -d") => LOSES.and(Effects::WRITE),
         _ => SENDS,
     };
@@ -250,6 +254,7 @@ fn platform(call: &mut Call<'_, '_, '_>) {
         Some("deploy" | "up" | "launch" | "publish" | "release") => apply(call, SENDS),
         // `vercel` alone deploys.
         None if matches!(call.draft.name.as_str(), "vercel" | "now" | "surge") => apply(call, SENDS),
+        // From the end: the verb stands behind its topic (`heroku apps:destroy`).
         _ => match words.iter().rev().find_map(|word| verb(word.rsplit(':').next().unwrap_or(word))) {
             Some(effects) => apply(call, effects),
             None => call.also(Effects::NETWORK),

@@ -34,10 +34,13 @@ const DOCKER: &[Tool] = &[
         .inputs("-f --file")
         .cases(&[adds("--push", Effects::NETWORK)])
         .reader(build),
+    // A command behind the image is unwrapped before (`walk::wrappers`). What comes here runs what the image says, and
+    // the command line does not show that.
     runs("run create", "start_container").reader(run),
     runs("exec attach", "open_session").operands(Operands::Detail),
     writes("start stop restart pause unpause rename update wait", "control_container").operands(Operands::Detail),
     writes("kill", "stop_container").operands(Operands::Detail),
+    // What a container wrote goes with it, except into volumes; stopping or killing it keeps the files.
     destroys("rm rmi", "delete_container").operands(Operands::Detail),
     sends("pull load import", "fetch_image").operands(Operands::Detail),
     tool("push", "publish", Effects::NETWORK).operands(Operands::Detail),
@@ -72,6 +75,7 @@ const COMPOSE: &[Tool] = &[
         .operands(Operands::Detail),
     checks("build", "run_build").operands(Operands::Detail),
     writes("stop kill", "stop_container").operands(Operands::Detail),
+    // Containers and networks come back with the next `up`; the data in volumes does not.
     writes("down", "stop_container")
         .values("-t --timeout --rmi")
         .cases(&[adds("-v --volumes --rmi", Effects::DESTROY)]),
@@ -123,6 +127,7 @@ fn copy(call: &mut Call<'_, '_, '_>) {
     call.draft.operation = "copy_file";
     let fields = call.arguments.operands.clone();
     for (position, field) in fields.iter().enumerate() {
+        // One letter before the colon is a drive (`C:\x`), not a container.
         let inside = field.text.split_once(':').is_some_and(|(name, _)| name.len() > 1);
         if !inside {
             call.aim(field, TargetType::Path, if position == 0 { Access::Read } else { Access::Write });

@@ -33,6 +33,7 @@ pub(super) const TOOLS: &[Tool] = &[
 fn set(call: &mut Call<'_, '_, '_>, text: &str) {
     let effects = sql::effects(text);
     call.becomes("query_database", effects);
+    // The statement says it, whatever the client: only one that is not recognised leaves the doubt of the row.
     if effects != Effects::UNKNOWN {
         call.draft.confidence = Confidence::High;
     }
@@ -54,6 +55,7 @@ fn psql(call: &mut Call<'_, '_, '_>) {
     if call.arguments.has("-l --list") {
         call.becomes("query_database", Effects::READ);
     } else if !statements.is_empty() {
+        // `-c` may be given several times, and all of them run.
         set(call, &statements.join(";\n"));
     } else if let Some(file) = call.arguments.value("-f --file").map(str::to_owned) {
         call.aim_text(&file, TargetType::File, Access::Read);
@@ -76,6 +78,7 @@ fn sqlite(call: &mut Call<'_, '_, '_>) {
         None => piped(call),
     }
     if let Some(field) = call.arguments.operands.first().copied() {
+        // Anything but plain reading counts as writing, a statement that is not recognised too.
         let access = if call.draft.effects == Effects::READ { Access::Read } else { Access::Write };
         call.aim(field, TargetType::File, access);
     }
@@ -117,6 +120,7 @@ fn redis(call: &mut Call<'_, '_, '_>) {
         Some("CONFIG") if call.arguments.operand(1).is_some_and(|word| word.eq_ignore_ascii_case("get")) => {
             Effects::READ
         }
+        // What reads is listed and not what writes: a command that is missing above is taken for graver than it is.
         Some(_) => Effects::WRITE,
     };
     call.becomes("query_database", effects);
@@ -131,6 +135,7 @@ fn mongo(call: &mut Call<'_, '_, '_>) {
         (None, Input::Text(script)) => script.clone(),
         (None, Input::Inherited | Input::Stream { .. }) => return,
     };
+    // The gravest words are looked for first: a script may find something and then drop it.
     let has = |words: &[&str]| words.iter().any(|word| script.contains(word));
     let effects = if has(&["drop(", "dropDatabase", "deleteMany", "deleteOne", "remove(", "findOneAndDelete"])
     {
@@ -168,6 +173,7 @@ fn mongo(call: &mut Call<'_, '_, '_>) {
 }
 
 fn dump(call: &mut Call<'_, '_, '_>) {
+    // The others print where no file is named; `mongodump` then makes a folder `dump`.
     if call.draft.aims.iter().any(|aim| aim.access == Access::Write) || call.draft.name == "mongodump" {
         call.also(Effects::WRITE);
     }
@@ -182,6 +188,7 @@ fn admin(call: &mut Call<'_, '_, '_>) {
         };
         call.becomes("inspect_database", effects);
     } else if call.draft.name == "pgbench" {
+        // The test is made of transactions that change tables.
         call.becomes("run_test", Effects::WRITE);
     }
 }
@@ -196,6 +203,8 @@ fn migrate(call: &mut Call<'_, '_, '_>) {
             .any(|word| known.iter().any(|known| word == known || word.rsplit(':').next() == Some(known)))
     };
     call.draft.detail = words.first().cloned();
+    // What looks and what takes away comes before what writes: `sqlx migrate info` and `sqlx migrate revert` hold a
+    // word of the last list too.
     if has(&[
         "status",
         "info",

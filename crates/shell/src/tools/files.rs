@@ -135,6 +135,7 @@ fn remove(call: &mut Call<'_, '_, '_>) {
 /// Reads `head` and `tail`: which lines.
 fn part(call: &mut Call<'_, '_, '_>) {
     let count = call.arguments.value("-n --lines").map(str::to_owned).or_else(|| call.arguments.number());
+    // Both print ten lines where no number is given.
     let count = count.unwrap_or_else(|| "10".to_owned());
     let from_start = call.draft.name == "head";
     let range = match count.strip_prefix('+') {
@@ -162,6 +163,7 @@ fn dd(call: &mut Call<'_, '_, '_>) {
     for field in call.arguments.operands.clone() {
         if let Some(file) = field.text.strip_prefix("of=") {
             call.aim_text(file, TargetType::File, Access::Write);
+            // Written to a device, the bytes replace whatever file system was on it.
             if file.starts_with("/dev/") && file != "/dev/null" {
                 call.also(Effects::DESTROY);
             }

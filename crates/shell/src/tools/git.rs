@@ -75,6 +75,7 @@ const GIT: &[Tool] = &[
         .operands(Operands::Files(Access::Read)),
     destroys("reset", "reset").values("--pathspec-from-file").reader(reset),
     tool("stash", "stash", Effects::WRITE).values("-m --message").reader(stash),
+    // `git clean` refuses to delete without `-f` unless a setting allows it, so the row looks and the reader deletes.
     reads("clean", "inspect_clean").values("-e --exclude").reader(clean),
     writes("rm", "delete_file").reader(remove),
     writes("mv", "rename_file").operands(Operands::SourceThenTarget(Access::Delete)),
@@ -116,6 +117,7 @@ const OTHERS: &[Tool] = &[
 
 /// Returns `true` for a word that names a revision rather than a path.
 fn is_revision(text: &str) -> bool {
+    // Git shortens to at least seven digits by default, and SHA-1 has forty: `def` is the name of a branch or a file.
     let hex = (7..=40).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     hex || text.starts_with("HEAD")
         || text.starts_with('@')
@@ -251,6 +253,7 @@ fn config(call: &mut Call<'_, '_, '_>) {
 
 fn branch(call: &mut Call<'_, '_, '_>) {
     call.draft.detail = call.arguments.operand(0).map(str::to_owned);
+    // `-d` refuses where a branch is not merged; only what is forced can lose commits.
     if call.arguments.has("-D") || call.arguments.has("-d --delete") && call.arguments.has("-f --force") {
         call.becomes("delete_branch", LOSES);
     } else if call.arguments.has("-d --delete") {
@@ -272,6 +275,7 @@ fn branch(call: &mut Call<'_, '_, '_>) {
 fn tag(call: &mut Call<'_, '_, '_>) {
     call.draft.detail = call.arguments.operand(0).map(str::to_owned);
     if call.arguments.has("-d --delete") {
+        // Git writes no reflog for tags by default: a commit that only the tag held is found no more.
         call.becomes("delete_tag", LOSES);
     } else if call.arguments.operand(0).is_some()
         && !call.arguments.has("-l --list -n --contains --points-at --merged -v --verify")
@@ -322,6 +326,7 @@ fn checkout(call: &mut Call<'_, '_, '_>) {
             .enumerate()
             .filter(|(position, field)| {
                 let text = &*field.text;
+                // Behind the first word only paths can stand: `git checkout main a.rs` takes the file from there.
                 text == "."
                     || *position > 0
                     || text.starts_with("./")
@@ -444,6 +449,8 @@ fn clone(call: &mut Call<'_, '_, '_>) {
 fn push(call: &mut Call<'_, '_, '_>) {
     let words: Vec<&str> = call.arguments.operands.iter().map(|field| &*field.text).collect();
     call.draft.detail = (!words.is_empty()).then(|| words.join(" "));
+    // A lease refuses where the remote moved on, and replaces commits all the same. The first word is the remote; `+`
+    // and `:` before a reference force or delete that one without any option.
     let forced = call.arguments.has_beginning("-f --force --force-with-lease --force-if-includes --mirror")
         || words.iter().skip(1).any(|reference| reference.starts_with('+'));
     let deletes = call.arguments.has_beginning("-d --delete --prune")
@@ -453,6 +460,7 @@ fn push(call: &mut Call<'_, '_, '_>) {
     } else if deletes {
         call.becomes("delete_branch", FORCED);
     }
+    // Of the two options the last one counts; a line with both is read as one that pushes.
     if call.arguments.has("-n --dry-run") && !call.arguments.has_beginning("--no-dry-run") {
         call.becomes("publish", Effects::NETWORK.and(Effects::READ));
     }
@@ -470,6 +478,7 @@ fn worktree(call: &mut Call<'_, '_, '_>) {
             }
         }
         Some("remove") => {
+            // Without force git keeps a worktree that has changes.
             let forced = call.arguments.has_beginning("-f --force");
             call.becomes("vcs_write", if forced { LOSES } else { Effects::WRITE });
             call.draft.recursive = forced;
@@ -490,6 +499,7 @@ fn submodule(call: &mut Call<'_, '_, '_>) {
             call.becomes("vcs_write", Effects::WRITE)
         }
         Some("deinit") => call.becomes("vcs_write", LOSES),
+        // It runs a command in each of them, which `walk::argument_commands` reads.
         Some("foreach") => call.becomes("vcs_write", Effects::UNKNOWN),
         _ => {}
     }

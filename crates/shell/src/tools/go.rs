@@ -45,6 +45,7 @@ pub(super) const TOOLS: &[Tool] = &[
         .cases(&[
             adds("-w", Effects::WRITE),
             turns("-l", "run_lint", Effects::CHECK),
+            // Once more, because `-l` sets the effects anew: `gofmt -l -w` lists and writes.
             adds("-w", Effects::WRITE),
         ])
         .operands(Operands::Paths(Access::Read))

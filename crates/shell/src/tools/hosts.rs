@@ -168,6 +168,7 @@ fn bare(text: &str) -> String {
     }
     let text = text.trim_start_matches('/');
     let host = text.rsplit_once('@').map_or(text, |(_, host)| host);
+    // Brackets or several colons are an IPv6 address, which the split at a port would cut.
     if host.starts_with('[') || host.matches(':').count() > 1 {
         return host.to_owned();
     }
@@ -272,6 +273,7 @@ fn git(rest: &[Field<'_>], draft: &mut Draft) {
     };
     for field in words.get(at + 1..).unwrap_or_default() {
         let text = &*field.text;
+        // `git push origin a:b` has a colon too: only what looks like a host before it is one.
         let scp = text.split_once(':').is_some_and(|(host, path)| {
             !host.contains('/')
                 && !path.is_empty()
@@ -323,6 +325,7 @@ fn forwards(rest: &[Field<'_>], draft: &mut Draft) {
         };
         if let Some(value) = value {
             let parts: Vec<&str> = value.split(':').collect();
+            // Counted from the end, because an address to listen on may stand in front: `-L 0.0.0.0:80:host:80`.
             let host = parts.len().checked_sub(2).and_then(|at| parts.get(at));
             draft.host(host.map(|host| (*host).to_owned()));
         }

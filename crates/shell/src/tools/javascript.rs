@@ -57,12 +57,14 @@ pub(super) const TOOLS: &[Tool] = &[
         .cases(&[adds("-u --upgrade", Effects::WRITE)]),
 ];
 
+// `rum` and `urn` are aliases that npm itself defines.
 const RUN: Tool = runs("run run-script rum urn", "run_script").reader(script);
 
 const NPM: &[Tool] = &[
     RUN,
     checks("test t tst", "run_test").reader(workspace),
     runs("start stop restart", "start_server").reader(workspace),
+    // Apart from `install`, because it takes no packages: it installs what the lock file says.
     tool("ci clean-install install-ci-test", "install_dependency", Effects::WRITE.and(Effects::NETWORK))
         .reader(workspace),
     installs("install i add in ins install-test it update up upgrade dedupe ddp").reader(workspace),
@@ -200,6 +202,7 @@ fn script_as_command(call: &mut Call<'_, '_, '_>) {
         }
         return;
     };
+    // `bun index.ts` runs the file, `bun lint` the script of that name.
     if call.draft.name == "bun" && name.contains(['.', '/']) {
         first_script(call);
         return;
@@ -222,6 +225,7 @@ fn first_script(call: &mut Call<'_, '_, '_>) {
         call.also(Effects::NETWORK);
     } else if super::paths::is_url(&field.text) {
         call.name(TargetType::Url, &field.text);
+        // What the address returns is run at once, as `curl … | sh` would.
         call.also(Effects::NETWORK.and(Effects::REMOTE));
     } else {
         call.aim(field, TargetType::File, Access::Run);
@@ -283,6 +287,7 @@ fn monorepo(call: &mut Call<'_, '_, '_>) {
             call.becomes("inspect_project", Effects::READ);
         }
         Some(name) => {
+            // `nx run app:build`: the project stands before the task.
             let name = name.rsplit(':').next().unwrap_or(&name).to_owned();
             named_script(call, &name);
         }
@@ -306,6 +311,7 @@ fn version_manager(call: &mut Call<'_, '_, '_>) {
 }
 
 fn framework(call: &mut Call<'_, '_, '_>) {
+    // Without one of these words they serve, which is what the row says: `vite`, `next dev`.
     match call.arguments.operand(0) {
         Some("build" | "export" | "generate") => call.becomes("run_build", Effects::CHECK),
         Some("test" | "e2e") => call.becomes("run_test", Effects::CHECK),
@@ -327,6 +333,7 @@ fn prisma(call: &mut Call<'_, '_, '_>) {
         (Some("migrate" | "db"), _) => call.becomes("query_database", Effects::WRITE),
         _ => {}
     }
+    // `db push` with one of these drops data without asking.
     if call.arguments.has("--force-reset --accept-data-loss") {
         call.also(Effects::DESTROY);
     }
@@ -339,6 +346,7 @@ fn config(call: &mut Call<'_, '_, '_>) {
 }
 
 fn audit(call: &mut Call<'_, '_, '_>) {
+    // The list of dependencies is sent to the registry, which answers with what is known about them.
     call.also(Effects::NETWORK);
     if call.arguments.operand(0) == Some("fix") {
         call.becomes("install_dependency", Effects::WRITE.and(Effects::NETWORK));

@@ -58,6 +58,7 @@ fn gradle(call: &mut Call<'_, '_, '_>) {
     let mut best: Option<(u8, &'static str, Effects)> = None;
     for task in &tasks {
         let name = task.rsplit(':').next().unwrap_or(task);
+        // Plugins build names of tasks (`testDebugUnitTest`, `spotlessApply`): parts are compared and not words.
         let lower = name.to_ascii_lowercase();
         let found = if lower.contains("test") || lower == "check" {
             (6, "run_test", Effects::CHECK)
@@ -86,6 +87,7 @@ fn gradle(call: &mut Call<'_, '_, '_>) {
         } else {
             (1, "run_script", Effects::UNKNOWN)
         };
+        // The title has room for one task: a test says more than the build that it needs.
         if best.is_none_or(|(rank, ..)| found.0 > rank) {
             best = Some(found);
         }
@@ -99,6 +101,7 @@ fn gradle(call: &mut Call<'_, '_, '_>) {
 fn maven(call: &mut Call<'_, '_, '_>) {
     let goals: Vec<&str> = call.arguments.operands.iter().map(|field| &*field.text).collect();
     let has = |known: &[&str]| goals.iter().any(|goal| known.contains(goal));
+    // Phases run in order, and `verify` comes after `test`: where tests are skipped, only the build is left of it.
     let skips_tests = call.arguments.has("-DskipTests -Dmaven.test.skip");
     call.draft.subcommand = goals.first().map(|goal| (*goal).to_owned());
     if has(&["deploy", "release:perform"]) {
@@ -165,6 +168,7 @@ fn java(call: &mut Call<'_, '_, '_>) {
     let jar = call.arguments.value("-jar").map(str::to_owned);
     match jar {
         Some(jar) => call.aim_text(&jar, TargetType::File, Access::Run),
+        // A class is named without its file, and where that lies depends on the class path: no file is claimed.
         None => {
             if let Some(field) = call.arguments.operands.first().copied()
                 && field.text.ends_with(".java")

@@ -56,6 +56,7 @@ const KUBECTL: &[Tool] = &[
     sends("apply create replace patch edit set label annotate expose autoscale scale rollout taint cordon uncordon run debug", "deploy")
         .inputs("-f --filename")
         .reader(deploy),
+    // `drain` takes every pod away from a node, so it stands beside `delete`.
     tool("delete drain", "delete_resource", LOSES).inputs("-f --filename").reader(resource),
     runs("exec attach", "open_session").operands(Operands::Detail),
     runs("port-forward proxy", "open_session").operands(Operands::Detail),
@@ -80,6 +81,7 @@ const HELM: &[Tool] = &[
 ];
 
 const TERRAFORM: &[Tool] = &[
+    // A saved plan is a file that `apply` carries out without asking again.
     asks("plan", "inspect_infrastructure")
         .one_dash()
         .values("-var -var-file -target -out -parallelism")
@@ -92,6 +94,7 @@ const TERRAFORM: &[Tool] = &[
         "run_lint",
         Effects::CHECK,
     )]),
+    // `terraform apply -destroy` is what `terraform destroy` is short for.
     sends("apply import refresh", "deploy")
         .one_dash()
         .values("-var -var-file -target -parallelism")
@@ -148,6 +151,7 @@ fn deploy(call: &mut Call<'_, '_, '_>) {
     {
         call.becomes("inspect_cluster", Effects::READ);
     }
+    // Forced, `replace` deletes the object and makes it anew.
     if call.arguments.has("--force") && call.draft.subcommand.as_deref() == Some("replace") {
         call.also(Effects::DESTROY);
     }
@@ -168,6 +172,7 @@ fn argo(call: &mut Call<'_, '_, '_>) {
 
 fn state(call: &mut Call<'_, '_, '_>) {
     match call.arguments.operand(0) {
+        // The one makes terraform forget a resource, the other writes over all that it remembers.
         Some("rm" | "push") => call.becomes("delete_resource", LOSES),
         Some("mv" | "replace-provider") => call.becomes("deploy", Effects::WRITE),
         _ => {}

@@ -40,6 +40,7 @@ pub(super) const TOOLS: &[Tool] = &[
         checks("test vstest", "run_test")
             .values("--filter -c --configuration -f --framework -l --logger -s --settings")
             .operands(Operands::Paths(Access::Read)),
+        // `publish` puts the build into a folder of this machine; `nuget push` sends it away.
         checks("build msbuild publish pack", "run_build")
             .values("-c --configuration -f --framework -o --output -r --runtime")
             .operands(Operands::Paths(Access::Read)),
@@ -63,6 +64,7 @@ pub(super) const TOOLS: &[Tool] = &[
         runs("run", "execute_program"),
         tool("package", "install_dependency", Effects::WRITE.and(Effects::NETWORK)),
     ]),
+    // Long options with one dash: read letter by letter, `-scheme` would be six options.
     checks("xcodebuild", "run_build")
         .one_dash()
         .values("-scheme -project -workspace -destination -configuration -sdk -derivedDataPath")
@@ -107,6 +109,7 @@ pub(super) const TOOLS: &[Tool] = &[
         .operands(Operands::Files(Access::Read)),
     reads("nm objdump readelf ldd otool size addr2line c++filt", "read_file")
         .operands(Operands::Files(Access::Read)),
+    // They change the file in place where no other is named.
     writes("strip objcopy ranlib patchelf install_name_tool codesign", "modify_file")
         .operands(Operands::Files(Access::Write)),
     tool(
@@ -117,6 +120,7 @@ pub(super) const TOOLS: &[Tool] = &[
     tool("convert magick wkhtmltopdf", "generate", Effects::WRITE)
         .one_dash()
         .operands(Operands::SourceThenTarget(Access::Read)),
+    // Its inputs stand behind `-i`; a bare word is a file that it writes.
     tool("ffmpeg", "generate", Effects::WRITE)
         .values(
             "-i -f -c -vf -af -r -s -t -ss -to -b -q -crf -map -filter_complex -loglevel -preset -pix_fmt",
@@ -171,6 +175,7 @@ fn rails(call: &mut Call<'_, '_, '_>) {
         "db:migrate" | "db:seed" | "db:setup" | "db:create" | "db:schema:load" => {
             call.becomes("query_database", Effects::WRITE)
         }
+        // A rollback runs a migration backwards, which drops the columns and tables that it had made.
         "db:drop" | "db:reset" | "db:rollback" | "db:purge" | "db:migrate:reset" => {
             call.becomes("query_database", Effects::DESTROY);
         }
@@ -197,6 +202,7 @@ fn xcode(call: &mut Call<'_, '_, '_>) {
 }
 
 fn pod(call: &mut Call<'_, '_, '_>) {
+    // The row of `installs` has taken the subcommand for a package.
     call.draft.aims.clear();
     if matches!(call.arguments.operand(0), Some("list" | "search" | "outdated" | "env")) {
         call.becomes("inspect_package", Effects::READ);

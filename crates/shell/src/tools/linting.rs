@@ -6,6 +6,7 @@ use crate::draft::Access;
 use crate::effect::Effects;
 
 const PATHS: Operands = Operands::Paths(Access::Read);
+// For formatters that rewrite what they are given unless an option makes them only check.
 const FORMATS: Effects = Effects::CHECK.and(Effects::WRITE);
 
 pub(super) const TOOLS: &[Tool] = &[
@@ -20,6 +21,7 @@ pub(super) const TOOLS: &[Tool] = &[
         .cases(&[adds("--fix -o --output", Effects::WRITE)])
         .operands(PATHS)
         .reader(fixes),
+    // Without `--write` it prints the result and leaves the file alone.
     checks("prettier", "run_lint")
         .values("--config --ignore-path --parser --plugin --log-level --tab-width --print-width")
         .cases(&[adds("-w --write", Effects::WRITE)])
@@ -82,6 +84,7 @@ pub(super) const TOOLS: &[Tool] = &[
 
 /// Adds the writing of files if a fix is asked for.
 fn fixes(call: &mut Call<'_, '_, '_>) {
+    // Rules about files read the targets and not the effects: a fix must appear in both.
     if call.draft.effects.has(crate::effect::Effect::Write) {
         for aim in call.draft.aims.iter_mut().filter(|aim| aim.access == Access::Read) {
             aim.access = Access::Write;
@@ -93,6 +96,7 @@ fn biome(call: &mut Call<'_, '_, '_>) {
     let fields = call.arguments.operands.clone();
     call.draft.subcommand = fields.first().map(|field| field.text.clone().into_owned());
     let command = fields.first().map(|field| &*field.text).unwrap_or_default();
+    // `dprint fmt` rewrites by itself; `biome format` does so only with `--write`.
     if command == "fmt" {
         call.also(Effects::WRITE);
     }
@@ -103,6 +107,7 @@ fn biome(call: &mut Call<'_, '_, '_>) {
 fn ruff(call: &mut Call<'_, '_, '_>) {
     let fields = call.arguments.operands.clone();
     let command = fields.first().map(|field| &*field.text).unwrap_or_default();
+    // Earlier versions had no subcommand: in `ruff --fix src` the first word is a path.
     let known = matches!(
         command,
         "check" | "format" | "rule" | "config" | "linter" | "clean" | "version" | "analyze"
@@ -123,6 +128,7 @@ fn ruff(call: &mut Call<'_, '_, '_>) {
 /// Reads a formatter that rewrites by default: only a check leaves the files alone.
 fn python_formatter(call: &mut Call<'_, '_, '_>) {
     let in_place_by_default = matches!(call.draft.name.as_str(), "black" | "isort" | "pyupgrade" | "blue");
+    // `-c` checks for isort and takes code as text for black: neither writes a file.
     let looks_only = call.arguments.has("--check --diff -c --check-only --check-diff");
     let asked = call.arguments.has("-i --in-place");
     if (in_place_by_default || asked) && !looks_only {
@@ -140,6 +146,7 @@ fn typescript(call: &mut Call<'_, '_, '_>) {
         call.draft.operation = "run_lint";
     }
     for field in call.arguments.operands.clone() {
+        // `--strict false`: the value of a switch is no file.
         if field.text != "false" && field.text != "true" {
             call.aim(field, crate::model::TargetType::File, Access::Read);
         }
@@ -147,6 +154,7 @@ fn typescript(call: &mut Call<'_, '_, '_>) {
 }
 
 fn scanner(call: &mut Call<'_, '_, '_>) {
+    // Without this list `trivy fs .` would read a file named `fs`.
     let subcommands = [
         "fs",
         "image",

@@ -141,6 +141,7 @@ pub(crate) fn read(
     setting: &Setting<'_>,
     draft: &mut Draft,
 ) -> bool {
+    // Before the other tables: `ls`, `cat` and `rm` are aliases of cmdlets here and take the options of those.
     if setting.dialect == Dialect::PowerShell
         && let Some(tool) = powershell::find(name)
     {
@@ -292,6 +293,7 @@ fn read_tool(tool: &'static Tool, fields: &[Field<'_>], setting: &Setting<'_>, d
     apply_operands(tool.operands, &mut call);
     for (access, names) in [(Access::Write, &outputs), (Access::Read, &inputs)] {
         let mut given: Vec<_> = call.arguments.values(names).collect();
+        // Also by a beginning of the name: a rule that permits reading would otherwise permit `--outp=file`.
         given.extend(call.arguments.values_by_beginning(names));
         for (value, field) in given {
             match field {
@@ -319,6 +321,7 @@ fn read_tool(tool: &'static Tool, fields: &[Field<'_>], setting: &Setting<'_>, d
     if vague && draft.effects.gravest() >= Effect::Write {
         draft.at_most(Confidence::Medium);
     }
+    // The effects of wrappers around the call: the row has replaced them.
     draft.effects = draft.effects.and(outer);
 }
 
@@ -346,6 +349,8 @@ fn first_operand(fields: &[Field<'_>], values: &str) -> Option<usize> {
 
 fn apply_cases(tool: &Tool, call: &mut Call<'_, '_, '_>) {
     for case in tool.cases {
+        // GNU programs take a long option by any beginning that fits one (`--delet`). What makes a call graver is
+        // looked for that way; what makes it harmless must be written out.
         let graver = case.adds && case.effects.has(Effect::Destructive);
         let given = if graver {
             call.arguments.has_beginning(case.options)
@@ -378,6 +383,7 @@ fn apply_operands(operands: Operands, call: &mut Call<'_, '_, '_>) {
         }
         Operands::PatternThenPaths(patterns) => {
             let given = call.arguments.value(patterns).map(str::to_owned);
+            // With `-f` the patterns stand in a file, and the first operand is searched like the others.
             let from_file = call.arguments.has("-f --file");
             let skip = usize::from(given.is_none() && !from_file);
             let pattern = given.or_else(|| {
@@ -387,6 +393,7 @@ fn apply_operands(operands: Operands, call: &mut Call<'_, '_, '_>) {
             each_read(call, fields.get(skip..).unwrap_or_default());
         }
         Operands::SkipThenPaths(skip, access) => {
+            // `chmod --reference=a b` takes the mode from a file and has none in front.
             let reference = usize::from(call.arguments.has("--reference"));
             each(
                 call,

@@ -41,6 +41,7 @@ fn url_targets(call: &mut Call<'_, '_, '_>) {
         call.name(TargetType::Url, &url);
     }
     for field in call.arguments.operands.clone() {
+        // `curl localhost:3000/health`: curl guesses the scheme, so a word without one is an address as well.
         let kind = if is_url(&field.text) || !field.dynamic { TargetType::Url } else { TargetType::Unknown };
         call.name(kind, &field.text);
     }
@@ -52,6 +53,7 @@ fn curl(call: &mut Call<'_, '_, '_>) {
     let has_body = call
         .arguments
         .has("-d --data --data-raw --data-binary --data-urlencode --json -F --form -T --upload-file");
+    // `-G` moves the data into the address, and the request stays a GET.
     let asks_only = call.arguments.has("-G --get");
     send(call, method.as_deref(), has_body && !asks_only);
     for (file, _) in call
@@ -62,6 +64,7 @@ fn curl(call: &mut Call<'_, '_, '_>) {
     {
         call.aim_text(&file, TargetType::File, Access::Read);
     }
+    // It holds for `-o` as well as for `-O`, wherever it stands.
     let directory =
         call.arguments.value("--output-dir").map(|directory| format!("{directory}/")).unwrap_or_default();
     let outputs: Vec<String> =
@@ -82,6 +85,7 @@ fn curl(call: &mut Call<'_, '_, '_>) {
         .map(|(file, field)| (file.to_owned(), field))
         .collect::<Vec<_>>()
     {
+        // `-D -` and `-D /dev/stdout` print the headers.
         if file != "-" && !file.starts_with("/dev/") {
             call.aim_text(&file, TargetType::File, Access::Write);
             call.also(Effects::WRITE);
@@ -91,6 +95,7 @@ fn curl(call: &mut Call<'_, '_, '_>) {
 
 fn wget(call: &mut Call<'_, '_, '_>) {
     url_targets(call);
+    // It asks whether the pages are there and saves none of them.
     if call.arguments.has("--spider") {
         call.becomes("probe_network", Effects::NETWORK.and(Effects::READ));
         return;
@@ -123,6 +128,7 @@ fn httpie(call: &mut Call<'_, '_, '_>) {
         matches!(first.as_str(), "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS");
     let url = words.get(usize::from(is_method)).cloned().unwrap_or_default();
     call.name(TargetType::Url, &url);
+    // `a=b` is a field of the body and makes the request a POST; `a==b` is a parameter of the address.
     let has_body =
         words.iter().skip(1 + usize::from(is_method)).any(|word| word.contains('=') && !word.contains("=="));
     let method = is_method.then_some(first);
@@ -137,6 +143,7 @@ fn send(call: &mut Call<'_, '_, '_>, method: Option<&str>, has_body: bool) {
     let method = method.unwrap_or(if has_body { "POST" } else { "GET" });
     match method {
         "GET" | "HEAD" | "OPTIONS" => {}
+        // Medium: the method says what is asked for, and only the server decides what it does.
         "DELETE" => {
             call.becomes("send_request", Effects::DESTROY.and(Effects::NETWORK));
             call.draft.at_most(crate::model::Confidence::Medium);
@@ -164,6 +171,7 @@ fn written(call: &mut Call<'_, '_, '_>, file: &str) {
 fn name_of(url: &str) -> &str {
     let path = url.split(['?', '#']).next().unwrap_or_default();
     let rest = path.split_once("://").map_or(path, |(_, rest)| rest);
+    // An address without a path is saved as `index.html`, which is what wget does.
     if rest.contains('/') { base(rest) } else { "index.html" }
 }
 
@@ -172,6 +180,7 @@ fn keys(call: &mut Call<'_, '_, '_>) {
         "gpg" | "gpg2" => {
             call.arguments.has("--list-keys --list-secret-keys -k -K --verify --fingerprint --version")
         }
+        // A fingerprint, a known host, the public half of a key: shown, and nothing is made.
         "ssh-keygen" => call.arguments.has("-l -F -y"),
         "ssh-add" => call.arguments.has("-l -L"),
         _ => false,

@@ -6,6 +6,8 @@ use crate::draft::Access;
 use crate::effect::Effects;
 use crate::model::TargetType;
 
+// One list for all managers: a word that a manager does not have (`dup` is of zypper, `groupinstall` of dnf) ends in an
+// error of its own, so it does no harm in the others' rows.
 const SYSTEM: &[Tool] = &[
     installs("install reinstall add localinstall groupinstall build-dep fetch source download upgrade dist-upgrade full-upgrade distro-sync in dup"),
     sends("update refresh makecache check-update ref up self-update", "install_dependency").operands(Operands::Packages),
@@ -42,6 +44,7 @@ fn low_level(call: &mut Call<'_, '_, '_>) {
     {
         ("install_dependency", Effects::WRITE)
     } else if call.draft.name == "dpkg" && call.arguments.has("-x -X -R --extract --vextract --raw-extract") {
+        // Only unpacks the files into a folder: the system does not count the package as installed.
         call.becomes("extract_archive", Effects::WRITE);
         if let Some(folder) = call.arguments.operands.get(1).copied() {
             call.aim(folder, TargetType::Directory, Access::Write);
@@ -60,6 +63,7 @@ fn low_level(call: &mut Call<'_, '_, '_>) {
 }
 
 fn pacman(call: &mut Call<'_, '_, '_>) {
+    // Removing is asked for first, because letters change with what they stand beside: `-Rs` removes, `-Ss` searches.
     let (operation, effects) = if call.arguments.has("-R --remove") {
         ("remove_dependency", Effects::WRITE)
     } else if call.arguments.has("-Q --query -F --files")

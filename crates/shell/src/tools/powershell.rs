@@ -45,6 +45,7 @@ const CMDLETS: &[Tool] = &[
     writes("move-item mi move mv rename-item rni ren", "rename_file").operands(Operands::SourceThenTarget(Access::Delete)),
     writes("mkdir md", "create_directory").operands(Operands::Directories(Access::Write)),
     writes("expand-archive compress-archive set-acl unblock-file", "unpack").operands(Operands::Paths(Access::Write)),
+    // Windows PowerShell has `curl` and `wget` as aliases of this cmdlet, with its options and not their own.
     asks("invoke-webrequest iwr curl wget invoke-restmethod irm start-bitstransfer", "fetch_url").operands(Operands::Urls).outputs("-OutFile").reader(web),
     asks("test-connection test-netconnection resolve-dnsname", "probe_network"),
     sends("send-mailmessage", "send_message"),

@@ -10,6 +10,7 @@ use crate::model::{Confidence, TargetType};
 const PIP_VALUES: &str = "-r --requirement -c --constraint -e --editable -t --target -i --index-url --extra-index-url \
     --prefix --root --python -p --platform --python-version --proxy --cache-dir --find-links -f -d --dest --group";
 
+// `uv pip` takes the same words as `pip`, so both share these rows.
 const PIP: &[Tool] = &[
     installs("install download wheel sync").values(PIP_VALUES).reader(requirements),
     writes("uninstall", "remove_dependency").values("-r --requirement").operands(Operands::Packages),
@@ -86,6 +87,7 @@ pub(super) const TOOLS: &[Tool] = &[
     reads("json.tool", "transform").operands(Operands::Files(Access::Read)),
     runs("http.server SimpleHTTPServer", "start_server"),
     checks("py_compile compileall", "run_build").operands(Operands::Paths(Access::Read)),
+    // Modules behind `python -m` among others: `./build` is a program of the project and not this one.
     checks("build setup.py flit cibuildwheel", "run_build").builtin(),
     tool("twine", "publish", Effects::NETWORK),
     runs("timeit cProfile pdb trace profile", "execute_program").operands(Operands::Files(Access::Run)),
@@ -94,6 +96,7 @@ pub(super) const TOOLS: &[Tool] = &[
         .cases(&[turns("-e --extract -c --create", "unpack", Effects::WRITE)])
         .operands(Operands::Paths(Access::Write))
         .builtin(),
+    // It brings its own copy of pip along: nothing is fetched.
     tool("ensurepip", "install_dependency", Effects::WRITE),
     runs("jupyter ipython streamlit gunicorn uvicorn hypercorn fastapi flask celery", "start_server")
         .reader(server),
@@ -141,6 +144,7 @@ fn hatch_test(call: &mut Call<'_, '_, '_>) {
 }
 
 fn poetry_reads(call: &mut Call<'_, '_, '_>) {
+    // These words show a value, and set it where one is given.
     let reads = match call.draft.subcommand.as_deref() {
         Some("version") => call.arguments.operands.is_empty(),
         Some("config") => call.arguments.has("--list") || call.arguments.operands.len() < 2,
@@ -161,6 +165,7 @@ fn task(call: &mut Call<'_, '_, '_>) {
 
 fn pipx(call: &mut Call<'_, '_, '_>) {
     let words = call.arguments.operands.clone();
+    // The row of `installs` has taken the subcommand for a package.
     call.draft.aims.clear();
     match words.first().map(|field| &*field.text) {
         Some("list" | "environment") => call.becomes("inspect_package", Effects::READ),
@@ -195,6 +200,7 @@ fn ansible(call: &mut Call<'_, '_, '_>) {
         call.becomes("verify", Effects::CHECK.and(Effects::NETWORK));
         return;
     }
+    // A playbook runs on the hosts of its inventory: both are files, and the line shows no host and no command.
     call.becomes("deploy", Effects::REMOTE.and(Effects::WRITE).and(Effects::NETWORK));
     call.draft.opaque.add(crate::exposure::Opacity::Elsewhere);
     call.draft.at_most(Confidence::Medium);

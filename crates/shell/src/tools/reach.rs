@@ -117,6 +117,7 @@ fn second_names(name: &str, rest: &[Field<'_>], place: &Place, draft: &mut Draft
             let Some((command, rest)) = words.split_first() else { return };
             for field in rest.iter().filter(|field| !field.dynamic) {
                 match (&*command.text, field.text.split_once(':')) {
+                    // `git show HEAD:.env` shows the file as `cat .env` would.
                     ("show" | "cat-file" | "diff" | "archive", Some((_, path))) if !path.is_empty() => {
                         read(place.locate(path), Breadth::One);
                     }
@@ -161,6 +162,7 @@ fn named_by_options(name: &str, rest: &[Field<'_>], place: &Place, draft: &mut D
             _ => None,
         };
         let attached = match name {
+            // `-d @file` and `-F name=@file` send what is in the file.
             "curl" => text.strip_prefix('@').or_else(|| text.split_once("=@").map(|(_, file)| file)),
             "sqlite3" | "duckdb" => [".output ", ".once ", ".backup ", ".save ", ".log "]
                 .into_iter()

@@ -31,6 +31,7 @@ pub(crate) fn purpose(name: &str) -> Purpose {
     let mut words: Vec<&str> = Vec::new();
     let mut start = 0;
     for (position, byte) in lower.bytes().enumerate() {
+        // Bytes of longer characters belong to their word: a cut inside one would leave no text on either side.
         if !byte.is_ascii_alphanumeric() && byte < 0x80 {
             words.push(lower.get(start..position).unwrap_or_default());
             start = position + 1;
@@ -39,6 +40,8 @@ pub(crate) fn purpose(name: &str) -> Purpose {
     words.push(lower.get(start..).unwrap_or_default());
     let any = |known: &[&str]| words.iter().any(|word| known.contains(word));
     let joined = words.concat();
+    // The telling word wins over the general one: `check-types`, `format:check` and `build:ci` hold a word of `Check`
+    // too, which therefore comes late.
     if any(&["typecheck", "types", "tsc", "typing", "mypy", "pyright"])
         || joined.contains("typecheck")
         || joined.contains("checktypes")
@@ -147,6 +150,7 @@ pub(crate) fn by_name(path: &str, draft: &mut Draft) {
     let name = base(path);
     let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
     let purpose = purpose(stem);
+    // Only the meaning profits: the callers add `Opacity::Script`, because the file runs, whatever it is called.
     if matches!(purpose, Purpose::Test | Purpose::Lint | Purpose::TypeCheck | Purpose::Build) {
         apply(purpose, stem, draft);
         draft.at_most(Confidence::Medium);

@@ -11,6 +11,7 @@ pub(super) const TOOLS: &[Tool] = &[
         .reader(process),
     reads("date cal ncal timedatectl hwclock", "inspect_time").cases(&[adds("-s --set", Effects::WRITE)]),
     reads("ss netstat ifconfig ip route arp iwconfig resolvectl networkctl", "inspect_network").reader(ip),
+    // `-0` sends no signal, it asks whether the process is there.
     destroys("kill killall pkill skill xkill", "stop_process").values("-s --signal -u -n").cases(&[
         turns("-l --list -0", "inspect_process", Effects::READ),
     ]).operands(Operands::Detail),
@@ -19,11 +20,13 @@ pub(super) const TOOLS: &[Tool] = &[
         .values("-n -u --user-unit -p --property -t --type --state -o")
         .subcommands(SERVICE)
         .reader(service_name),
+    // `--vacuum-…` deletes archived journals, and a log cannot be made again.
     reads("journalctl log", "read_log").values("-u --unit -n --lines --since --until -p -t -o -g").cases(&[
         adds("--vacuum-size --vacuum-time --vacuum-files --rotate", Effects::DESTROY),
     ]).reader(journal),
     writes("logger", "write_log"),
     writes("script", "write_log").values("-c -E -I -O -B -T -m -o").operands(Operands::Files(Access::Write)),
+    // `crontab -r` removes the whole table of a user, and does not ask without `-i`.
     writes("crontab at batch", "change_config").cases(&[
         turns("-l", "inspect_config", Effects::READ),
         turns("-r", "change_config", Effects::DESTROY),
@@ -32,6 +35,7 @@ pub(super) const TOOLS: &[Tool] = &[
     writes("useradd adduser usermod groupadd addgroup groupmod passwd chpasswd chsh chfn visudo gpasswd", "change_user").operands(Operands::Detail),
     writes("mount umount swapon swapoff losetup cryptsetup lvcreate lvextend lvremove vgcreate pvcreate resize2fs", "change_system").reader(mount),
     writes("sysctl modprobe insmod rmmod update-alternatives update-grub ldconfig depmod localectl locale-gen tzselect dpkg-reconfigure setenforce setsebool restorecon semanage", "change_system").reader(sysctl),
+    // Rules live in the kernel: what a flush drops is gone unless it was saved before.
     writes("iptables ip6tables nft ufw firewall-cmd", "change_system").cases(&[
         turns("-L --list -S --list-rules --list-all", "inspect_network", Effects::READ),
         adds("-F --flush -X", Effects::DESTROY),
@@ -68,6 +72,7 @@ fn process(call: &mut Call<'_, '_, '_>) {
 }
 
 fn ip(call: &mut Call<'_, '_, '_>) {
+    // The verb stands behind an object (`ip addr add`) or a name (`ifconfig eth0 up`): all words are looked at.
     let changes = call.arguments.operands.iter().any(|field| {
         matches!(&*field.text, "add" | "del" | "delete" | "set" | "flush" | "up" | "down" | "replace")
     });
@@ -100,6 +105,7 @@ fn mount(call: &mut Call<'_, '_, '_>) {
     if call.draft.name == "mount" && call.arguments.operands.is_empty() {
         call.becomes("inspect_usage", Effects::READ);
     }
+    // `pvcreate` takes a device for itself: what was on it is lost, though the command is named after what it makes.
     if call.draft.name == "lvremove" || call.draft.name == "pvcreate" {
         call.also(Effects::DESTROY);
     }
@@ -147,6 +153,7 @@ fn mac(call: &mut Call<'_, '_, '_>) {
 }
 
 fn agents(call: &mut Call<'_, '_, '_>) {
+    // With a prompt an agent works, and the prompt does not say what it will run.
     if !call.arguments.operands.is_empty() || call.arguments.has("-p --print") {
         call.becomes("run_command", Effects::UNKNOWN);
         call.draft.at_most(crate::model::Confidence::Medium);

@@ -79,10 +79,12 @@ pub(crate) const fn turns(options: &'static str, operation: &'static str, effect
 
 /// Returns a row.
 pub(crate) const fn tool(names: &'static str, operation: &'static str, effects: Effects) -> Tool {
+    // Constant functions build the rows: the tables are static data, and only their index is made at run time.
     Tool {
         names,
         operation,
         effects,
+        // A row is knowledge about a program. Doubt comes from `runs` and from readers, which see the arguments.
         confidence: Confidence::High,
         style: Style::Gnu,
         values: "",
@@ -114,6 +116,8 @@ pub(crate) const fn destroys(names: &'static str, operation: &'static str) -> To
 
 /// Returns a program that checks or builds.
 pub(crate) const fn checks(names: &'static str, operation: &'static str) -> Tool {
+    // It runs the project's code and counts as understood all the same: a rule that asked about each test and build
+    // would be switched off (ADR 17).
     tool(names, operation, Effects::CHECK)
 }
 
@@ -134,6 +138,7 @@ pub(crate) const fn installs(names: &'static str) -> Tool {
 
 /// Returns a program whose effect the command line does not tell.
 pub(crate) const fn runs(names: &'static str, operation: &'static str) -> Tool {
+    // Medium and not low: the program is known, only what it does this time is not. Low is for guesses.
     tool(names, operation, Effects::UNKNOWN).confidence(Confidence::Medium)
 }
 

@@ -33,6 +33,7 @@ pub(super) const TOOLS: &[Tool] = &[
     .values(JEST_VALUES)
     .cases(&[
         turns("--listTests --list --showConfig", "inspect_project", Effects::READ),
+        // Rewrites the snapshots that the tests are compared with.
         adds("-u --updateSnapshot --update", Effects::WRITE),
     ])
     .operands(PATHS)
@@ -114,6 +115,7 @@ fn coverage(call: &mut Call<'_, '_, '_>) {
         call.arguments.operand(0),
         Some("report" | "annotate" | "debug" | "json" | "xml" | "html" | "combine" | "erase")
     ) {
+        // Those two print; the other words make or delete files.
         let writes = !matches!(call.arguments.operand(0), Some("report" | "debug"));
         call.becomes(
             "inspect_project",

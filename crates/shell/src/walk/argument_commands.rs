@@ -133,6 +133,8 @@ fn arguments(name: &str, rest: &[Field<'_>], found: &mut Vec<String>) {
             for (setting, _) in given("-o") {
                 let (key, value) = setting.trim().split_once(['=', ' ', '\t']).unwrap_or((setting, ""));
                 let key = key.to_ascii_lowercase();
+                // `ProxyCommand`, `LocalCommand` and `KnownHostsCommand` run on this machine; `RemoteCommand` does not,
+                // and `PermitLocalCommand` is a switch.
                 if key.ends_with("command") && key != "permitlocalcommand" && key != "remotecommand" {
                     add(value.trim_start_matches(['=', ' ']));
                 }
@@ -180,6 +182,7 @@ fn arguments(name: &str, rest: &[Field<'_>], found: &mut Vec<String>) {
             sed::read(&script).commands.iter().for_each(|script| add(script));
         }
         "gcc" | "cc" | "g++" | "clang" => {
+            // `-wrapper` takes the words of its command with commas between them.
             for script in found.iter_mut() {
                 *script = script.replacen("sh,-c,", "", 1).replace(',', " ");
             }
@@ -206,6 +209,7 @@ fn dot_command(text: &str) -> Option<&str> {
 /// Lines of `dc` that a shell runs.
 fn bang_lines(text: &str, add: &mut impl FnMut(&str)) {
     for line in text.lines() {
+        // `!<`, `!>` and `!=` compare in `dc`.
         if let Some((_, script)) = line.split_once('!')
             && !script.starts_with(['<', '>', '='])
         {
@@ -222,6 +226,7 @@ fn git_arguments(rest: &[Field<'_>], add: &mut impl FnMut(&str)) {
             add(script);
         }
     }
+    // The transport `ext` runs its address as a command.
     texts().filter_map(|text| behind(text, &["ext::"])).for_each(&mut *add);
     for (setting, _) in values_of(rest, "-c --config", "-C --git-dir --work-tree") {
         let Some((key, value)) = setting.split_once('=') else { continue };
@@ -315,6 +320,7 @@ fn recipes(makefile: &str, add: &mut impl FnMut(&str)) {
         let recipe =
             line.strip_prefix('\t').or_else(|| line.split_once(':')?.1.split_once(';').map(|(_, it)| it));
         if let Some(recipe) = recipe {
+            // Marks of make before a command: be silent, go on after a failure, run even in a dry run.
             add(recipe.trim_start().trim_start_matches(['@', '-', '+']));
         }
     }

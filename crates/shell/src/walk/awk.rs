@@ -97,6 +97,7 @@ pub(crate) fn files(program: &str) -> Vec<(Option<String>, FileAccess)> {
             Piece::Sign(')' | ']') => depth = depth.saturating_sub(1),
             Piece::Sign(sign @ ('>' | '<')) => {
                 let access = match sign {
+                    // In brackets it compares, even behind `print`: `print ($1 > 3)`.
                     '>' if prints && depth == 0 => FileAccess::Write,
                     '<' if gets => FileAccess::Read,
                     _ => continue,
@@ -127,6 +128,7 @@ fn pieces(program: &str) -> Vec<Piece> {
                 pieces.push(Piece::Text(text.replace("\\\"", "\"").replace("\\\\", "\\")));
                 behind
             }
+            // A pattern may hold `|` and quotes, which are no pipe and no text; behind a value a slash divides.
             '/' if begins_pattern(pieces.last()) => {
                 let (_, behind) = quoted(behind, '/');
                 pieces.push(Piece::Pattern);

@@ -130,6 +130,7 @@ impl Walker {
 
     /// Returns the node of a call of a function that this command line defines.
     pub(super) fn call_function(&self, name: &str) -> Option<Node> {
+        // The last definition counts, as in the shell.
         let (_, body) = self.state.functions.iter().rev().find(|(known, _)| known == name)?;
         Some(Node::Call(Rc::clone(body)))
     }
@@ -143,6 +144,7 @@ impl Walker {
         for word in words {
             draft.substitutions.extend(self.scripts_inside(frame, &word.parts));
             let text = word.span.of(frame.text);
+            // `[[ -v 'x[$(ls)]' ]]` runs `ls`: a subscript is worked out even where it stood in quotes.
             if text.contains("[$(") || text.contains("[`") {
                 draft.opaque.add(Opacity::Code);
             }
@@ -170,6 +172,7 @@ impl Walker {
         if command.redirects.is_empty() {
             return;
         }
+        // Without a step of its own the compound still opens its files.
         if self.steps.len() <= before {
             let mut draft = self.draft(frame.origin.root(command.span));
             draft.operation = "group";

@@ -54,6 +54,7 @@ impl Walker {
             at += 1;
             let text = &*field.text;
             if NAMES.contains(&text) {
+                // `! -name x` and `-name x -prune` leave x out: it is not what is looked for.
                 let negated =
                     at >= 2 && rest.get(at - 2).is_some_and(|before| matches!(&*before.text, "!" | "-not"));
                 let pruned = rest.get(at + 1).is_some_and(|after| after.text == "-prune");

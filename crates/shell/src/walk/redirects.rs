@@ -48,6 +48,7 @@ impl Walker {
         draft.substitutions.extend(self.scripts_inside(frame, &redirect.target.parts));
         let field = fields.into_iter().next().unwrap_or_else(|| Field::literal(""));
         let (kind, value) = paths::typed(&field, &self.state.place, TargetType::File);
+        // No file is written: `ls 2>/dev/null` stays a probe.
         if kind == TargetType::Stream {
             return Target { kind, value };
         }
@@ -112,6 +113,7 @@ impl Walker {
 
     /// Returns the input that a command's own redirections give it.
     pub(super) fn input_of(&self, frame: &Frame<'_>, redirects: &[Redirect]) -> Option<Input> {
+        // Redirections are carried out in turn, so the last one decides what the command reads.
         let redirect = redirects.iter().rev().find(|redirect| {
             matches!(
                 redirect.kind,

@@ -146,10 +146,12 @@ const WRAPPERS: &[Wrapper] = &[
     after("chroot", "--userspec --groups", 1),
     after("flock", "-w --timeout -E --conflict-exit-code", 1),
     after("script", "-c -E -I -O -B -T -m -o -t", 1),
+    // The loader runs the program that it is given: `ld-linux-x86-64.so.2 /bin/rm -rf x` deletes.
     plain("ld-linux-x86-64.so.2", "--library-path --argv0 --preload"),
     plain("ld-linux-aarch64.so.1", "--library-path --argv0 --preload"),
     plain("busybox", ""),
     plain("toybox", ""),
+    // Two rows for one wrapper: `-m` names a module only before the program; behind it, it belongs to the program.
     Wrapper { begins: Begins::FirstOption("-m --module"), ..plain("uv run", UV) },
     plain("uv run", UV),
     plain("uv tool run", "--from --with -p --python"),
@@ -291,6 +293,7 @@ impl Wrapper {
                 at += 1;
                 continue;
             }
+            // Variables for the command stand before it: `env A=1 make`, `sudo A=1 make`.
             if name == "env" || name == "sudo" || name == "doas" {
                 let is_assignment = text.split_once('=').is_some_and(|(variable, _)| is_name(variable));
                 if is_assignment {

@@ -66,6 +66,7 @@ impl Frame<'_> {
                 Part::Command(command) | Part::Process(command) => copy(command.span, &mut text),
                 Part::Arithmetic(arithmetic) => copy(arithmetic.0, &mut text),
                 Part::Backtick(inner) => {
+                    // The part holds only the inside; the two backticks belong to the text as written.
                     let start = inner.start.saturating_sub(1);
                     let end = (inner.end + 1).min(self.text.len());
                     copy(Span::new(start, end), &mut text);
@@ -103,6 +104,7 @@ impl Frame<'_> {
     /// Returns the script inside backticks: a backslash there protects a backtick, a dollar sign or another backslash.
     pub(crate) fn backtick_script(&self, inner: Span) -> (Cow<'_, str>, Origin) {
         let source = inner.of(self.text);
+        // Without a backslash nothing changes: then nothing is copied, and no map is built.
         if !source.contains('\\')
             && let Some(origin) = self.origin.from(inner.start)
         {

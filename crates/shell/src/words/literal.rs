@@ -40,6 +40,7 @@ fn run<'t>(
     let name = name.span.of(frame.text);
     match (name, input) {
         ("cat", None) if rest.is_empty() => {
+            // A substitution drops the line ends at the end of what it prints.
             Some(Cow::Borrowed(document(frame, command)?.trim_end_matches('\n')))
         }
         ("echo", None) if command.redirects.is_empty() => match rest {
@@ -60,6 +61,7 @@ fn run<'t>(
                 rest.iter().map(|word| text_of(frame, word, depth)).collect::<Option<_>>()?;
             let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
             let (format, arguments) = words.split_first()?;
+            // `printf -v name …` sets a variable and prints nothing.
             (!format.starts_with('-')).then(|| Cow::Owned(decode::formatted(format, arguments)))
         }
         (_, input) => {
@@ -83,6 +85,7 @@ fn document<'t>(frame: &Frame<'t>, command: &Command) -> Option<&'t str> {
         return None;
     }
     let heredoc = frame.parsed.heredocs.get(redirect.heredoc?)?;
+    // With an expansion in it, the text as written would not be the text that is printed.
     heredoc.parts.is_empty().then(|| heredoc.body.of(frame.text))
 }
 

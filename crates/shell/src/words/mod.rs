@@ -56,6 +56,7 @@ impl<'t> Field<'t> {
 
     /// Returns `true` for an option: a dash and something behind it.
     pub(crate) fn is_option(&self) -> bool {
+        // A dash alone names standard input.
         self.text.len() > 1 && self.text.starts_with('-')
     }
 }
