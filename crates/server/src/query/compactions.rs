@@ -97,7 +97,7 @@ fn scan(
     let scanned = ask(&task, &seen(store, &id)?, items);
     let scanned =
         scanned.map_err(|cause| Problem::new(StatusCode::SERVICE_UNAVAILABLE, cause.to_string()))?;
-    scanned.ok_or_else(|| Problem::not_found("the agent's own file of this task does not exist any more"))
+    scanned.ok_or_else(|| Problem::not_found("the agent's file of this session is gone"))
 }
 
 /// Returns the sizes and hashes that hooks saw when compactions began, the oldest first.

@@ -46,8 +46,14 @@ const LIMITS: &[(&str, Limit)] = &[
     ("walk::commands::MAX_FUNCTIONS", Reached(|| (0..70).map(|n| format!("f{n}() {{ ls; }}; ")).collect())),
     ("walk::redirects::MAX_DOCUMENT", Reached(|| format!("sh <<'E'\n{}\nE", "true\n".repeat(4000)))),
     ("walk::redirects::MAX_WRITTEN", Reached(|| (0..20).map(|n| format!("echo x > f{n}; ")).collect())),
-    ("walk::hidden::MAX_FOUND", Reached(|| format!("awk '{}'", "BEGIN{system(\"ls\")}".repeat(9)))),
-    ("walk::hidden::MAX_SCRIPT", Reached(|| format!("tar xf a --to-command='ls {}'", "a ".repeat(3000)))),
+    (
+        "walk::argument_commands::MAX_FOUND",
+        Reached(|| format!("awk '{}'", "BEGIN{system(\"ls\")}".repeat(9))),
+    ),
+    (
+        "walk::argument_commands::MAX_SCRIPT",
+        Reached(|| format!("tar xf a --to-command='ls {}'", "a ".repeat(3000))),
+    ),
     (
         "walk::environment::MAX_NAMED",
         Reached(|| (0..70).map(|n| format!("V{n}=1; ")).collect::<String>() + "ls"),
