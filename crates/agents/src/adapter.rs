@@ -59,6 +59,7 @@ pub(crate) trait Adapter: Sync {
 
     /// Reads a span of the agent's telemetry. Returns `false` if it is not known.
     fn read_span(&self, _record: &mut RecordWriter<'_>) -> bool {
+        // `true`, unlike events: spans repeat what events report, so an unread one is skipped and not unrecognised.
         true
     }
 

@@ -34,6 +34,7 @@ pub fn words(line: &str) -> Vec<String> {
                     match character {
                         '"' => break,
                         '\\' => match characters.next() {
+                            // POSIX: within double quotes a backslash means itself before any other character.
                             Some(escaped @ ('"' | '\\' | '$' | '`')) => word.push(escaped),
                             Some(other) => word.extend(['\\', other]),
                             None => word.push('\\'),
@@ -100,6 +101,7 @@ impl Invocation {
             if argument == "--home" {
                 return arguments.next().map(String::as_str);
             }
+            // Never written by us, but people edit these lines.
             if let Some(home) = argument.strip_prefix("--home=") {
                 return Some(home);
             }

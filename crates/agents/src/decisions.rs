@@ -50,12 +50,14 @@ pub(crate) fn entries(
         let is_counted = rule.get("counted").and_then(Value::as_bool).unwrap_or(false);
         let outcome = match wish.as_str() {
             "stop" => "block_stop",
+            // A denied end lets the agent go on, which is `block_stop` whatever word the rule has for it.
             "deny" if ENDS.contains(&event) => "block_stop",
             "silent" => "allow",
             other => other,
         };
         let status = match (is_counted, word("mode").as_str(), basis.as_str()) {
             (_, "dry_run", _) => "dry_run",
+            // The rule of a project that the user has not trusted: it spoke, and nothing was done.
             (false, ..) => "held_back",
             (true, _, "let_go") => "let_go",
             (true, ..) => "enforced",

@@ -92,6 +92,7 @@ impl Meter {
                 }
                 (State::Outside, _) | (State::Text, b'"') => State::Outside,
                 (State::Text, b'\\') => State::Escape,
+                // Not parsed yet: telemetry has JSON inside of texts, and that is built later, each text for itself.
                 (State::Text, b',' | b'[' | b'{') => {
                     self.within_texts += 1;
                     State::Text
@@ -104,6 +105,7 @@ impl Meter {
     /// Returns what was counted so far.
     #[must_use]
     pub const fn extent(&self) -> Extent {
+        // Every value but the outermost follows a comma or an opening. An empty container counts double.
         Extent { values: self.extent.values + 1, ..self.extent }
     }
 

@@ -104,6 +104,7 @@ impl Undo {
 
     /// Remembers the inside of a container that is about to get its first child, unless we made it ourselves.
     pub(crate) fn note_emptied(&mut self, settings: &Settings, place: &[usize], path: &[&str]) {
+        // What we made goes with our last entry, so nothing of it has to be put back.
         if self.created.iter().any(|known| known == path) {
             return;
         }
@@ -152,6 +153,7 @@ pub(crate) fn register(
     let events: Vec<String> = own_hooks(settings).into_iter().map(|own| own.event).collect();
     for event in events {
         if !wanted.iter().any(|hook| hook.event == event) && !changes.removed.contains(&event) {
+            // Listed anew each time: a group that went changes the numbers of those behind it.
             let own = of_event(own_hooks(settings), &event);
             remove(settings, &own, undo, &mut changes);
             changes.removed.push(event);
@@ -282,6 +284,7 @@ pub(crate) fn tool_matcher(tools: &[String]) -> String {
 
 /// Returns whether a matcher means "everything".
 fn matches_all(matcher: Option<&str>) -> bool {
+    // The same to both clients, so none of the three is changed into another.
     matches!(matcher, None | Some("" | "*"))
 }
 
@@ -312,6 +315,7 @@ fn check_shape(settings: &Settings, wanted: &[WantedHook]) -> Result<(), Setting
 fn register_one(settings: &mut Settings, wanted: &WantedHook, undo: &mut Undo, changes: &mut Changes) {
     let own: Vec<OwnHook> = own_hooks(settings).into_iter().filter(|own| own.event == wanted.event).collect();
     let fits = |own: &OwnHook| same_matcher(own.matcher.as_deref(), wanted.matcher.as_deref());
+    // One in a group of the user's keeps its matcher, which is not ours to change; a group of ours alone is replaced.
     let kept =
         own.iter().find(|own| fits(own)).or_else(|| own.iter().find(|own| is_alone(settings, own))).cloned();
 
@@ -332,9 +336,11 @@ fn register_one(settings: &mut Settings, wanted: &WantedHook, undo: &mut Undo, c
     } else if kept.value != wanted.handler
         && let Some(place) = place_of(settings, &kept)
     {
+        // The handler alone: the number of its group stays, by which one client keeps that the user has reviewed it.
         settings.replace(&place.handler, &wanted.handler);
         touched = true;
     }
+    // Two entries bring each event twice, and of one agent equal events can be distinct calls.
     if own.len() > 1 {
         let spared = (kept.group, kept.handler);
         let others: Vec<OwnHook> = of_event(own_hooks(settings), wanted.event)

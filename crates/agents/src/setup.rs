@@ -380,6 +380,7 @@ pub trait Verifiers: Sync {
 
     /// Returns `true` if a version may be given verifiers; one that is not known may not.
     fn accepts(&self, client: Option<ClientVersion>) -> bool {
+        // A client that does not know this type of hook may ignore all of the user's settings.
         client.is_some_and(|client| client >= self.first_version())
     }
 }

@@ -89,6 +89,7 @@ pub fn line(text: &str, most: usize) -> String {
     }
     let (mut short, _) = one_line_within(text, most.saturating_sub(1));
     let letters = short.chars().count();
+    // The longer of the two cuts shows whether the shorter one ended with a word.
     let next_is_gap = whole.chars().nth(letters).is_none_or(|letter| letter == ' ');
     if !next_is_gap && let Some(space) = short.rfind(' ') {
         let kept = short.get(..space).unwrap_or_default();
@@ -106,6 +107,7 @@ pub fn line(text: &str, most: usize) -> String {
 #[must_use]
 pub fn title(text: &str) -> String {
     let mut title = line(text, TITLE_CHARS);
+    // Only behind a word: the dots of `..` or of an ellipsis stay.
     if let Some(rest) = title.strip_suffix('.')
         && rest.ends_with(char::is_alphanumeric)
     {

@@ -11,7 +11,7 @@ use super::root;
 /// The least density of each crate in comment lines per thousand lines of code: what it had when it was last raised.
 const FLOORS: &[(&str, usize)] = &[
     ("agent", 0),
-    ("agents", 11),
+    ("agents", 22),
     ("cli", 15),
     ("event", 1),
     ("fleet", 23),

@@ -24,6 +24,7 @@ pub(crate) fn read(row: &Value) -> LineRead {
             };
             read.pieces = pieces(row, part);
         }
+        // An error of the API is written in the model's place and is no answer of it.
         (Some("assistant"), _) if row.get("isApiErrorMessage") != Some(&Value::Bool(true)) => {
             read.pieces = pieces(row, Part::Answer);
         }
@@ -41,6 +42,7 @@ fn mark(row: &Value) -> Mark {
         trigger: about
             .and_then(|about| about.get("trigger"))
             .and_then(Value::as_str)
+            // Shown as it is, so only the two words that the client has pass; the file is not trusted.
             .filter(|trigger| matches!(*trigger, "manual" | "auto"))
             .map(str::to_owned),
         pre_tokens: number("preTokens"),

@@ -69,6 +69,7 @@ impl Adapter for Claude {
     }
 
     fn session_attributes(&self) -> &'static [&'static str] {
+        // In a span of a subagent the second is the subagent; the first is the session in every record.
         &["session.id", "gen_ai.conversation.id"]
     }
 

@@ -152,6 +152,7 @@ fn write_words(entry: &mut Entry, words: TextOrSize<'_>, size: &str) {
     let bytes = match words {
         TextOrSize::Text(words) => {
             let title = text::title(words);
+            // White space alone leaves the title that is there: no row is without one.
             if !title.is_empty() {
                 entry.title = Some(title);
                 entry.body = Some(text::cut(words, BODY_CHARS).into_owned());
@@ -174,6 +175,7 @@ pub(super) fn write_title(metadata: &mut Metadata, prompt: TextOrSize<'_>) {
 
 /// Writes what a parent's row says of a child: `status` is running, completed or failed.
 pub(super) fn write_action(entry: &mut Entry, child: &str, agent_type: Option<&str>, status: &str) {
+    // An empty type would take the place of the real one when the entries are folded.
     let kind = agent_type.filter(|kind| !kind.is_empty());
     entry.title =
         Some(kind.map_or_else(|| "Subagent".to_owned(), |kind| text::title(&format!("Subagent {kind}"))));

@@ -43,6 +43,7 @@ impl InstallOptions {
                 matcher: self
                     .tools
                     .as_ref()
+                    // Elsewhere a matcher is compared with a source, a trigger or a type, never with a tool.
                     .filter(|_| event.of_a_tool)
                     .map(|tools| hooks::tool_matcher(tools)),
                 handler: self.handler(event),
@@ -54,6 +55,7 @@ impl InstallOptions {
     pub fn command(&self) -> String {
         let mut command = if self.hook == HOOK_PROGRAM { self.hook.clone() } else { quoted(&self.hook) };
         command.push_str(" codex");
+        // A variable of the shell would not do: hooks run with the environment of Codex' background server.
         if let Some(home) = &self.home {
             command.push_str(" --home ");
             command.push_str(&quoted(home));
@@ -63,6 +65,7 @@ impl InstallOptions {
 
     fn handler(&self, event: &Event) -> Value {
         let command = self.command();
+        // These events get one second without a timeout, and three at most; all others wait ten minutes.
         if event.hurried {
             json!({"type": "command", "command": command, "timeout": HURRIED_TIMEOUT})
         } else {
@@ -92,6 +95,7 @@ pub fn withdraw(text: &str, undo: &Undo) -> Result<Plan, SettingsError> {
     let mut settings = Settings::parse(text)?;
     let changes = hooks::withdraw(&mut settings, undo);
     remove_description(&mut settings);
+    // Last: while our description is in it, the root does not count as empty.
     hooks::restore_root(&mut settings, undo);
     let undo = Undo::default();
     Ok(Plan { text: settings.text(), changes, status_line: StatusLineChange::Untouched, undo })
@@ -99,6 +103,7 @@ pub fn withdraw(text: &str, undo: &Undo) -> Result<Plan, SettingsError> {
 
 fn remove_description(settings: &mut Settings) {
     if let Some(place) = settings.find(&[], "description")
+        // A description in other words is the user's own and stays.
         && settings.get(&[place]) == Some(json!(DESCRIPTION))
     {
         settings.remove(&[place]);

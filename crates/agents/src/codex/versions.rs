@@ -43,6 +43,7 @@ pub const RANGES: [Range; 6] = [
 pub const OLDEST_DRIVEN: ClientVersion = RANGES[0].from;
 
 /// The first version that can be started with `--dangerously-bypass-hook-trust`.
+// From 0.129 to here hooks wait for a review that a trial without a person cannot give.
 pub const FIRST_WITH_BYPASS: ClientVersion = ClientVersion::release(0, 131, 0);
 
 /// Returns whether a version calls an event.

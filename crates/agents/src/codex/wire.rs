@@ -16,6 +16,7 @@ pub(super) type Raw<'a> = &'a RawValue;
 
 /// The members of an object.
 #[derive(Clone, Debug, Default)]
+// A list and no map: few of the members are asked for, and repeated names and their order stay.
 pub(super) struct Members<'a>(Vec<(Cow<'a, str>, Raw<'a>)>);
 
 impl<'a> Members<'a> {
@@ -99,6 +100,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
             }
 
             fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                // Only a text with escapes comes this way: the parser has decoded it into a buffer of its own.
                 Ok(Text(Cow::Owned(text.to_owned())))
             }
         }

@@ -72,6 +72,7 @@ impl FileIdentity {
     #[must_use]
     pub fn change(&self, sight: &FileSight<'_>) -> Change {
         let same_file = self.device == sight.device && self.inode == sight.inode;
+        // No more than was hashed then: a file that was shorter than the head may have grown since.
         let known = head(sight, self.head_bytes as usize);
         let same_head = known.len() == self.head_bytes as usize && xxh3_64(known) == self.head_hash;
         if !same_file || !same_head || sight.length < self.length {

@@ -20,6 +20,7 @@ fn path(signal: Signal) -> [&'static str; 3] {
 
 pub(super) fn is_export(signal: Signal, body: &Value) -> bool {
     let [resources, ..] = path(signal);
+    // An exporter with nothing to send leaves the list out, as JSON of protobuf does with all that is empty.
     body.as_object().is_some_and(|members| members.is_empty())
         || body.get(resources).is_some_and(Value::is_array)
 }
@@ -49,6 +50,7 @@ pub(super) fn read(rules: &Rules<'_>, signal: Signal, export: &Value, arrived: M
 /// Returns which call a span belongs to: a span that waits for the user names only the span that it lies in.
 fn calls_of_spans(signal: Signal, export: &Value) -> HashMap<&str, String> {
     let mut calls = HashMap::new();
+    // Only spans lie in each other; a record of the other two names its call itself or belongs to none.
     if signal != Signal::Traces {
         return calls;
     }
@@ -77,13 +79,16 @@ fn record(
     let attributes = Attributes::of(item.get("attributes"));
     let Some(full_name) = name(signal, &attributes, item) else { return Record::Malformed };
     let service = resource.text(&["service.name"]).unwrap_or_default();
+    // Any program of the machine may export to this address.
     let Some(adapter) = adapter::exporter(service, &full_name) else { return Record::Foreign };
+    // Metrics are sums of what events report one by one, and name no response: counted here, tokens would count twice.
     if signal == Signal::Metrics {
         return Record::Skipped;
     }
     if signal == Signal::Logs && adapter.is_program_log(attributes.text(&["event.name"]), &full_name) {
         return Record::Skipped;
     }
+    // A prefix goes only if it is the name of an agent; any other dot is part of the record's own name.
     let name = full_name.split_once('.').filter(|(id, _)| Agent::parse(id).is_some());
     let name = name.map_or(full_name.as_str(), |(_, name)| name);
     let parent = item.get("parentSpanId").and_then(Value::as_str).unwrap_or_default();
@@ -106,6 +111,7 @@ fn name(signal: Signal, attributes: &Attributes, item: &Value) -> Option<String>
     }
     let name = match signal {
         Signal::Metrics | Signal::Traces => text(item.get("name")),
+        // The body is the last choice: one agent repeats the name there, but it may be any text.
         Signal::Logs => attributes
             .text(&["event.name"])
             .or_else(|| text(item.get("eventName")))

@@ -72,6 +72,7 @@ impl<'a> RecordWriter<'a> {
         };
         let written = || attributes.text(&["event.timestamp"]).and_then(Millis::parse);
         let at = nanos("timeUnixNano").or_else(|| nanos("startTimeUnixNano")).or_else(written);
+        // The exporter's own moment is later than the event, but it is the same when the export is sent again.
         let at = at.or_else(|| nanos("observedTimeUnixNano")).unwrap_or(arrived);
         let version = resource.text(&["service.version"]).or_else(|| attributes.text(&["app.version"]));
         let reading =
@@ -125,6 +126,7 @@ impl<'a> RecordWriter<'a> {
             .filter(|(name, _)| !TEXTS.contains(&name.as_str()))
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
+        // A repeated export may list its attributes in another order.
         known.sort_unstable();
         let span = self.item.get("spanId").and_then(Value::as_str).unwrap_or_default();
         hash16(&format!("{}\n{}\n{span}\n{}", self.name, self.at.0, known.join("\n")))
@@ -152,6 +154,7 @@ impl<'a> RecordWriter<'a> {
         let mut entry = self.entry(Subject::Event(kind), phase, self.actor(), key);
         let prompt = self.id(&["prompt.id"]);
         entry.agent_id = self.agent_id();
+        // As hooks have it: the prompt's id is the process's and moves on while an agent works in the background.
         entry.turn = entry.agent_id.clone().or_else(|| prompt.clone());
         entry.agent_type = match &entry.agent_id {
             Some(_) => self.id(&["agent_type", "agent.name"]),

@@ -78,6 +78,7 @@ impl Settings {
         };
         let tree = Tree::parse(text).map_err(|error| malformed(&error))?;
         match &tree.root {
+            // Refused and not replaced: whatever it is, the user wrote it.
             Some(root) if !matches!(root.content, Content::Object(_)) => Err(SettingsError::Shape {
                 place: "the file".to_owned(),
                 expected: "an object",
@@ -107,6 +108,7 @@ impl Settings {
     ///
     /// Claude Code 2.1.325 and Codex 0.166.0 both ignore the whole file then (Codex with a byte order mark, too).
     pub fn looseness(&self) -> Option<Looseness> {
+        // No JSON either, but there is nothing in it that an agent could ignore.
         if self.is_blank() {
             return None;
         }

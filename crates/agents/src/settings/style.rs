@@ -23,6 +23,7 @@ pub(super) struct Style {
 impl Style {
     /// Guesses the style from `text`.
     pub(super) fn of(text: &str, tree: &Tree) -> Style {
+        // The first line end speaks for all: a file that mixes them has no style to keep.
         let line_end = match text.find('\n') {
             Some(at) if at > 0 && text.as_bytes().get(at - 1) == Some(&b'\r') => "\r\n",
             _ => "\n",
@@ -36,6 +37,7 @@ impl Style {
             .get(first.name_end..first.value.range.start)
             .and_then(|between| between.split_once(':'))
             .map(|(_, after)| after)
+            // A line end or a comment behind the colon is that one place's and no habit.
             .filter(|after| after.chars().all(|character| character == ' '))
         {
             after.clone_into(&mut style.after_colon);

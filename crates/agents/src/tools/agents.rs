@@ -30,12 +30,14 @@ const AGENT_TOOLS: &[&str] = &[
     "list_agents",
 ];
 
+// A type says what the agent is and comes first; the last two only say what this one is called.
 const AGENT_NAME: &[&str] = &["subagent_type", "agent_type", "agent", "task_name", "name"];
 const PROMPT: &[&str] = &["prompt", "message"];
 const TARGET: &[&str] = &["target", "to", "recipient", "id", "agent_id"];
 
 pub(super) const TABLE: &[Row] = &[
     Row {
+        // The first two are one tool: hooks call it by one name and the client's own list by the other.
         names: &["Agent", "Task", "spawn_agent"],
         operation: "delegate",
         entity: Some((EntityType::Agent, AGENT_NAME)),

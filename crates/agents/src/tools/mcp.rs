@@ -11,6 +11,7 @@ use crate::text::{line, title};
 /// Splits the name of a server's tool. The server's name ends at the first double underscore.
 pub(super) fn parts(name: &str) -> Option<(&str, &str)> {
     let rest = name.strip_prefix("mcp__")?;
+    // Ambiguous where a server's name has two underscores; a client that names the server beside the tool overrules it.
     let (server, tool) = rest.split_once("__").unwrap_or((rest, ""));
     (!server.is_empty()).then_some((server, tool))
 }

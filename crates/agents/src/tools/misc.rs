@@ -6,6 +6,7 @@ use agent_tracer_event::{Kind, Lane, attributes};
 use super::row::{COORDINATE, EXPLORE, FILE, PLAN, Row, text, texts};
 use crate::text::line;
 
+// From the clients' own lists, with the names that they have dropped: older files still have them.
 pub(super) const TABLE: &[Row] = &[
     Row {
         names: &["StructuredOutput"],

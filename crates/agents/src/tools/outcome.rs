@@ -87,6 +87,7 @@ pub fn returned(body: &Value) -> Outcome {
         outcome.error_class = Some(ErrorClass::Interrupt);
     }
     if interrupted || is_error || unsuccessful || exit != 0 || outcome.error_class.is_some() {
+        // The words of a denial or a time-out say more than the number beside them.
         if exit != 0 && outcome.error_class.is_none() {
             outcome.error_class = Some(ErrorClass::NonZeroExit);
         }
@@ -195,6 +196,7 @@ fn keep(members: &Map<String, Value>, metadata: &mut Metadata) {
             (Shape::Flag, Value::Bool(flag)) => Value::Bool(*flag),
             _ => continue,
         };
+        // Two spellings of one thing stand in the table; the one that comes first there counts.
         if !metadata.contains_key(*to) {
             metadata.insert((*to).to_owned(), kept);
         }

@@ -70,6 +70,7 @@ pub fn changes(headers: &[String]) -> Vec<Change> {
             changes.push(change(path, "delete"));
         } else if let Some(to) = header.strip_prefix(MOVE)
             && let Some(last) = changes.last_mut()
+            // A move stands behind the update of the same file and nowhere else.
             && last.operation == "modify"
         {
             last.operation = "rename";
@@ -82,6 +83,7 @@ pub fn changes(headers: &[String]) -> Vec<Change> {
 
 /// Returns the headers of the call's patch, wherever in the input it stands.
 fn patch_headers(input: &Input<'_>) -> Vec<String> {
+    // Files of a session have the patch as the whole input, hooks under a name.
     let inside = || input.get(INPUT).map(headers).unwrap_or_default();
     let whole = headers(input.value);
     if whole.is_empty() { inside() } else { whole }
@@ -135,6 +137,7 @@ fn write(input: &Input<'_>, meaning: &mut Meaning) {
             meaning.semantics.importance = Importance::Critical;
         }
         meaning.metadata.insert(attributes::FILE_OPERATIONS.to_owned(), Value::Array(listed));
+        // Of all files, so that a list that was cut shows as one.
         meaning.metadata.insert(attributes::FILE_COUNT.to_owned(), Value::from(changes.len()));
     }
     for name in ["bytes", "lines"] {

@@ -109,6 +109,7 @@ fn headline(plan: &str) -> Option<&str> {
 }
 
 fn steps<'a>(input: &Input<'a>) -> Vec<(Option<&'a str>, Option<&'a str>)> {
+    // No schema bounds the list, and a row must not become as long as a hostile input.
     let steps = input.list(&["plan", "steps"]).unwrap_or_default().iter().take(500);
     steps
         .map(|step| (input.inside(step).text(&["step", "content"]), input.inside(step).text(&["status"])))

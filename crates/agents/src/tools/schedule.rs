@@ -8,6 +8,7 @@ use super::Meaning;
 use super::row::{COORDINATE, Row, flag, id, number, text};
 use crate::text::line;
 
+// The second is how an older document spells it.
 const SCHEDULE: &[&str] = &["cron", "schedule"];
 
 pub(super) const TABLE: &[Row] = &[

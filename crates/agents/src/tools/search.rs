@@ -88,6 +88,7 @@ pub(super) const TABLE: &[Row] = &[
             number(&["max_results", "limit"], attributes::SEARCH_LIMIT),
         ],
         title: |input| match input.text(&["query"]) {
+            // Names of tools to load instead of a question for them.
             Some(query) => match query.strip_prefix("select:") {
                 Some(names) => format!("Load tools {}", line(&names.replace(',', ", "), 80)),
                 None => format!("Look for tools: {}", line(query, 80)),

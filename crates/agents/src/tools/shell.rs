@@ -262,6 +262,7 @@ pub(super) fn understand(input: &Input<'_>, dialect: Dialect) -> Meaning {
 /// Analyses a command and takes over its meaning.
 fn analyse(command: &str, dialect: Dialect, input: &Input<'_>, meaning: &mut Meaning) {
     let workdir = input.text(&["workdir"]).filter(|path| path.starts_with('/'));
+    // Without a home and without rules: a reader knows no environment, and the same bytes are the same facts anywhere.
     let context = Context { dialect, cwd: workdir.or(input.place.cwd), home: None, rule_patterns: &[] };
     let call = describe(command, &context);
     let said = &call.semantics;
@@ -295,6 +296,7 @@ fn file_operations(files: &Files, meaning: &mut Meaning) {
     {
         for path in paths {
             let path = cut(path, PATH_CHARS).into_owned();
+            // The gravest operation comes first: a file that is read and written is listed as written.
             if meaning.file_paths.contains(&path) || listed.len() == PATHS {
                 continue;
             }
@@ -334,6 +336,7 @@ fn monitor(input: &Input<'_>, meaning: &mut Meaning) {
 
 /// Returns the tools that a piece of code calls, in the order of their first call.
 fn called_tools(input: &Input<'_>) -> Vec<String> {
+    // Not parsed, for a title only: a name in a comment of the code counts as well.
     let code = input.value.as_str().or_else(|| input.text(&["code", "input", "script"])).unwrap_or_default();
     let mut names: Vec<String> = Vec::new();
     for piece in code.split("tools.").skip(1).take(200) {

@@ -41,6 +41,7 @@ pub fn name_of_file(path: &str) -> Option<String> {
     let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".").collect();
     let (file, folders) = parts.split_last()?;
     if *file == "SKILL.md" {
+        // The last one: the project itself may lie below a folder of that name.
         let below = folders.iter().rposition(|folder| *folder == "skills")?;
         let folder = folders.get(below + 1..)?.last().or_else(|| folders.get(below))?;
         return Some((*folder).to_owned());

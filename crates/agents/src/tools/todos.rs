@@ -11,6 +11,7 @@ use super::Meaning;
 use super::row::{PLAN, Row, id, text};
 use crate::text::{cut, hash16, line};
 
+// The tool's, the event's, and that of an older document.
 const SUBJECT: &[&str] = &["subject", "task_subject", "task_name"];
 const DESCRIPTION: &[&str] = &["description", "task_description"];
 const TODO_ID: &[&str] = &["taskId", "task_id", "id"];
@@ -57,6 +58,7 @@ pub(super) const TABLE: &[Row] = &[
         },
         also: Some(|input, meaning| {
             state(meaning, "added");
+            // The id comes with the result; until then an item is known by its subject, as one without an id always is.
             if let Some(subject) = input.text(SUBJECT) {
                 meaning.metadata.insert(attributes::TODO_ID.to_owned(), Value::from(hash16(subject)));
             }
@@ -91,6 +93,7 @@ pub(super) const TABLE: &[Row] = &[
             format!("{what} {which}").trim_end().to_owned()
         },
         also: Some(|input, meaning| {
+            // A change of the text alone is no transition of the item.
             if let Some(now) = input.text(&["status"]).and_then(todo_state) {
                 state(meaning, now);
             }
@@ -201,6 +204,7 @@ fn state(meaning: &mut Meaning, state: &str) {
 /// Writes what an item is into the metadata of its event.
 pub fn write(item: &Item, metadata: &mut agent_tracer_event::Metadata) {
     metadata.insert(attributes::TODO_ID.to_owned(), Value::from(item.id.as_str()));
+    // A state that is new to us is kept in the agent's own word.
     metadata.insert(attributes::TODO_STATE.to_owned(), Value::from(item.state.unwrap_or(&item.status)));
     if !item.subject.is_empty() {
         metadata.insert(attributes::SUBJECT.to_owned(), Value::from(item.subject.as_str()));

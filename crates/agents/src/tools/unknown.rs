@@ -25,6 +25,7 @@ pub(super) fn understand(input: &Input<'_>) -> Meaning {
         body: None,
         file_paths: Vec::new(),
         metadata: Metadata::new(),
+        // Counted, so that the tools of a newer client are noticed: which tools there are depends on model and mode.
         recognised: false,
     }
 }

@@ -10,6 +10,7 @@ const NAME: &[&str] = &["name", "path"];
 
 pub(super) const TABLE: &[Row] = &[
     Row {
+        // No hook of ours is called when a worktree is made: a registered one would have to make it in git's place.
         names: &["EnterWorktree"],
         kind: Kind::WorktreeCreate,
         lane: Lane::Background,
@@ -28,6 +29,7 @@ pub(super) const TABLE: &[Row] = &[
         ..FILE
     },
     Row {
+        // The event of the same name fires only for worktrees that a hook made; git's are known by this call alone.
         names: &["ExitWorktree"],
         kind: Kind::WorktreeRemove,
         lane: Lane::Background,
@@ -45,6 +47,7 @@ pub(super) const TABLE: &[Row] = &[
             _ => "Leave the worktree".to_owned(),
         },
         also: Some(|input, meaning| {
+            // One tool leaves a worktree and deletes it; kept, nothing was deleted.
             if input.text(&["action"]) == Some("keep") {
                 meaning.semantics.operation = "leave".to_owned();
             }

@@ -14,6 +14,7 @@ pub(super) const EVENTS: &[Event] = &[
 ];
 
 /// The most characters of a summary that are kept.
+// The contract's bound at level `actions`: a summary repeats prompts, outputs and files of the whole session.
 const SUMMARY_CHARS: usize = 1000;
 
 fn phase(hook: &Hook<'_>, phase: &str, title: &str, reading: &mut Reading) -> Entry {
@@ -46,6 +47,7 @@ fn after(hook: &Hook<'_>, reading: &mut Reading) {
             entry.metadata.insert(attributes::COMPACT_SUMMARY_BYTES.to_owned(), Value::from(summary.len()));
             entry.body = Some(text::cut(summary, SUMMARY_CHARS).into_owned());
         }
+        // What the hook leaves of it: the size at every level, and no more than its beginning.
         Some(Value::Object(reduced)) => {
             if let Some(bytes) = reduced.get("bytes").and_then(Value::as_u64) {
                 entry.metadata.insert(attributes::COMPACT_SUMMARY_BYTES.to_owned(), Value::from(bytes));

@@ -66,6 +66,7 @@ fn permission(hook: &Hook<'_>, reading: &mut Reading) {
         _ => text::title(&format!("Permission asked: {}", meaning.title)),
     });
     entry.tool_name = Some(text::line(call_payload.tool, crate::tools::NAME_CHARS));
+    // Never seen from the client, which leaves the id out; an older document has it.
     entry.tool_use_id = call_payload.id.clone();
     entry.file_paths = meaning.file_paths;
     let metadata = &mut entry.metadata;
@@ -119,6 +120,7 @@ fn elicitation(hook: &Hook<'_>, reading: &mut Reading) {
     carry_text(&mut entry.metadata, attributes::MESSAGE, said, 1000);
     let fields = hook.payload.object(&["requested_schema"]).and_then(|schema| schema.object(&["properties"]));
     if let Some(fields) = fields {
+        // The names of the fields alone: titles and defaults are texts of the server.
         let names: Vec<String> = fields.0.keys().take(50).map(|name| text::line(name, 100)).collect();
         entry.metadata.insert(attributes::REQUESTED_FIELDS.to_owned(), json!(names));
     }
@@ -167,6 +169,7 @@ fn elicitation_result(hook: &Hook<'_>, reading: &mut Reading) {
 fn notification(hook: &Hook<'_>, reading: &mut Reading) {
     let kind = hook.payload.text(&["notification_type"]);
     if let Some(kind) = kind
+        // A family of names in the program, of which none was seen.
         && !kind.starts_with("quota_auto_resume")
     {
         hook.expect_one_of("notification_type", NOTIFICATION_TYPES, reading);

@@ -24,6 +24,7 @@ pub(super) const EVENTS: &[Event] = &[
     Event { name: "CwdChanged", members: &["old_cwd", "new_cwd"], read: cwd },
     Event { name: "DirectoryAdded", members: &["directory", "source"], read: directory },
     Event { name: "FileChanged", members: &["file_path", "event"], read: file },
+    // Never registered: a hook for it replaces git's own creation. It is read all the same.
     Event { name: "WorktreeCreate", members: &["name", "worktree_path"], read: worktree_create },
     Event { name: "WorktreeRemove", members: &["worktree_path", "name"], read: worktree_remove },
 ];
@@ -52,6 +53,7 @@ fn instructions(hook: &Hook<'_>, reading: &mut Reading) {
     let mut entry = hook.event(Kind::InstructionsLoaded, Phase::Open, hook.own_key());
     let path = hook.payload.text(&["file_path"]);
     let again = hook.payload.text(&["load_reason"]) == Some("compact");
+    // A reload comes with the next prompt after the compaction, not with the compaction.
     let verb = if again { "Reload" } else { "Load" };
     let what = path.map_or("instructions", |path| display_path(hook, path));
     entry.title = Some(text::title(&format!("{verb} {what}")));
@@ -77,6 +79,7 @@ fn config(hook: &Hook<'_>, reading: &mut Reading) {
     hook.expect_one_of("source", sources, reading);
     reading.entries.push(hook.task());
     let mut entry = hook.event(Kind::ContextSaved, Phase::Open, hook.own_key());
+    // Changes from outside: what the client writes itself, as a default model, fires nothing.
     let source = hook.payload.text(&["source", "config_source"]);
     let source = source.map_or_else(|| "unknown".to_owned(), |source| text::line(source, 60));
     entry.title = Some(text::title(&format!("Settings changed: {}", source.replace('_', " "))));
@@ -96,6 +99,7 @@ fn cwd(hook: &Hook<'_>, reading: &mut Reading) {
     }
     reading.entries.push(task);
     let mut entry = hook.event(Kind::ContextSaved, Phase::Open, hook.own_key());
+    // From the old one: the payload's `cwd` is the new directory already.
     let to = new.map(|new| text::relative(new, &[hook.payload.text(&["old_cwd"]), hook.project()]));
     entry.title = Some(match to {
         Some(".") => "Go back to the project's root".to_owned(),

@@ -19,6 +19,7 @@ const MEMBERS: &[&str] = &[
     "pricing",
 ];
 
+// A switch to `--fallback-model` in `-p` fires no `PostModelSwitch`; a row of the transcript reports it.
 pub(super) const EVENTS: &[Event] = &[
     Event {
         name: "PreModelSwitch",
@@ -37,12 +38,14 @@ fn switch(hook: &Hook<'_>, phase: Phase, reading: &mut Reading) {
     let model = |key: &str| hook.payload.text(&[key]).map(|model| line(model, 200));
     let (from, to) = (model("from_model"), model("to_model"));
     let mut task = hook.task();
+    // Not before: the first event fires when the dialog opens, and the user may still keep the model.
     if phase == Phase::Close
         && let Some(to) = &to
     {
         task.metadata.insert(attributes::MODEL.to_owned(), Value::from(to.as_str()));
     }
     reading.entries.push(task);
+    // The two events share no id of their own. Before the first prompt of a process they lack this one, too.
     let key = match (&hook.prompt_id, &from, &to) {
         (Some(prompt), Some(from), Some(to)) => format!("model:{prompt}:{from}:{to}"),
         _ => hook.own_key(),

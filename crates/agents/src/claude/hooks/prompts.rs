@@ -57,11 +57,13 @@ fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
     // At level `metadata` only this word is left of a notification.
     let reduced = hook.payload.object(&["prompt"]).and_then(|prompt| prompt.text(&["promptOrigin"]));
     let is_notification = notification.is_some() || reduced == Some("task_notification");
+    // The text decides before `source`, which no captured payload had.
     let origin = if is_notification { "task_notification" } else { by_source.unwrap_or("user") };
 
     let mut task = hook.task();
     title_of_session(hook, &mut task);
     if let Some(TextOrLength::Text(text)) = said
+        // A notification of the client as the first prompt would name the session after a background task.
         && origin == "user"
         && !task.metadata.contains_key(attributes::TITLE)
     {

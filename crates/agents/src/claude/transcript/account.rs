@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::writer::{RowWriter, put};
 
 /// The key of the account.
+// One for all rows: the account is cumulative, so a later row replaces an earlier one and is never added to it.
 const KEY: &str = "account";
 
 /// Numbers of the session, by their names in the row, and ours.
@@ -39,6 +40,7 @@ pub(super) fn cost_state(writer: &mut RowWriter<'_, '_>) {
     if row.get("hasUnknownModelCost").and_then(Value::as_bool) == Some(true) {
         put(metadata, attributes::HAS_UNKNOWN_MODEL_COST, true);
     }
+    // The row sums cost and durations; tokens it has by model alone.
     let mut total = Tokens::default();
     let mut models = Map::new();
     for (name, model) in row.get("modelUsage").and_then(Value::as_object).into_iter().flatten().take(MODELS) {

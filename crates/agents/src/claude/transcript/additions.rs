@@ -170,6 +170,7 @@ fn skills(members: &Members<'_>, whole: u64) -> Vec<Addition> {
     for line in text.split_inclusive('\n') {
         let named =
             line.strip_prefix("- ").and_then(|line| line.split_once(':')).map(|(name, _)| name.trim());
+        // Never more than the whole: the parts of a listing must add up to what the model was given.
         let bytes = (line.len() as u64).min(rest);
         match named.filter(|name| members.names.iter().any(|known| known == name)) {
             Some(name) if found.len() < SKILLS => {

@@ -14,6 +14,7 @@ use super::{additions, prompts};
 use crate::text::base_name;
 
 /// Kinds that are context and no event.
+// A list and no default: a kind that a newer client adds may be an event, and is counted until it stands here.
 const SILENT: &[&str] = &[
     "agent_listing_delta",
     "agent_mention",
@@ -183,6 +184,7 @@ fn decided(writer: &mut RowWriter<'_, '_>, attachment: &Attachment<'_>, outcome:
         put(&mut entry.metadata, attributes::IMPORTANCE, "critical");
     }
     let call = writer.word(attachment.tool_use);
+    // Hooks of other events than a tool's have an id here that is no call's.
     entry.tool_use_id = Some(call).filter(|id| id.starts_with("toolu_") || id.starts_with("srvtoolu_"));
     writer.push(entry);
 }

@@ -38,6 +38,7 @@ pub(super) fn summary(writer: &mut RowWriter<'_, '_>, text: &str) {
     let mark = writer.lane().compaction.take().unwrap_or_else(|| writer.name.clone());
     let kept = writer.reduce_member("PostCompact", None, "compact_summary", Member::Str(text));
     let mut entries = writer.as_hook("PostCompact", vec![("compact_summary", kept)]);
+    // Mark and summary are two rows of one compaction: the summary only completes the fact of the mark.
     entries.retain(|entry| entry.subject == Subject::Event(Kind::ContextSaved));
     for entry in &mut entries {
         entry.key = format!("compact:{mark}");

@@ -31,6 +31,7 @@ pub(super) fn changed_lines(writer: &RowWriter<'_, '_>, result: &[u8], entry: &m
     let Ok(diffs) = diffs(result) else { return };
     let files: Vec<Value> = diffs
         .iter()
+        // A file that was written again as it was has a path and no hunk: it did not change.
         .filter(|diff| diff.is_new || diff.has_hunks)
         .filter_map(|diff| Some((diff, absolute_path(writer.rules, &diff.path.decode())?)))
         .take(FILES)
@@ -97,6 +98,7 @@ fn diffs(result: &[u8]) -> Read<Vec<FileDiff<'_>>> {
         }),
         _ => cursor.skip(),
     })?;
+    // There is no hunk against a file that did not exist.
     if own.is_new && !own.has_hunks {
         own.added = content;
     }

@@ -55,6 +55,7 @@ fn words(writer: &mut RowWriter<'_, '_>, text: Text<'_>, index: usize) {
     let Some(message) = writer.row.message.as_ref() else { return };
     let reason = message.stop_reason;
     let id = writer.word(message.id);
+    // The model goes on behind these two reasons, so this was not its answer.
     if writer.row.is_aborted || reason.is("tool_use") || reason.is("pause_turn") {
         commentary(writer, Kind::AssistantCommentary, text, index, COMMENTARY_CHARS);
         return;
@@ -84,6 +85,7 @@ fn last_words(writer: &mut RowWriter<'_, '_>, kept: Value, reason: Option<String
     if let Some(reason) = reason {
         members.push(("stop_reason", Value::from(reason)));
     }
+    // The hook says so itself; here the feedback of a hook stood between the two answers.
     if writer.lane().sent_on {
         members.push(("stop_hook_active", Value::Bool(true)));
     }
@@ -113,6 +115,7 @@ fn series(writer: &RowWriter<'_, '_>, kept: &Value) -> Option<Series> {
 pub(super) fn settle(writer: &mut RowWriter<'_, '_>) {
     let Some(unsettled) = writer.lane().unsettled.take() else { return };
     let at = writer.at;
+    // Said when it was written and not when the next row showed that nothing followed.
     writer.at = unsettled.at.unwrap_or(at);
     last_words(writer, unsettled.text, None, &unsettled.message);
     writer.at = at;
@@ -160,6 +163,7 @@ fn failure(writer: &mut RowWriter<'_, '_>) {
     unsettle(writer);
     let kept = message_of(writer, "StopFailure", text).unwrap_or_default();
     let error = writer.reduce_member("StopFailure", None, "error", Member::Text(writer.row.error));
+    // The hook of a failed turn makes its key of the same two: another key would show each failure twice.
     let key = writer.turn().and_then(|turn| said_key(&turn, &kept));
     let series = series(writer, &kept);
     let mut entries = writer.as_hook("StopFailure", vec![("error", error), ("last_assistant_message", kept)]);

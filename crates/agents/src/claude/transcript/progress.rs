@@ -15,6 +15,7 @@ pub(super) fn carried<'a>(outer: &Row<'a>, depth: Depth) -> Option<(Row<'a>, Tex
         return None;
     }
     let agent = about.agent;
+    // Two readings of one member: as a row that has a message in it, else as that message itself.
     let mut message = None;
     let mut cursor = Cursor::new(data);
     let read = cursor.members(|cursor, name| {
@@ -26,6 +27,7 @@ pub(super) fn carried<'a>(outer: &Row<'a>, depth: Depth) -> Option<(Row<'a>, Tex
     });
     let whole = message.filter(|row| read.is_ok() && row.message.is_some());
     let mut row = whole.unwrap_or(about);
+    // Only what was said is there: its role is the type that the row of the subagent has.
     if row.kind.is("agent_progress") {
         row.kind = row.message.as_ref()?.role;
     }

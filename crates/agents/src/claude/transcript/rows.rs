@@ -53,6 +53,7 @@ impl RowScan {
                 }
                 Err(_) => counts.malformed += 1,
             },
+            // A row with a film in it still says before and behind the film whose it is and what it cost.
             Line::TooLong { head, tail, .. } => usage.take_remains(head, tail, responses),
         });
     }
@@ -77,6 +78,7 @@ fn count(row: &Row<'_>, counts: &mut RowCounts) {
     });
     counts.calls += calls;
     counts.results += results;
+    // Results of calls, and texts that the client puts in, are rows of the user's as well.
     counts.prompts += u64::from(row.kind.is("user") && results == 0 && !row.is_meta);
 }
 

@@ -298,6 +298,7 @@ impl ReaderState {
 
     /// Remembers a request of this session.
     pub(super) fn requested(&mut self, id: &[u8]) {
+        // A hash, because the state holds no text that has not been through privacy.
         push(&mut self.requests, xxh3_64(id), REQUESTS);
     }
 
@@ -316,6 +317,7 @@ impl ReaderState {
     }
 
     pub(super) fn remember_answered(&mut self, answered: AnsweredRequest) {
+        // A message has a row per block, and all of them would wait for the same request.
         if !self.answered.iter().any(|known| known.key == answered.key) {
             push(&mut self.answered, answered, UNMATCHED);
         }
@@ -342,6 +344,7 @@ impl ReaderState {
         match self.responses.iter_mut().find(|(known, _)| *known == id) {
             Some((_, known)) => std::mem::replace(known, counts) != counts,
             None => {
+                // A response that was forgotten and comes again has the same key, so it only costs time.
                 push(&mut self.responses, (id, counts), RESPONSES);
                 true
             }
@@ -365,6 +368,8 @@ impl ReaderState {
 
     pub(super) fn open(&mut self, mut call: OpenCall) {
         if !call.input.is_null() && call.input.to_string().len() > INPUT_BYTES {
+            // The state is stored with every position of the file, so it has to stay small; the end of such a call
+            // is read without its input.
             call.input = Value::Null;
         }
         push(&mut self.calls, call, CALLS);

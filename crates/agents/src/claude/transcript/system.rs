@@ -203,6 +203,7 @@ fn fallback(writer: &mut RowWriter<'_, '_>, row: &Map<String, Value>) {
 /// Reads a command of the client's own. Newer clients write a row of the user's before it; this one follows as its
 /// answer.
 fn local_command(writer: &mut RowWriter<'_, '_>, row: &Map<String, Value>) {
+    // The row of the user's before it has reported the command already.
     if row.contains_key("commandRun") {
         return;
     }

@@ -133,6 +133,7 @@ impl<'a> RowWriter<'_, 'a> {
             name: &self.name,
             arrived: self.at,
             source: Source::Hook,
+            // The payload is handed over as a value and need not be printed only to be parsed again.
             body: b"",
             context: &context,
         };
@@ -250,6 +251,7 @@ impl Scratch {
 
     fn trim(&mut self) {
         for buffer in [&mut self.payload, &mut self.out] {
+            // One result of many megabytes would otherwise hold its room for as long as the file is followed.
             if buffer.capacity() > Self::KEPT {
                 *buffer = Vec::new();
             }
@@ -275,6 +277,7 @@ pub(super) fn word(rules: &Rules<'_>, text: Text<'_>) -> String {
 }
 
 /// The most bytes of a path.
+// `PATH_MAX` of Linux: a longer text cannot name a file.
 const PATH_BYTES: usize = 4096;
 
 /// Returns an absolute path, masked; nothing of a text that is none. A member that is called a path is not trusted to

@@ -32,6 +32,7 @@ fn phase(hook: &Hook<'_>, phase: &str, title: &str, reading: &mut Reading) {
         hook.text("trigger").map(|trigger| text::line(trigger, 60)),
     );
     put(&mut entry.metadata, attributes::COMPACT_PHASE, Some(phase));
+    // Only before: the length of the file at this moment bounds what went into the compaction.
     if let Some(seen) = hook.observation.context.transcript.as_ref().filter(|_| phase == "before") {
         seen.write(&mut entry.metadata);
     }

@@ -58,6 +58,7 @@ pub(crate) fn read(observation: &Observation<'_>) -> Reading {
         };
     };
     let empty = Map::new();
+    // JSON that is no object is an event without members: it is kept as unrecognised instead of being lost.
     let hook = Hook::new(observation, payload.as_object().unwrap_or(&empty));
     let mut reading = Reading::default();
     let Some(event) = find(hook.event) else {
@@ -66,6 +67,7 @@ pub(crate) fn read(observation: &Observation<'_>) -> Reading {
         return reading;
     };
     (event.read)(&hook, &mut reading);
+    // Apart from the event: the parent is a guess, and a guess inside of a measured entry would outvote the rollout.
     reading.entries.extend(hook.parent());
     hook.check(&mut reading);
     other_members(&hook, event, &mut reading);
@@ -91,6 +93,7 @@ pub(crate) fn read_decision(observation: &Observation<'_>) -> Reading {
         Ok(entries) => {
             let is_blocked = hook.event == "SubagentStop" && entries.iter().any(decisions::blocks);
             reading.entries.extend(entries);
+            // A blocked stop ended nothing: Codex goes on in the same turn, and its next end replaces this attempt.
             if is_blocked {
                 let event = decisions::event_of(&payload).unwrap_or_default().to_owned();
                 subagents::keep_running(&hook, &event, &mut reading);
@@ -118,6 +121,7 @@ fn unrecognised(hook: &Hook<'_>, payload: &Value, reading: &mut Reading) {
 /// Keeps unknown members on the event, under `other.<name>`.
 fn other_members(hook: &Hook<'_>, event: &Event, reading: &mut Reading) {
     let mut unknown = Vec::new();
+    // The schemas of Codex forbid other members, yet members were added between versions.
     for (name, value) in hook.payload {
         if BASE.contains(&name.as_str()) || event.members.contains(&name.as_str()) {
             continue;

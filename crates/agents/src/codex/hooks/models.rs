@@ -39,6 +39,7 @@ fn before(hook: &Hook<'_>, reading: &mut Reading) {
 }
 
 fn after(hook: &Hook<'_>, reading: &mut Reading) {
+    // One of these per attempt: a request that is tried again ends several times before it completes.
     hook.expect_one_of("status", &["completed", "failed", "cancelled"], reading);
     reading.entries.push(hook.task());
     let mut entry = hook.event(Kind::ModelRequest, Phase::Close, hook.own_key());
@@ -75,11 +76,13 @@ fn error(error: &Value) -> Option<Value> {
 fn usage(given: &Value) -> Option<(Tokens, Metadata)> {
     let given = given.as_object()?;
     let count = |name: &str| given.get(name).and_then(Value::as_u64);
+    // An attempt that failed or was cancelled may carry none; zeros would look like an answer that was measured.
     let (input, output) = (count("input_tokens"), count("output_tokens"));
     if input.is_none() && output.is_none() {
         return None;
     }
     let number = |name: &str| count(name).unwrap_or(0);
+    // Codex reports what the cache gave inside of `input_tokens`, our `input` leaves it out: one price each.
     let usage = Tokens::from_inclusive(
         input.unwrap_or(0),
         number("cached_input_tokens"),

@@ -27,6 +27,7 @@ pub(super) const EVENTS: &[Event] = &[
 fn start(hook: &Hook<'_>, reading: &mut Reading) {
     reading.entries.push(hook.task());
     if hook.is_child() {
+        // The root at best: a nested agent's start names no parent, and its stop corrects this.
         let mut action = on_parent(hook, &hook.root, Phase::Open, "running");
         action.evidence.certainty = Certainty::Guessed;
         reading.entries.push(action);

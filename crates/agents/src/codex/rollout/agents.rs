@@ -210,6 +210,7 @@ pub(super) fn activity(writer: &mut RolloutWriter<'_>, item: &Members<'_>, reaso
     );
     let path = item.word("agent_path").map(|path| writer.rules.word(&path));
     let name = path.as_deref().map_or("agent", base_name).to_owned();
+    // At the end the id is `subagent-completed-<turn>` and names no call.
     let call = item.word("id").filter(|id| !id.starts_with("subagent-")).map(|id| writer.rules.word(&id));
     match kind.as_ref() {
         "started" => {
@@ -245,6 +246,7 @@ pub(super) fn activity(writer: &mut RolloutWriter<'_>, item: &Members<'_>, reaso
 fn ended_on_parent(writer: &mut RolloutWriter<'_>, child: &str, state: CallState, reason: &str) {
     let status = if state == CallState::Succeeded { "completed" } else { "failed" };
     let mut action = on_parent(writer, child, Phase::Close, None, status, reason);
+    // The title of the beginning stays: it names the child's type, which is not known here.
     action.title = None;
     action.state = Some(state);
     action.ended_at = Some(writer.at);

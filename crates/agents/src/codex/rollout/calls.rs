@@ -43,10 +43,12 @@ impl HookCall {
 /// Returns the name that hooks have for a tool: the namespace is glued to it, except where it is not.
 pub(super) fn hook_name(namespace: Option<&str>, name: &str) -> String {
     match (namespace.unwrap_or_default(), name) {
+        // Hooks have one name for all of these, and the signature that joins a request for permission holds it.
         ("", "exec_command" | "shell" | "shell_command" | "local_shell" | "container.exec") => {
             "Bash".to_owned()
         }
         ("", name) => name.to_owned(),
+        // The namespace of a server is cut from the name in rollouts, and whole in hooks.
         (server, name) if server.starts_with("mcp__") => format!("{}__{name}", server.trim_end_matches("__")),
         ("multi_agent_v1", "spawn_agent") => "spawn_agent".to_owned(),
         (namespace, name) => format!("{namespace}{name}"),

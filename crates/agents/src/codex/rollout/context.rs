@@ -27,6 +27,7 @@ pub(super) fn compacted(writer: &mut RolloutWriter<'_>, row: &Members<'_>) {
     put(&mut entry.metadata, attributes::RESPONSE_ID, response.as_deref());
     writer.say(entry);
     if let Some(response) = response {
+        // Its numbers are in the record of the response; no hook fires for it, and only this row knows what it was for.
         let mut usage =
             writer.event(Kind::TokenUsage, Phase::Update, response_key(&response), "compaction_response_id");
         put(&mut usage.metadata, attributes::PURPOSE, Some("compaction"));
@@ -42,6 +43,7 @@ pub(super) fn compacted(writer: &mut RolloutWriter<'_>, row: &Members<'_>) {
 
 /// Reads `ContextCompaction`: the item of the same compaction.
 pub(super) fn compacted_item(writer: &mut RolloutWriter<'_>) {
+    // Not one more: the item comes beside the row `compacted` and is the same compaction.
     writer.state.compactions = writer.state.compactions.max(1);
     let entry = after(writer, "item_completed ContextCompaction");
     writer.say(entry);
@@ -63,6 +65,7 @@ pub(super) fn retained(writer: &mut RolloutWriter<'_>, answer: &Members<'_>) {
     let Some(id) = answer.word("call_id") else { return };
     let id = writer.rules.word(&id);
     let count = answer.list("questions").len();
+    // The call may stand in the file that this one goes on from; answers are kept for this tool alone.
     let call = writer.state.call(&id).cloned().unwrap_or(OpenCall {
         id: id.clone(),
         tool: "request_user_input".to_owned(),

@@ -23,6 +23,8 @@ pub(super) fn event(writer: &mut RolloutWriter<'_>, event: &Members<'_>) {
             turns::aborted(writer, event);
         }
         "token_count" => {
+            // Rows of this type repeat, and after a compaction `last_token_usage` is made up: only the difference of
+            // the totals may count, and only where no `token_usage_record` does.
             snapshot::token_count(writer, event);
             if let Some(info) = event.members("info") {
                 usage::difference(writer, &info);
@@ -57,6 +59,7 @@ pub(super) fn event(writer: &mut RolloutWriter<'_>, event: &Members<'_>) {
 
 /// Returns when something ended that took this long.
 fn ended(writer: &RolloutWriter<'_>, state: CallState, duration_ms: Option<u64>) -> End {
+    // Neither dialect stores when something began: the start follows from the end.
     let started = duration_ms
         .and_then(|duration| i64::try_from(duration).ok())
         .map_or(writer.at, |duration| Millis(writer.at.0.saturating_sub(duration)));
@@ -88,6 +91,7 @@ fn mcp_end(writer: &mut RolloutWriter<'_>, event: &Members<'_>) {
         result: result.raw("Ok"),
         error: result.raw("Err"),
     };
+    // Until the result is read: `isError` or an error beside it turns this into a failure.
     let end = ended(writer, CallState::Succeeded, duration(event));
     let entry = mcp_ended(writer, &id, &call, end, "mcp_tool_call_end");
     writer.say(entry);

@@ -47,6 +47,7 @@ pub(in crate::codex) fn thread_of(path: &str) -> Option<&str> {
         return Some(name.thread_id);
     }
     let name = path.rsplit(['/', '\\']).next()?;
+    // The first: behind it may stand that of the file itself, which a thread gets when it goes back.
     (0..name.len()).filter_map(|from| name.get(from..from + UUID_BYTES)).find(|part| is_uuid(part))
 }
 
@@ -72,6 +73,7 @@ pub(in crate::codex) fn is_uuid(text: &str) -> bool {
 
 /// Returns the milliseconds since 1970 that a UUID of version 7 begins with.
 pub(super) fn uuid_millis(text: &str) -> Option<u64> {
+    // Other versions hold no time, and a wrong one would take copied rows for the thread's own.
     if !is_uuid(text) || text.as_bytes().get(14) != Some(&b'7') {
         return None;
     }

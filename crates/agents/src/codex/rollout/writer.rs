@@ -39,6 +39,7 @@ impl RolloutWriter<'_> {
         let mut entry = Entry::new(subject, phase, task(&self.thread), key, self.at, evidence);
         entry.order = self.offset;
         entry.turn.clone_from(&self.turn);
+        // A file has rows about other threads too; the type and parent that it names are those of its own.
         if self.is_own() {
             entry.agent_type.clone_from(&self.state.agent_type);
             if self.state.parent_thread.is_some() {
