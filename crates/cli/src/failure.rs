@@ -41,6 +41,7 @@ impl Failure {
 
     /// Returns a failure from the text of another crate, with its hints on lines of their own.
     pub(crate) fn from_text(text: &str) -> Failure {
+        // `error_text` of the other rooms puts the hints last, each behind this word.
         let mut lines = text.split("\nhint: ");
         let failure = Failure::new(lines.next().unwrap_or_default());
         lines.filter(|hint| !hint.is_empty()).fold(failure, Failure::hint)
@@ -49,6 +50,7 @@ impl Failure {
     /// Returns the failure of writing to standard output or standard error.
     pub(crate) fn output(cause: &io::Error) -> Failure {
         match cause.kind() {
+            // The end of `agent-tracer tasks | head`: the reader has what it wanted.
             io::ErrorKind::BrokenPipe => Failure { kind: Kind::ReaderGone, ..Failure::new("") },
             _ => Failure::new(format!("cannot write the output: {}", plain(cause))),
         }
@@ -106,6 +108,7 @@ impl fmt::Display for Failure {
 /// Returns the system's text without its number: `permission denied`.
 pub(crate) fn plain(cause: &io::Error) -> String {
     let text = cause.to_string();
+    // The standard library gives text and number together, and has no way to ask for the text alone.
     let text = text.split(" (os error").next().unwrap_or(&text);
     let mut characters = text.chars();
     match characters.next() {

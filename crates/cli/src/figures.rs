@@ -29,6 +29,7 @@ pub(crate) fn duration(ms: u64) -> String {
     match ms {
         0..1_000 => format!("{ms}ms"),
         1_000..9_950 => format!("{:.1}s", ms as f64 / 1000.0),
+        // Rounded, but never to `60s`: the next line writes that as `1m00s`.
         9_950..60_000 => format!("{}s", ((ms + 500) / 1000).min(59)),
         60_000..3_600_000 => format!("{}m{:02}s", seconds / 60, seconds % 60),
         3_600_000..86_400_000 => format!("{}h{:02}m", seconds / 3600, seconds % 3600 / 60),
@@ -65,6 +66,7 @@ pub(crate) fn cost(usage: &UsageView) -> String {
     let dollars = usage.cost_usd;
     let is_partial = usage.provenance.unpriced > 0;
     if dollars <= 0.0 {
+        // Nothing was added up: with responses that have no price the cost is unknown and not zero.
         return if is_partial { "no price" } else { "-" }.to_owned();
     }
     match (is_partial, dollars < 0.01) {

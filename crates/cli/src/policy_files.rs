@@ -30,6 +30,7 @@ pub(crate) fn put_in_force(
     output: &mut Output,
 ) -> Result<(), Failure> {
     for error in table::refresh(home, &environment.main_program(), &[root])? {
+        // Reported, not returned: the table is written, and a broken project keeps the rules that it had.
         output.failure(&Failure::from(error));
     }
     Ok(())

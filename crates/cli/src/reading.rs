@@ -63,6 +63,7 @@ impl Reading {
         loop {
             let so_far = u32::try_from(whole.items.len()).unwrap_or(u32::MAX);
             let left = limit.map_or(MAX_LIMIT, |limit| limit.saturating_sub(so_far).min(MAX_LIMIT));
+            // With the cursor of the last part, so that the caller knows that there is more.
             if left == 0 {
                 return Ok(whole);
             }

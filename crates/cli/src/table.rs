@@ -131,6 +131,7 @@ pub(crate) fn cut(text: &str, room: usize) -> String {
         return text.to_owned();
     }
     let mut shown = String::new();
+    // The dots take a column.
     let mut used = 1;
     for character in text.chars() {
         used += character.width().unwrap_or(0);

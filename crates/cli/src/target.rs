@@ -114,6 +114,7 @@ impl Target {
 fn distinct(found: impl Iterator<Item = Target>) -> Vec<Target> {
     let mut targets: Vec<Target> = Vec::new();
     for target in found {
+        // Where the home is the working directory, two scopes have the same file.
         if !targets.iter().any(|known| known.path == target.path) {
             targets.push(target);
         }

@@ -12,7 +12,7 @@ use super::root;
 const FLOORS: &[(&str, usize)] = &[
     ("agent", 0),
     ("agents", 22),
-    ("cli", 15),
+    ("cli", 22),
     ("event", 1),
     ("fleet", 23),
     ("hook", 34),

@@ -43,6 +43,7 @@ pub(super) fn checks(agent: Agent, context: &DoctorContext<'_>) -> Findings {
         ways.push(format!("`{}`", target.path.display()));
         let installed = Installed { agent, scope: target.scope, path: &target.path, own: &own };
         let client = match target.scope {
+            // Shared settings have to fit every version, not only that of this machine.
             ScopeName::Project => None,
             ScopeName::User | ScopeName::Local => version.or_else(|| installed.chosen_for(context)),
         };
@@ -65,6 +66,7 @@ pub(super) fn checks(agent: Agent, context: &DoctorContext<'_>) -> Findings {
     if !is_connected {
         let fix = format!("agent-tracer install {}", agent.spec().word);
         checks.push(check("hooks", State::Info, "not connected".to_owned()).fix(fix));
+    // Of other agents equal events are one event that arrived twice, which does no harm.
     } else if ways.len() > 1 && !agent.spec().repeats_equal_events {
         let text =
             format!("connected more than once, so every event counts more than once: {}", ways.join(", "));

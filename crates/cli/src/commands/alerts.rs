@@ -37,6 +37,7 @@ fn nothing(home: &Home) -> Failure {
 
 /// Returns an address without what may be secret in it.
 pub(super) fn host(url: &str) -> &str {
+    // Receivers keep their secret in the path, in the query or before the `@`.
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
     host.rsplit('@').next().unwrap_or(host)

@@ -103,6 +103,8 @@ fn create(
         return output.say(&format!("nothing is recorded in `{}` yet", home.data().display()));
     }
     let is_held = Instance::is_held(home);
+    // A server knows whether its store is intact. Without one the sums say it, because a damaged copy would
+    // count as the newest and push out a good one.
     if !is_held {
         store_backups::check_sums(home)?;
     }
@@ -177,6 +179,7 @@ fn lines(home: &Home, is_verified: bool) -> Result<Vec<Line>, Failure> {
 
 fn list(home: &Home, wanted: &BackupList, output: &mut Output) -> Result<(), Failure> {
     let lines = lines(home, wanted.verify)?;
+    // Shown in any case; that one is damaged is in the exit code.
     show(&lines, wanted, output)?;
     let damaged: Vec<&str> =
         lines.iter().filter(|it| it.damage.is_some()).map(|it| it.name.as_str()).collect();
@@ -220,9 +223,11 @@ fn remove(wanted: &BackupRemove, home: &Home, output: &mut Output) -> Result<(),
     let stores = store_backups::list(home)?;
     let is_there =
         |name: &String| copies.iter().any(|it| it.name == *name) || stores.iter().any(|it| it.name == *name);
+    // All names first: a misspelt one must not leave the others removed.
     if let Some(name) = wanted.names.iter().find(|name| !is_there(name)) {
         return Err(unknown(name));
     }
+    // A backup of the store has to be named; `--all` means copies of compactions.
     let mut removed = backup::remove(&folder, |it| wanted.all || wanted.names.contains(&it.name))
         .map_err(|cause| Failure::new(format!("cannot remove a copy: {}", plain(&cause))))?;
     for backup in stores.iter().filter(|it| wanted.names.contains(&it.name)) {

@@ -125,6 +125,7 @@ fn set(wanted: &ConfigSet, home: &Home, output: &mut Output) -> Result<(), Failu
         let typed = if value == "-" { read_value()? } else { value.clone() };
         edits.push(config::set(&parts, &typed)?);
     }
+    // All pairs or none: a model needs two prices, and either alone is refused.
     apply(&edits, home, output)
 }
 
@@ -132,6 +133,7 @@ fn read_value() -> Result<String, Failure> {
     let mut text = String::new();
     let read = io::stdin().lock().take(VALUE_BYTES).read_to_string(&mut text);
     read.map_err(|cause| Failure::new(format!("cannot read standard input: {}", plain(&cause))))?;
+    // A value from a file or a pipe ends with a line end that is not part of it.
     Ok(text.trim().to_owned())
 }
 

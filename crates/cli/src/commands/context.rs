@@ -27,6 +27,7 @@ pub(super) fn run(
         ContextCommand::On(wanted) => switch_on(wanted, &home, options, environment, output)?,
         ContextCommand::Off => {
             change(&home, &[set("enabled", "false")?], output)?;
+            // The hook reads a page and no setting: a page that is left would still be given to agents.
             clear(&home)?;
             output.say("context is off: new sessions get no summary")?;
         }
@@ -72,6 +73,7 @@ fn switch_on(
     let marked = PageWriter::new(home.clone()).mark_task(&settings);
     marked.map_err(|cause| Failure::new(format!("cannot write the context pages: {}", plain(&cause))))?;
     let reading = Reading::open(options, environment)?;
+    // At once, so that the next session has a page even if no server runs.
     if let Some(store) = reading.store() {
         let midnight = LocalTime::of(environment).midnight(reading.now);
         let kept = PageWriter::new(home.clone()).refresh(store.as_ref(), &settings, reading.now, midnight);

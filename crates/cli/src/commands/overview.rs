@@ -167,6 +167,7 @@ impl Screen<'_> {
         let words = self.words(words);
         self.show(&words, variable, output)?;
         let program = self.environment.main_program();
+        // A process inherits the signals that are held back here, and would ignore Ctrl-C.
         let status = signals::unheld(|| Command::new(&program).args(words).envs(variable).status());
         status.map(|status| status.success()).map_err(|cause| Failure::file("start", &program, &cause))
     }

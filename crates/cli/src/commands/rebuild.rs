@@ -26,6 +26,7 @@ pub(super) fn run(
         return Ok(ExitCode::SUCCESS);
     };
     let done = tended.ledger.rebuild().map_err(|error| maintenance::refused(&error))?;
+    // Here, because without a server nothing else fills the search.
     tended.ledger.finish_search().map_err(|error| maintenance::refused(&error))?;
     tended.ledger.close();
     let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);

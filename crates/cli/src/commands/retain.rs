@@ -36,6 +36,7 @@ pub(super) fn run(
     let now = environment.now();
     let older = retention::older_than(days, now);
     let failed = |error: AppendError| maintenance::refused(&error);
+    // With a clock that is years ahead everything is too old, and what is dropped does not come back.
     let doubt = match tended.ledger.judge_clock(now).map_err(failed)? {
         ClockTrust::Ahead { known } if !arguments.yes => Some(retention::doubt(now, known)),
         ClockTrust::Ahead { .. } | ClockTrust::Sound => None,
@@ -46,6 +47,7 @@ pub(super) fn run(
             "set the clock; if it is right, add `--yes`, or wait until something was recorded on 3 days",
         );
         match would {
+            // Nothing would go, so the doubt is no reason to fail.
             would if would == Upkeep::default() => {}
             _ if arguments.dry_run => {
                 output.say(&format!("warning: {doubt}; nothing is dropped without `--yes`"))?
@@ -53,6 +55,7 @@ pub(super) fn run(
             _ => return Err(refused),
         }
     } else if !arguments.dry_run {
+        // Not by a dry run: a look must not vouch for the clock of a later run.
         tended.ledger.trust_clock(now).map_err(failed)?;
     }
     let mut pace = maintenance::Pace::default();

@@ -25,6 +25,7 @@ pub(super) fn run(
     let reading = Reading::open(options, environment)?;
     let mut filter = reading.filter(&arguments.words, environment)?;
     if arguments.tree {
+        // Subagents stand below their roots; as items of their own they would be listed twice.
         filter.kind = Some(TaskKind::Primary);
     }
     let page = reading.list(Some(arguments.limit), arguments.cursor.clone(), |store, paging| {

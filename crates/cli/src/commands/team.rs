@@ -104,6 +104,7 @@ fn said(what: &DeletionScope, dry_run: bool, gone: &RowCounts) -> String {
 }
 
 fn ask(what: &str) -> Result<(), Failure> {
+    // Standard output may be a pipe for the answer; the question goes to standard error.
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Err(Failure::usage(format!(
             "refusing to forget {what} without confirmation: not a terminal"

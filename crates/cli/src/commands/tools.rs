@@ -39,6 +39,7 @@ pub(super) fn run(
         output.data(&json(&page)?)?;
     } else if !is_empty {
         output.data(&table(&page.items).render(output))?;
+        // Only where the range cuts a day: else the percentiles cover what the other numbers cover.
         if [since, until].into_iter().flatten().any(|at| at.0.rem_euclid(DAY_MS) != 0) {
             output.say("P50, P95 and P99 cover whole UTC days, all other numbers the range")?;
         }
@@ -64,6 +65,7 @@ fn table(tools: &[ToolStat]) -> Table {
     for tool in tools {
         let failed = Cell::new(figures::some(tool.failures));
         let share = if tool.failures > 0 && tool.count > 0 {
+            // A failure among thousands is not `0`.
             format!("{:.0}", (tool.failures as f64 / tool.count as f64 * 100.0).max(1.0))
         } else {
             "-".to_owned()

@@ -72,6 +72,7 @@ impl Values {
             keys.try_fold(item, |item, key| item.get(key)).map(|item| (json_of(item), *source))
         });
         let default = || {
+            // Defaults are written as TOML, so that one reader and the page of settings have the same text.
             let text = format!("x = {}", setting.default);
             (parse(&text).get("x").map_or(Value::Null, json_of), Source::Default)
         };

@@ -34,7 +34,9 @@ impl Definition {
     ) -> Result<Definition, Failure> {
         let program = environment.main_program();
         let program = match Origin::of(&program, Path::new("/")) {
+            // By the folder of links: the path behind it has the version in it and is gone after an upgrade.
             Origin::Homebrew(folder) => folder.join("agent-tracer"),
+            // A cache may be emptied at any time, and then the service would not start.
             origin @ Origin::Cache(_) => {
                 return Err(Failure::new(format!("this program is in the cache of {}", origin.name()))
                     .hint("install it to stay, for example by `npm install --global` or `pipx install`"));
@@ -56,6 +58,7 @@ impl Definition {
             arguments.extend(["--home".to_owned(), text_of("the home", home)?]);
         }
         let mut variables = Vec::new();
+        // A manager starts the server without the variables of this shell: it would read the default homes.
         let agents = Agent::rows().map(|agent| agent.spec().home_variable);
         for name in agents.chain(FOLDER_VARIABLES).filter(|name| !name.is_empty()) {
             if let Some(value) = environment.path_variable(name) {
@@ -70,6 +73,7 @@ impl Definition {
 /// Returns a path as text that fits on a line of a file.
 fn text_of(what: &str, path: &Path) -> Result<String, Failure> {
     let text = target::as_text(what, path)?;
+    // A line end in a path would begin a line of its own in the file, and so a directive.
     if text.chars().any(char::is_control) {
         return Err(Failure::new(format!("{what} `{}` holds a control character", text.escape_debug()))
             .hint("move it to a folder with a plain name"));

@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 /// Lists the results of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
+// In the order of gravity: `--brief` compares.
 pub(crate) enum State {
     /// As it should be.
     Ok,

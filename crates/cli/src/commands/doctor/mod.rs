@@ -54,6 +54,7 @@ pub(super) fn run(
         ask_clients: !arguments.brief,
         verify: arguments.verify,
     };
+    // First, though shown later: that no agent is connected is a line of the program's group.
     let of_agents = of_agents(&context)?;
     let mut checks = program::checks(&context);
     if !of_agents.iter().any(|findings| findings.is_connected) {

@@ -59,6 +59,7 @@ fn line(check: &Check, prefix: &str, output: &Output) -> String {
         State::Warn => ("warn", Paint::Yellow),
         State::Fail => ("fail", Paint::Red),
     };
+    // A text quotes files that a project may bring along: an escape sequence in one could hide the line.
     let mut text = format!("  {}  {prefix}{}\n", output.paint(paint, word), printable(&check.text));
     if let Some(fix) = &check.fix {
         for part in printable(fix).lines() {

@@ -49,6 +49,7 @@ impl Choice {
                 ClientVersion::parse(text).ok_or_else(refused)
             })
             .transpose()?;
+        // A template goes to a team: the clients of this machine say nothing about theirs.
         if arguments.print {
             let source = if given.is_some() { Source::Given } else { Source::Shared };
             return Ok(Choice { version: given, source, clients: Vec::new() });

@@ -53,6 +53,7 @@ pub(super) fn run(
     } else {
         show(&found, environment, output)?;
     }
+    // The code of shells for an end by Ctrl-C: what was found until then was printed.
     Ok(if found.complete { ExitCode::SUCCESS } else { ExitCode::from(130) })
 }
 
@@ -64,6 +65,7 @@ fn meant(
 ) -> Result<Policy, Failure> {
     if let Some(path) = &arguments.path {
         let rules = super::existing(&policy_files::named(path, environment))?;
+        // A draft may do all that a rule can; as the project's it would be held back without trust.
         return Ok(Policy::of_user(rules.into_rule_file()?));
     }
     let in_force = load_effective(&reading.home, &super::root(environment))?;

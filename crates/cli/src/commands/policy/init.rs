@@ -25,6 +25,7 @@ pub(super) fn run(
     let path =
         if arguments.project { super::root(environment).join(PROJECT_FILE) } else { home.policy_file() };
     if arguments.project {
+        // A repository may bring a link along, by which it would choose the file that is written.
         files::refuse_links(&path)?;
     }
     let found = files::find(&path)?;
@@ -33,6 +34,7 @@ pub(super) fn run(
             .hint("edit it, or print the examples with `agent-tracer policy init --print`"));
     }
     if arguments.project {
+        // This looks once more whether the file is still absent: other programs work in a project, too.
         files::replace(&found, template().as_bytes())?;
     } else {
         files::write_private(&path, template().as_bytes())?;

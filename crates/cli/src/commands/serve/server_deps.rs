@@ -71,6 +71,7 @@ impl Shared {
                 let state = intake.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Intake::state);
                 let mut view = look(&spool, clock(), state);
                 let lost = agent_tracer_ledger::lost_posts(&store_backups::store(&home));
+                // Posts that the ledger put aside are lost too, and the spool has no count of them.
                 if lost > 0 {
                     view.health.lost.insert("set_aside".to_owned(), lost);
                 }
@@ -122,6 +123,7 @@ struct Queue {
 
 impl Append for Queue {
     fn submit(&self, batch: Batch, done: WriteCallback) -> Result<(), Box<Batch>> {
+        // Before the batch is given away: a posted hook may name a file that is to be followed.
         self.named.learn(&batch);
         self.ledger.submit(batch, done).map_err(|QueueFull(batch)| Box::new(batch))
     }
@@ -135,6 +137,7 @@ impl Append for Queue {
         /// Size of the folding backlog above which a waiting query is not served first.
         const SOON_BYTES: u64 = 4 << 20;
         let ledger = Arc::clone(&self.ledger);
+        // In a burst the wait would be in vain: such an answer may be as old as the burst is long (ADR 15).
         (1..=SOON_BYTES).contains(&ledger.waiting_bytes()).then(|| {
             let token = ledger.flush_token();
             Box::new(move || ledger.is_flushed(token)) as Box<dyn Fn() -> bool + Send + Sync>

@@ -41,6 +41,7 @@ pub(super) fn run(
     config.proxy = proxy(arguments, environment)?;
     let deps = team.deps(Arc::new(dashboard::file));
     let server = match serve(config.clone(), deps.clone()) {
+        // The system may have a zone that this program does not know. Times in UTC are better than no server.
         Err(ServeError::NoSuchZone(_)) => {
             config.time_zone = None;
             serve(config, deps)

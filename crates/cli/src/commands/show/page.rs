@@ -48,6 +48,7 @@ pub(super) fn text(answers: &Answers, zone: &LocalTime, now: Millis, most: usize
         .items
         .iter()
         .filter(|node| node.depth > 0)
+        // The task itself is the page, so what it started stands at the margin.
         .map(|node| TreeNode { depth: node.depth - 1, task: node.task.clone() })
         .collect();
     part("Subagents", below.len(), tasks::table(last(&below, most), now, tasks::Scope::Own));
@@ -70,6 +71,7 @@ fn head(answers: &Answers, zone: &LocalTime) -> Table {
     line("id", text(task.id.clone()));
     line("session", text(task.runtime_session_id.clone()));
     let version = task.client_version.as_deref().map(|version| format!(" {version}")).unwrap_or_default();
+    // The cost below is that of all models, so this one must not look like the only one.
     let last = if answers.models.items.len() > 1 { "last model " } else { "" };
     let model = task.model.as_deref().map(|model| format!(", {last}{model}")).unwrap_or_default();
     line("agent", text(format!("{}{version} {}{model}", task.agent.name(), task.agent_type)));

@@ -32,6 +32,7 @@ impl Lines {
 
     /// Writes a row, unless it would look as it did before.
     pub(super) fn show(&mut self, row: &Row, output: &mut Output) -> Result<(), Failure> {
+        // A program gets every version of a row; equal lines are kept from people alone.
         if self.is_json {
             let text = serde_json::to_string(row)
                 .map_err(|error| Failure::new(format!("cannot write a row as JSON: {error}")))?;
@@ -41,6 +42,7 @@ impl Lines {
         if self.shown.get(&row.id) == Some(&line) {
             return Ok(());
         }
+        // All at once: the worst of it is a line that is printed a second time.
         if self.shown.len() >= REMEMBERED {
             self.shown.clear();
         }

@@ -109,6 +109,7 @@ impl Version {
     }
 
     fn parse(text: &str) -> Option<Version> {
+        // What stands behind it names a build and has no part in the order of versions.
         let text = text.split('+').next()?;
         let (numbers, pre_release) = text.split_once('-').unwrap_or((text, ""));
         let mut parts = numbers.split('.').map(|part| part.parse::<u64>().ok());

@@ -56,6 +56,7 @@ pub(super) fn items(
     environment: &Environment,
     output: &mut Output,
 ) -> Result<Vec<Item>, Failure> {
+    // Tokens do not say which skill a response was given for: that follows from the rows around it.
     if question.arguments.by == Some(ByName::Skill) {
         return whole::items(question, folder, options, environment, output);
     }
@@ -149,6 +150,7 @@ fn read(found: &[FoundFile], prices: &Prices) -> Result<(Vec<Spending>, Vec<Stri
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
     });
+    // A thread that panicked has read a part only: no sum is better than one that is too low.
     if all.len() < threads {
         return Err(Failure::new("a file could not be read completely"));
     }
@@ -213,6 +215,7 @@ fn responses(
 ) -> Vec<Spending> {
     let priced = collection.responses().map(|response| {
         let BilledTokens { tokens, cache_write_1h, web_searches, .. } = response.billed;
+        // A file may name more than the whole, and the rest below must not wrap around.
         let hour = cache_write_1h.unwrap_or(0).min(tokens.cache_write);
         let spent = BilledUsage {
             cache_write_5m: tokens.cache_write - hour,
@@ -258,6 +261,7 @@ fn sums_of(billed: &BilledTokens, spend: Spend) -> ModelSums {
 
 fn account_of(scanned: &ScannedAccount) -> Account {
     let models = scanned.models.iter().map(|(name, (billed, cost))| {
+        // In the unit of sums a million dollars is a ninth of what 64 bits hold.
         let cost = cost.filter(|cost| (0.0..1e6).contains(cost));
         let cost = cost.map(|cost| (cost * DOLLAR as f64).round() as i64);
         let sums = sums_of(billed, Spend { responses: 0, ..Spend::of_response(&billed.tokens, cost) });
