@@ -6,8 +6,8 @@ use agent_tracer_ledger::view::{Residual, Task, UsageView};
 pub(crate) fn count(number: u64) -> String {
     match number {
         0..1_000 => number.to_string(),
-        1_000..999_950 => scaled(number, 1e3, "k"),
-        999_950..999_950_000 => scaled(number, 1e6, "M"),
+        1_000..999_500 => scaled(number, 1e3, "k"),
+        999_500..999_500_000 => scaled(number, 1e6, "M"),
         _ => scaled(number, 1e9, "G"),
     }
 }
@@ -105,8 +105,8 @@ mod tests {
             (1_000, "1.0k"),
             (12_345, "12.3k"),
             (99_949, "99.9k"),
-            (999_949, "1000k"),
-            (999_950, "1.0M"),
+            (999_499, "999k"),
+            (999_500, "1.0M"),
             (4_500_000, "4.5M"),
             (1_200_000_000, "1.2G"),
             (u64::MAX, "18446744074G"),
