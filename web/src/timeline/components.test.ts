@@ -7,29 +7,15 @@ import { keys } from '../app/keys.svelte';
 import { live } from '../app/live.svelte';
 import { Axis } from '../layout/axis';
 import { button, click, press, removeRendered, render, type } from '../ui/renderForTest';
-import type { Bar } from './bars';
 import { fakeCanvas } from './fakeCanvas';
 import type { Finder } from './finder.svelte';
 import Overview from './Overview.svelte';
 import type { TimelineSource } from './source.svelte';
+import { sampleBar as bar } from './sampleBar';
 import { Stage } from './stage.svelte';
 import Timeline from './Timeline.svelte';
 
 const WIDTH = 1000;
-const bar = (id: string, start: number, end: number, more: Partial<Bar> = {}): Bar => ({
-  id,
-  taskId: 'main',
-  lane: 'exploration',
-  start,
-  end,
-  running: false,
-  count: 1,
-  failures: 0,
-  track: 0,
-  label: id,
-  certainty: 'measured',
-  ...more,
-});
 const TASK = { status: 'completed', model: 'm', startedAt: '1970-01-01T00:00:00.000Z', failureCount: 0 } as Task;
 const node = (id: string, depth: number, parentTaskId?: string): TreeNode =>
   ({ depth, task: { ...TASK, id, title: id, agentType: depth === 0 ? 'main' : 'Explore', parentTaskId } }) as TreeNode;

@@ -9,24 +9,11 @@ import type { Finder } from './finder.svelte';
 import { Gestures } from './gestures';
 import { LaneBoard, type TimelineProps } from './laneBoard.svelte';
 import { RULER_PX, trackTop } from './scene';
+import { sampleBar as bar } from './sampleBar';
 import { Stage } from './stage.svelte';
 import { timelineKeys, zoomAnchor } from './timelineKeys';
 
 const WIDTH = 1000;
-const bar = (id: string, start: number, end: number, more: Partial<Bar> = {}): Bar => ({
-  id,
-  taskId: 'main',
-  lane: 'exploration',
-  start,
-  end,
-  running: false,
-  count: 1,
-  failures: 0,
-  track: 0,
-  label: id,
-  certainty: 'measured',
-  ...more,
-});
 const node = (id: string, depth: number, parentTaskId?: string): TreeNode =>
   ({ depth, task: { id, agentType: depth === 0 ? 'main' : 'Explore', parentTaskId } as Task }) as TreeNode;
 const TREE = [node('main', 0), node('a', 1, 'main'), node('b', 2, 'a'), node('c', 1, 'main')];
