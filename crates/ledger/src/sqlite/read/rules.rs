@@ -55,15 +55,15 @@ fn walk(
     task: Option<i64>,
     after: Option<DecisionPosition>,
 ) -> rusqlite::Result<DecisionWalk> {
-    // Whose decisions are walked over: a task's, else a rule's, else everybody's.
-    let (index, whose, value) = match (task, &filter.rule) {
+    // The decisions of a task, else of a rule, else all of them: each has an index that keeps them in order.
+    let (index, condition, value) = match (task, &filter.rule) {
         (Some(task), _) => ("fact_list", "task = ?7", task),
         (None, Some(rule)) => ("fact_rule", "signature >> 8 = ?7", rule_number(rule)),
         (None, None) => ("fact_ruled", "?7 = 0", 0),
     };
     let mut find = conn.prepare_cached(&format!(
         "SELECT occurred, ord, fact, task, id, signature FROM fact INDEXED BY {index} \
-         WHERE {} AND {whose} AND (occurred, ord, fact, task) < (?1, ?2, ?3, ?4) AND occurred >= ?5 \
+         WHERE {} AND {condition} AND (occurred, ord, fact, task) < (?1, ?2, ?3, ?4) AND occurred >= ?5 \
          ORDER BY occurred DESC, ord DESC, fact DESC, task DESC LIMIT ?6",
         facts::in_list(List::Rule)
     ))?;

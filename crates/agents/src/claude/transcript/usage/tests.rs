@@ -105,12 +105,12 @@ fn what_stands_before_the_order_of_a_forked_agent_is_its_parents() {
         [("s/subagents/agent-a1.jsonl", fork.as_str()), ("s.jsonl", parent.as_str())],
     ] {
         let (set, _) = scan(&files);
-        let mut whose: Vec<(u64, bool)> = set
+        let mut counted: Vec<(u64, bool)> = set
             .responses()
-            .map(|counted| (counted.billed.tokens.output, counted.subagent.is_some()))
+            .map(|response| (response.billed.tokens.output, response.subagent.is_some()))
             .collect();
-        whose.sort_unstable();
-        assert_eq!(whose, [(5, false), (7, true)]);
+        counted.sort_unstable();
+        assert_eq!(counted, [(5, false), (7, true)]);
     }
 }
 
